@@ -1,0 +1,12 @@
+/**
+ * Everything that the package exports, for the report `etc/gateway-admin-core.api.md`. Not shipped.
+ *
+ * @packageDocumentation
+ */
+// Not `export * as`: the report would leave out that these namespaces are exported.
+import * as fetch from '../../dist/adapters/fetch.js';
+import * as node from '../../dist/adapters/node.js';
+import * as scrypt from '../../dist/ports/scrypt-hasher.js';
+
+export * from '../../dist/index.js';
+export { fetch, node, scrypt };

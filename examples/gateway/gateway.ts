@@ -1,0 +1,153 @@
+/**
+ * The gateway: what runs, and the port through which the administration interface reaches it.
+ *
+ * What a snapshot can say has its home there: settings, statuses and counts are read from it at the moment they are
+ * needed. What it cannot say is here: sockets and timers.
+ */
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+
+import { createAdmin, type Effect, type GatewayPort, type Snapshot } from 'gateway-admin-core';
+import type { MonitorSettings, Service, Telemetry } from 'gateway-admin-core';
+
+import { createListeners, type Listeners } from './listener.ts';
+import { runMonitor, type RunningMonitor } from './monitor.ts';
+import { chooseServer } from './router.ts';
+import { openSession, type OpenSession } from './session.ts';
+
+export class Gateway implements GatewayPort {
+  readonly admin;
+  readonly telemetry: Telemetry = {
+    idle: (session) => this.#sessions.get(session)?.idleSeconds(),
+    statistics: (session) => this.#sessions.get(session)?.statistics,
+  };
+  readonly #listeners: ReadonlyMap<string, Listeners>;
+  readonly #monitors = new Map<string, RunningMonitor>();
+  readonly #sessions = new Map<number, OpenSession>();
+  #lastSession = 0;
+  #idleCheck: NodeJS.Timeout | undefined;
+
+  constructor(snapshot: Snapshot) {
+    this.admin = createAdmin({ snapshot, gateway: this, onError: console.error });
+    const listenersOf = ({ key, listeners }: Service): Listeners =>
+      createListeners(listeners, (client) => this.#welcome(client, key));
+    this.#listeners = new Map([...snapshot.services].map((service) => [service.key, listenersOf(service)]));
+  }
+
+  /** Opens what the snapshot says is started. A service that cannot open has failed; the others go on. */
+  async open(): Promise<void> {
+    const { monitors, services } = this.admin.snapshot;
+    for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
+    // The first client shall find servers that are known to run. One that keeps silent is not waited for.
+    const probed = Promise.all([...this.#monitors.values()].map(({ firstRound }) => firstRound));
+    await Promise.race([probed, sleep(1000, undefined, { ref: false })]);
+    for (const { key, state } of services) if (state === 'started') await this.#openListeners(key);
+    this.#idleCheck = setInterval(() => this.#closeIdle(), 1000);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#idleCheck);
+    for (const monitor of this.#monitors.values()) monitor.stop();
+    for (const listeners of this.#listeners.values()) listeners.close();
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    await this.admin.close();
+  }
+
+  async apply(effect: Effect): Promise<void> {
+    switch (effect.type) {
+      case 'service.start':
+        return this.#listeners.get(effect.service)?.open();
+      case 'service.stop':
+        this.#listeners.get(effect.service)?.close();
+        break;
+      case 'monitor.start':
+        this.#monitor(effect.monitor, this.admin.snapshot.monitors.get(effect.monitor)?.settings);
+        break;
+      case 'monitor.stop':
+        this.#monitor(effect.monitor);
+        break;
+      case 'monitor.update':
+        if (this.#monitors.has(effect.monitor)) this.#monitor(effect.monitor, effect.after);
+        break;
+      case 'sessions.close':
+        for (const { id, connected } of effect.sessions) await this.#find(id, connected)?.close();
+        break;
+      case 'connections.close':
+        for (const { session, connected } of effect.connections)
+          await this.#find(session, connected)?.disconnect();
+        break;
+      case 'logs.flush':
+        return new Promise((done) => process.stdout.write('', () => done()));
+      default: // Other settings are read from the snapshot when they are needed.
+    }
+  }
+
+  inspect(effect: Effect): Promise<'in-place' | 'not-in-place'> {
+    return Promise.resolve(this.#isInPlace(effect) ? 'in-place' : 'not-in-place');
+  }
+
+  #isInPlace(effect: Effect): boolean {
+    switch (effect.type) {
+      case 'service.start':
+        return this.#listeners.get(effect.service)?.isOpen() === true;
+      case 'service.stop':
+        return this.#listeners.get(effect.service)?.isOpen() === false;
+      case 'monitor.start':
+        return this.#monitors.has(effect.monitor);
+      case 'monitor.stop':
+        return !this.#monitors.has(effect.monitor);
+      case 'monitor.update':
+        return isDeepStrictEqual(this.#monitors.get(effect.monitor)?.settings ?? effect.after, effect.after);
+      case 'sessions.close':
+        return !effect.sessions.some(({ id, connected }) => this.#find(id, connected));
+      case 'connections.close':
+        return !effect.connections.some((each) => this.#find(each.session, each.connected)?.isConnected());
+      case 'logs.flush':
+        return process.stdout.writableLength === 0;
+      default:
+        return true;
+    }
+  }
+
+  #welcome(client: Socket, key: string): void {
+    const { snapshot } = this.admin;
+    const service = snapshot.services.get(key);
+    const most = service?.settings.max_connection ?? 0;
+    const isFull = most > 0 && snapshot.sessions.countOfService(key) >= most;
+    const server = service === undefined || isFull ? undefined : chooseServer(snapshot, service);
+    if (service === undefined || server === undefined) return void client.destroy();
+    const id = (this.#lastSession += 1);
+    this.#sessions.set(id, openSession(this.admin, id, client, service, server));
+    client.once('close', () => this.#sessions.delete(id));
+  }
+
+  /** Starts a monitor with these settings, or stops it when there are none. */
+  #monitor(key: string, settings?: MonitorSettings): void {
+    this.#monitors.get(key)?.stop();
+    this.#monitors.delete(key);
+    if (settings !== undefined) this.#monitors.set(key, runMonitor(this.admin, settings));
+  }
+
+  async #openListeners(service: string): Promise<void> {
+    try {
+      await this.#listeners.get(service)?.open();
+    } catch (error) {
+      console.error((error as Error).message);
+      this.admin.report({ type: 'service.failed', service });
+    }
+  }
+
+  #closeIdle(): void {
+    for (const session of this.#sessions.values()) {
+      const limit = this.admin.snapshot.services.get(session.service)?.settings.connection_timeout ?? 0;
+      if (limit > 0 && session.idleSeconds() >= limit) void session.close();
+    }
+  }
+
+  /** The session with this id, unless it is another one that has the id by now. */
+  #find(id: number, connected: number): OpenSession | undefined {
+    const session = this.#sessions.get(id);
+    return session?.connected === connected ? session : undefined;
+  }
+}

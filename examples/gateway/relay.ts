@@ -1,0 +1,41 @@
+/** The relay: carries bytes between a client and its server, and counts. */
+import type { Socket } from 'node:net';
+
+/** What PostgreSQL says when a query is answered in full; the state of the transaction follows in one byte. */
+const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
+
+/** Begins to carry. What comes before the server can be reached is kept for it. */
+export function startRelay(client: Socket, backend: Socket) {
+  const statistics = { reads: 0, writes: 0, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
+  let lastAt = performance.now();
+  let isAtRest = false;
+
+  client.on('data', (chunk) => {
+    [lastAt, isAtRest] = [performance.now(), false];
+    if (!backend.writable) return client.destroySoon(); // Nobody is there to answer any more.
+    statistics.writes += 1;
+    if (backend.writableLength > 0) statistics.buffered_writes += 1;
+    if (backend.write(chunk)) return;
+    statistics.high_water_events += 1;
+    client.pause();
+  });
+  backend.on('drain', () => {
+    statistics.low_water_events += 1;
+    client.resume();
+  });
+  backend.on('data', (chunk: Buffer) => {
+    [lastAt, isAtRest] = [performance.now(), chunk.subarray(-6, -1).equals(readyForQuery)];
+    statistics.reads += 1;
+    if (!client.write(chunk)) backend.pause();
+  });
+  client.on('drain', () => backend.resume());
+
+  return {
+    /** Counted from the side of the server. */
+    statistics,
+    /** Whole seconds since bytes last came from either side. */
+    idleSeconds: () => Math.floor((performance.now() - lastAt) / 1000),
+    /** Whether the client waits for no answer: the last that came was that the server is ready. */
+    isAtRest: () => isAtRest,
+  };
+}

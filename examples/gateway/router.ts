@@ -1,0 +1,25 @@
+/** The router `readconnroute`: a session gets one connection, to the server that has the fewest. */
+import { linkTo, type Server, type Service, type Snapshot } from 'gateway-admin-core';
+
+/** The server for the next session of a service; `undefined` when there is none that can take it. */
+export function chooseServer(snapshot: Snapshot, { settings }: Service): Server | undefined {
+  return serversAt(snapshot, settings.servers)
+    .filter(({ settings: { state } }) => state.includes('running') && !state.includes('maintenance'))
+    .map((server) => {
+      const weight = weightOf(server, settings.weightby);
+      return { server, weight, load: (snapshot.sessions.countOfServer(server.key) + 1) / weight };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => a.load - b.load)[0]?.server;
+}
+
+/** A server with twice the weight gets twice the sessions, one with weight 0 gets none. */
+function weightOf({ settings: { parameters } }: Server, weightby: string | undefined): number {
+  const weight = Number(weightby === undefined ? 1 : parameters[weightby]);
+  return Number.isNaN(weight) ? 1 : weight;
+}
+
+/** The servers that links name. */
+export function serversAt(snapshot: Snapshot, links: readonly string[]): readonly Server[] {
+  return [...snapshot.servers].filter(({ name }) => links.includes(linkTo('servers', name)));
+}

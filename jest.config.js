@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+
+const { name, exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+
+/** Tests import the package by its name and get the sources, not the build. */
+const moduleNameMapper = Object.fromEntries(
+  Object.entries(exports)
+    .filter(([, target]) => target.default !== undefined)
+    .map(([subpath, target]) => [`^${name}${subpath.slice(1)}$`, sourceOf(target.default)]),
+);
+
+function sourceOf(built) {
+  return built.replace(/^\.\/dist\/(.+)\.js$/, '<rootDir>/src/$1.ts');
+}
+
+/** @type {import('jest').Config} */
+export default {
+  roots: ['<rootDir>/tests'],
+  testMatch: ['**/*.test.ts'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        swcrc: false,
+        sourceMaps: 'inline',
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  moduleNameMapper,
+  reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],
+  // Shared machines stall for seconds at times. A test that hangs still ends.
+  testTimeout: 20_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,61 @@
+/**
+ * Everything that has to hold before a change is done: builds, then runs the checks side by side, then the tests.
+ * A failed check does not stop the others, so that one run tells everything. The last line is that of the tests.
+ */
+import { spawn } from 'node:child_process';
+
+/** Scripts of package.json, the slowest first. All of them read the build, none of them writes it. */
+const checks = [
+  'lint',
+  'typecheck:all',
+  'api:check',
+  'package',
+  'typecheck:web',
+  'typecheck:pure',
+  'dead-code',
+  'format:check',
+];
+
+const failed = [];
+// Removed first: what a deleted source left behind must not make a check pass.
+for (const name of ['clean', 'build', 'build:example']) await check(name);
+await Promise.all([work(), work()]);
+if (failed.length > 0) console.log(`\nFailed checks: ${failed.join(', ')}\n`);
+
+const { code } = await run('jest', 'inherit');
+process.exitCode = failed.length > 0 ? 1 : code;
+
+/** One of several workers that take checks until none is left. */
+async function work() {
+  for (let name = checks.shift(); name !== undefined; name = checks.shift()) await check(name);
+}
+
+async function check(name) {
+  const start = performance.now();
+  const { code, output } = await run(name, 'pipe');
+  console.log(
+    `${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`,
+  );
+  if (code === 0) return;
+  failed.push(name);
+  console.log(output);
+}
+
+function run(name, stdio) {
+  const child = spawn('npm', ['run', '--silent', name], {
+    stdio: ['ignore', stdio, stdio],
+    shell: process.platform === 'win32',
+    // Packing would otherwise build a second time, under the feet of the other checks.
+    env: { ...process.env, npm_config_ignore_scripts: 'true' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}

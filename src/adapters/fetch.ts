@@ -1,0 +1,122 @@
+/**
+ * The adapter for `fetch`-style servers: a web Request in, a web Response out.
+ */
+import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
+
+/**
+ * How an administration interface is put behind `fetch`.
+ *
+ * @public
+ */
+export interface FetchOptions {
+  /** Path under which the interface stands, such as `/admin`; the root by default. */
+  readonly basePath?: string;
+  /** Whoever the host has authenticated; left out when the interface itself does that. */
+  readonly principalOf?: (request: Request) => Principal | undefined;
+  /** Answers what is not of this interface; by default with a 404 `route-not-found`. */
+  readonly next?: (request: Request) => Response | Promise<Response>;
+  /** Told of what goes wrong in here. Does nothing by default. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Puts an administration interface behind `fetch`: for Hono, Bun, Deno, service workers and edge runtimes.
+ *
+ * @param admin - the running interface
+ * @param options - where it stands, and what the host does itself
+ * @returns a function from a request to its response; it never rejects
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ * import { createHandler } from 'gateway-admin-core/fetch';
+ *
+ * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
+ * const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
+ * const fetch = createHandler(admin, { basePath: '/admin' });
+ * (await fetch(new Request('http://localhost/admin/services'))).status; // => 200
+ * ```
+ *
+ * @public
+ */
+export function createHandler(
+  admin: Admin,
+  options: FetchOptions = {},
+): (request: Request) => Promise<Response> {
+  const { basePath = '', next = notFound, onError } = options;
+  return async (request) => {
+    try {
+      const target = targetOf(request, basePath);
+      const handled =
+        target === undefined ? undefined : await admin.handle(toRequest(request, target, options));
+      return handled?.matched === true ? toResponse(handled.response) : await next(request);
+    } catch (error) {
+      onError?.(error);
+      return new Response(null, { status: 500 });
+    }
+  };
+}
+
+/** Path and query below the base path; `undefined` for what stands elsewhere. */
+function targetOf({ url }: Request, basePath: string): string | undefined {
+  // Not `new URL().pathname` alone: the fragment is gone already, and the escapes must stay as they were written.
+  const { pathname, search } = new URL(url);
+  const rest = pathname.slice(basePath.length);
+  return pathname.startsWith(basePath) && (rest === '' || rest.startsWith('/')) ? rest + search : undefined;
+}
+
+function toRequest(request: Request, target: string, { principalOf }: FetchOptions): AdminRequest {
+  const principal = principalOf?.(request);
+  return {
+    method: request.method,
+    target,
+    headers: Object.fromEntries(request.headers),
+    body: (limit) => readBody(request, limit),
+    signal: request.signal,
+    ...(principal === undefined ? {} : { principal }),
+  };
+}
+
+/** Reads the body, and stops once it is longer than the limit. */
+async function readBody({ body }: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > limit) break;
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function toResponse({ status, headers, body }: AdminResponse): Response {
+  return new Response(typeof body === 'object' ? streamOf(body) : (body ?? null), { status, headers });
+}
+
+function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array, unknown> = pieces[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const result = await iterator.next();
+      if (result.done === true) controller.close();
+      else controller.enqueue(result.value);
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+}
+
+function notFound(): Response {
+  const body = problem('route-not-found', 'There is nothing at this path of the administration interface.');
+  return new Response(JSON.stringify(body), {
+    status: 404,
+    headers: { 'content-type': 'application/problem+json' },
+  });
+}

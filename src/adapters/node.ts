@@ -1,0 +1,128 @@
+/**
+ * The adapter for `node:http` and everything that takes its request and response.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
+
+/**
+ * How an administration interface is put behind `node:http`.
+ *
+ * @public
+ */
+export interface NodeOptions {
+  /** Path under which the interface stands, such as `/admin`; the root by default. */
+  readonly basePath?: string;
+  /** Whoever the host has authenticated; left out when the interface itself does that. */
+  readonly principalOf?: (request: IncomingMessage) => Principal | undefined;
+  /** Told of what goes wrong in here. Does nothing by default. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Puts an administration interface behind `node:http`.
+ *
+ * @param admin - the running interface
+ * @param options - where it stands, and what the host does itself
+ * @returns a request listener. A third argument is called for what is not of this interface; without it the answer is
+ *   a 404 `route-not-found`
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ * import { createHandler } from 'gateway-admin-core/node';
+ *
+ * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
+ * const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
+ * const server = createServer(createHandler(admin));
+ * server.listening; // => false
+ * ```
+ *
+ * @public
+ */
+export function createHandler(
+  admin: Admin,
+  options: NodeOptions = {},
+): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
+  const { basePath = '', onError } = options;
+  return (request, response, next) => {
+    answer(request, response, next).catch((error: unknown) => {
+      onError?.(error);
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+    });
+  };
+
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    next?: () => void,
+  ): Promise<void> {
+    const target = targetOf(request.url ?? '', basePath);
+    const handled =
+      target === undefined ? undefined : await admin.handle(toRequest(request, target, response, options));
+    if (handled?.matched === true) await send(response, handled.response);
+    else if (next !== undefined) next();
+    else await send(response, notFound());
+  }
+}
+
+/** Path and query below the base path; `undefined` for what stands elsewhere. */
+function targetOf(url: string, basePath: string): string | undefined {
+  const rest = url.slice(basePath.length);
+  return url.startsWith(basePath) && /^(?:$|[/?])/.test(rest) ? rest : undefined;
+}
+
+function toRequest(
+  request: IncomingMessage,
+  target: string,
+  response: ServerResponse,
+  { principalOf }: NodeOptions,
+): AdminRequest {
+  const principal = principalOf?.(request);
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return {
+    method: request.method ?? 'GET',
+    target,
+    headers: joined(request.headers),
+    body: (limit) => readBody(request, limit),
+    signal: gone.signal,
+    ...(principal === undefined ? {} : { principal }),
+  };
+}
+
+function joined(headers: IncomingMessage['headers']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}
+
+/** Reads the body, and stops once it is longer than the limit. */
+async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > limit) break;
+  }
+  return Buffer.concat(chunks, length);
+}
+
+async function send(response: ServerResponse, { status, headers, body }: AdminResponse): Promise<void> {
+  // The rest of a body that is too large is not read: the connection cannot be used again.
+  response.writeHead(status, status === 413 ? { ...headers, connection: 'close' } : headers);
+  if (typeof body === 'object') await pipeline(Readable.from(body), response);
+  else response.end(body);
+}
+
+function notFound(): AdminResponse {
+  const body = problem('route-not-found', 'There is nothing at this path of the administration interface.');
+  return { status: 404, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify(body) };
+}

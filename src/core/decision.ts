@@ -1,0 +1,351 @@
+/**
+ * Decisions: what a transition answers.
+ *
+ * A transition looks at a snapshot and answers with facts (events) and wishes to the host (effects). A fold over
+ * the events alone makes the next snapshot, so the same few lines serve the live path, replay and dry run.
+ */
+import { freeze } from 'immer';
+
+import type { Version } from './etag.ts';
+import { createOwner, type Owner } from './ordered-map.ts';
+import type { Problem } from './problem.ts';
+import type { TimeFormat } from './time.ts';
+
+/**
+ * What a transition may know besides the snapshot: the time and who asked.
+ *
+ * @public
+ */
+export interface Context {
+  /** The current time, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly now: number;
+  /** Name of whoever asked, for the record. Left out when nobody is known. */
+  readonly actor?: string;
+  /** How times are written where a JSON Patch tests one; UTC when left out. */
+  readonly times?: TimeFormat;
+  /** Whether callers have to authenticate. Then the last one who can is not deleted. */
+  readonly authentication?: 'required' | 'none';
+}
+
+/**
+ * What every event has: a fact as plain JSON.
+ *
+ * @public
+ */
+export interface EventBase {
+  /** What happened, such as `service.stopped`. */
+  readonly type: string;
+  /** When it happened, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly at: number;
+  /** Name of whoever asked for it; left out when it was reported by the host or nobody is known. */
+  readonly actor?: string;
+  /** Link of the resource it happened to. */
+  readonly resource: string;
+  /** Identifies the operation that settled with it; left out in a decision and in what the host reports. */
+  readonly operation?: string;
+}
+
+/**
+ * An event of one type, or of one of several.
+ *
+ * @public
+ */
+export type EventOf<T extends string> = T extends string ? EventBase & { readonly type: T } : never;
+
+/**
+ * What every effect has: a wish to the host as plain JSON.
+ *
+ * @public
+ */
+export interface EffectBase {
+  /** What the host is asked to do, such as `service.stop`. */
+  readonly type: string;
+  /** Link of the resource it is about. */
+  readonly resource: string;
+}
+
+/**
+ * An effect of one type, or of one of several.
+ *
+ * @public
+ */
+export type EffectOf<T extends string> = T extends string ? EffectBase & { readonly type: T } : never;
+
+/**
+ * The transition may happen: `next` is the snapshot once it has.
+ *
+ * @public
+ */
+export interface Accepted<S, E extends EventBase, F extends EffectBase> {
+  /** Says that the snapshot changes. */
+  readonly outcome: 'accepted';
+  /** The old snapshot with {@link Accepted.events} folded over it. */
+  readonly next: S;
+  /** Links of the resources the decision rests on. */
+  readonly touches: readonly string[];
+  /** The facts, in order. */
+  readonly events: readonly E[];
+  /** The wishes to the host, in order. Empty when only our own records change. */
+  readonly effects: readonly F[];
+}
+
+/**
+ * What was asked for is so already.
+ *
+ * @public
+ */
+export interface Unchanged<S> {
+  /** Says that nothing changes. */
+  readonly outcome: 'unchanged';
+  /** The snapshot that was given: the same object. */
+  readonly next: S;
+  /** Links of the resources the decision rests on. */
+  readonly touches: readonly string[];
+}
+
+/**
+ * It must not happen.
+ *
+ * @public
+ */
+export interface Refused<S> {
+  /** Says that nothing changes. */
+  readonly outcome: 'refused';
+  /** The snapshot that was given: the same object. */
+  readonly next: S;
+  /** Links of the resources the decision rests on; empty when there is no such resource. */
+  readonly touches: readonly string[];
+  /** Why. */
+  readonly problem: Problem;
+}
+
+/**
+ * The answer of a transition.
+ *
+ * @public
+ */
+export type DecisionOf<S, E extends EventBase, F extends EffectBase> =
+  Accepted<S, E, F> | Unchanged<S> | Refused<S>;
+
+/**
+ * A transition with everything given but the snapshot and the context: what `execute`, `plan` and `sequence` take.
+ *
+ * @public
+ */
+export type StepOf<S, E extends EventBase, F extends EffectBase> = (
+  snapshot: S,
+  context: Context,
+) => DecisionOf<S, E, F>;
+
+/** @internal */
+export function unchanged<S>(snapshot: S, touches: readonly string[]): Unchanged<S> {
+  return { outcome: 'unchanged', next: snapshot, touches };
+}
+
+/** @internal */
+export function refused<S>(snapshot: S, problem: Problem, touches: readonly string[] = []): Refused<S> {
+  return { outcome: 'refused', next: snapshot, touches, problem };
+}
+
+/**
+ * What the fold tells an `evolve` about the change it belongs to.
+ *
+ * @internal
+ */
+export interface Change {
+  /** The revision of the snapshot that is being made. */
+  readonly revision: number;
+  /** Whether a command or the host's report brings the change; see {@link nextVersion}. */
+  readonly origin: Origin;
+  /** Token of the batch, so that persistent maps may change nodes that only this batch has seen. */
+  readonly owner: Owner;
+}
+
+/** Where an event comes from. @internal */
+export type Origin = 'command' | 'report';
+
+/**
+ * One row of a table of events: how a snapshot looks once it has happened.
+ *
+ * @internal
+ */
+export interface EventRow<S, E> {
+  readonly origin: Origin;
+  /** The effect that makes this event true; left out when only our own records change. */
+  readonly effect?: string;
+  /** Total: an event about a thing that is gone gives the snapshot it was given. */
+  evolve(this: void, snapshot: S, event: E, change: Change): S;
+}
+
+/** A row for each type of event. @internal */
+export type EventTable<S, E extends EventBase> = {
+  readonly [T in E['type']]: EventRow<S, Extract<E, { readonly type: T }>>;
+};
+
+/**
+ * A row for each type of effect: how to take it back. `irreversible` effects can only be the last of a command.
+ *
+ * @internal
+ */
+export type EffectTable<F extends EffectBase> = {
+  readonly [T in F['type']]: 'irreversible' | ((effect: Extract<F, { readonly type: T }>) => F);
+};
+
+/** What the fold needs to know of a snapshot. @internal */
+export interface Revisioned {
+  readonly revision: number;
+}
+
+/** A fold that goes on event by event and makes one snapshot in the end. @internal */
+export interface Folding<S, E> {
+  /** The state so far. It belongs to the fold: nobody may keep it. */
+  current(this: void): S;
+  /** Takes an event in; says whether it changed anything. */
+  apply(this: void, event: E): boolean;
+  /** The next snapshot, or the very one that the fold began with when nothing changed. */
+  finish(this: void): S;
+}
+
+/**
+ * Begins a fold: one change, whose revision is one more than that of the snapshot, however many events there are.
+ *
+ * @throws TypeError, from `apply`, for an event of unknown type: skipping a fact would falsify the snapshot in silence
+ * @internal
+ */
+export function beginFold<S extends Revisioned, E extends EventBase>(
+  table: EventTable<S, E>,
+  snapshot: S,
+): Folding<S, E> {
+  const revision = snapshot.revision + 1;
+  const owner = createOwner();
+  const changes = {
+    command: { revision, origin: 'command', owner },
+    report: { revision, origin: 'report', owner },
+  } as const satisfies Record<Origin, Change>;
+  let current = snapshot;
+  return {
+    current: () => current,
+    apply(event) {
+      if (!Object.hasOwn(table, event.type)) throw new TypeError(`There is no event of type "${event.type}"`);
+      const row = table[event.type as E['type']];
+      const next = row.evolve(
+        current,
+        event as Extract<E, { readonly type: E['type'] }>,
+        changes[row.origin],
+      );
+      const changed = next !== current;
+      current = next;
+      return changed;
+    },
+    finish: () => (current === snapshot ? snapshot : Object.freeze({ ...current, revision })),
+  };
+}
+
+/**
+ * Folds events over a snapshot, as one change.
+ *
+ * @returns the next snapshot, or the same object when the events change nothing
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function fold<S extends Revisioned, E extends EventBase>(
+  table: EventTable<S, E>,
+  snapshot: S,
+  events: readonly E[],
+): S {
+  const folding = beginFold(table, snapshot);
+  for (const event of events) folding.apply(event);
+  return folding.finish();
+}
+
+/** The version that a thing has after a change: reports move only the second number. @internal */
+export function nextVersion(version: Version, change: Change): Version {
+  return Object.freeze({
+    command: change.origin === 'command' ? change.revision : version.command,
+    live: change.revision,
+  });
+}
+
+/**
+ * Accepts: folds the events and freezes them and the effects.
+ *
+ * @internal
+ */
+export function accepted<S extends Revisioned, E extends EventBase, F extends EffectBase>(
+  table: EventTable<S, E>,
+  snapshot: S,
+  touches: readonly string[],
+  change: { readonly events: readonly E[]; readonly effects: readonly F[] },
+): Accepted<S, E, F> {
+  const events = freeze(change.events, true);
+  const effects = freeze(change.effects, true);
+  return { outcome: 'accepted', next: fold(table, snapshot, events), touches, events, effects };
+}
+
+/**
+ * Makes one step of several: all or nothing, one change, one revision.
+ *
+ * @returns a function from steps to a step, for the given tables
+ * @internal
+ */
+export function sequenceFor<S extends Revisioned, E extends EventBase, F extends EffectBase>(
+  events: EventTable<S, E>,
+  effects: EffectTable<F>,
+): (...steps: readonly StepOf<S, E, F>[]) => StepOf<S, E, F> {
+  return (...steps) =>
+    (snapshot, context) => {
+      const decisions: DecisionOf<S, E, F>[] = [];
+      let current = snapshot;
+      for (const [position, step] of steps.entries()) {
+        const decision = step(current, context);
+        decisions.push(decision);
+        if (decision.outcome === 'refused')
+          return refuseStep(snapshot, decisions, decision.problem, position);
+        current = decision.next;
+      }
+      const touches = touchesOf(decisions);
+      const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
+      if (accepting.length === 0) return unchanged(snapshot, touches);
+      assertIrreversibleLast(effects, accepting);
+      return accepted(events, snapshot, touches, {
+        events: accepting.flatMap((decision) => decision.events),
+        effects: accepting.flatMap((decision) => decision.effects),
+      });
+    };
+}
+
+function refuseStep<S, E extends EventBase, F extends EffectBase>(
+  snapshot: S,
+  decisions: readonly DecisionOf<S, E, F>[],
+  problem: Problem,
+  position: number,
+): Refused<S> {
+  const detail = `Step ${String(position + 1)} of the sequence: ${problem.detail}`;
+  return refused(snapshot, Object.freeze({ ...problem, detail }), touchesOf(decisions));
+}
+
+function touchesOf<S, E extends EventBase, F extends EffectBase>(
+  decisions: readonly DecisionOf<S, E, F>[],
+): readonly string[] {
+  return [...new Set(decisions.flatMap((decision) => decision.touches))];
+}
+
+/** What was closed stays closed, so nothing that could still be refused may follow it. */
+function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
+  table: EffectTable<F>,
+  decisions: readonly Accepted<S, E, F>[],
+): void {
+  const acting = decisions.filter((decision) => decision.effects.length > 0);
+  const early = acting
+    .slice(0, -1)
+    .flatMap((decision) => decision.effects)
+    .find((effect) => table[effect.type as F['type']] === 'irreversible');
+  if (early !== undefined) {
+    throw new RangeError(`"${early.type}" cannot be taken back: put that step last, and only one such step`);
+  }
+}
+
+/** The head of an event that a transition makes. @internal */
+export function eventHead(resource: string, { now, actor }: Context): Omit<EventBase, 'type'> {
+  return actor === undefined ? { at: now, resource } : { at: now, actor, resource };
+}

@@ -1,0 +1,405 @@
+/**
+ * JSON Patch (RFC 6902): strict, atomic, path-copying.
+ *
+ * Every operation does exactly what it says at places that exist, or the whole patch is refused. A document is never
+ * changed: what a patch touches is copied, once, and all the rest is shared. Patches are made by rfc6902, imported
+ * here and nowhere else; it does not apply them, because it goes on after a failure and writes where it was not told.
+ */
+import { createPatch, type Pointer } from 'rfc6902';
+
+import { checkJson, type Json } from './json.ts';
+import * as pointer from './pointer.ts';
+import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result } from './problem.ts';
+
+export { sameJson } from './pointer.ts';
+
+/**
+ * One operation of a JSON Patch (RFC 6902 §4). `path` and `from` are JSON Pointers.
+ *
+ * @public
+ */
+export type Operation =
+  | { readonly op: 'add'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'move'; readonly from: string; readonly path: string }
+  | { readonly op: 'copy'; readonly from: string; readonly path: string }
+  | { readonly op: 'test'; readonly path: string; readonly value: Json };
+
+/**
+ * What a patch may do. What is left out is as the administration interface has it.
+ *
+ * @public
+ */
+export interface PatchRules {
+  /** How many operations a patch may have. Default 100. */
+  readonly maxOperations?: number;
+  /** How long a pointer may be, in UTF-16 units. Default 256. */
+  readonly maxPointerLength?: number;
+  /** How many tokens a pointer may have. Default 32. */
+  readonly maxPointerTokens?: number;
+  /** How large the document may be once something was put in: roughly its bytes as JSON. Default 1 MiB. */
+  readonly maxResultBytes?: number;
+  /**
+   * What becomes of `__proto__`, `constructor` and `prototype` in pointers and as keys of values: `refuse`, the
+   * default, refuses the patch; `plain` takes them for keys like any other. Neither ever reaches a prototype.
+   */
+  readonly reservedKeys?: 'refuse' | 'plain';
+}
+
+/** An operation whose form is right. @internal */
+export interface ParsedOperation {
+  /** Position in the patch, from 0. */
+  readonly index: number;
+  readonly op: Operation['op'];
+  /** Tokens of the place it is about. */
+  readonly path: readonly string[];
+  /** Tokens of the source of `move` and `copy`. */
+  readonly from?: readonly string[] | undefined;
+  /** Value of `add`, `replace` and `test`, deeply frozen. */
+  readonly value?: Json | undefined;
+}
+
+/** The limits of the administration interface. */
+const usual = { maxOperations: 100, maxPointerLength: 256, maxPointerTokens: 32, maxResultBytes: 1_048_576 };
+
+/**
+ * Applies a JSON Patch to a document: all of its operations, or none.
+ *
+ * It is refused when it is no patch (`patch-malformed`), a pointer breaks the grammar or a limit (`pointer-invalid`),
+ * it is too long (`patch-too-many-operations`), uses a reserved key (`reserved-key`), names a place that is not there
+ * (`patch-path-missing`), a `test` fails (`patch-test-failed`), the root is removed or something is moved into its own
+ * child (`op-not-allowed`), and when the result gets too large (`patch-result-too-large`). The faults in the problem
+ * name the operation. Members that RFC 6902 does not know are ignored.
+ *
+ * @param document - plain JSON; it is never changed
+ * @param operations - list of {@link Operation}, unchecked; values in it are at most 500 deep
+ * @param rules - limits that differ from the usual ones
+ * @returns the new document, frozen where it is new. What the patch does not touch is the same object, and so is the
+ *   whole document when nothing changes
+ *
+ * @example
+ * ```ts
+ * import { applyPatch } from 'gateway-admin-core';
+ *
+ * const service = { router: 'readwritesplit', servers: ['/servers/a'] };
+ * const patched = applyPatch(service, [{ op: 'add', path: '/servers/-', value: '/servers/b' }]);
+ * patched.ok && patched.value; // => { "router": "readwritesplit", "servers": ["/servers/a", "/servers/b"] }
+ *
+ * const refused = applyPatch(service, [{ op: 'remove', path: '/servers/1' }]);
+ * refused.ok || refused.problem.code; // => "patch-path-missing"
+ * ```
+ *
+ * RFC 6902 §3 to §5; docs/spec-choices.md 21, 28 and 29.
+ *
+ * @public
+ */
+export function applyPatch(document: Json, operations: unknown, rules: PatchRules = {}): Result<Json> {
+  const parsed = readOperations(operations, rules, (value) => checkJson(value, { depth: 500 }));
+  return parsed.ok ? applyOperations(document, parsed.value, rules) : parsed;
+}
+
+/**
+ * Reads a patch document, deeply frozen: the form of each operation, whatever it will be applied to.
+ *
+ * @returns the operations, or every fault with its pointer into the patch document
+ *
+ * RFC 6902 §3 and §4; docs/spec-choices.md 28.
+ *
+ * @internal
+ */
+export function parseOperations(value: Json, rules: PatchRules = {}): Result<readonly ParsedOperation[]> {
+  return readOperations(value, rules, (operand) => ok(operand as Json));
+}
+
+/** What each operation has besides its path. */
+const operandOf = {
+  add: 'value',
+  remove: 'nothing',
+  replace: 'value',
+  move: 'from',
+  copy: 'from',
+  test: 'value',
+} as const;
+
+type Admit = (value: unknown) => Result<Json>;
+
+/** Where the reading of a patch stands. */
+interface Reading {
+  readonly rules: PatchRules;
+  /** Turns a value into frozen JSON. */
+  readonly admit: Admit;
+  readonly faults: Fault[];
+  /** Position of the operation that is read. */
+  index: number;
+}
+
+function readOperations(list: unknown, rules: PatchRules, admit: Admit): Result<readonly ParsedOperation[]> {
+  const reading: Reading = { rules, admit, faults: [], index: 0 };
+  const operations: ParsedOperation[] = [];
+  try {
+    if (!Array.isArray(list) || !pointer.isPlain(list))
+      return fail('patch-malformed', 'A patch is an array.');
+    const { length } = list;
+    const { maxOperations = usual.maxOperations } = rules;
+    if (length > maxOperations) {
+      const most = `at most ${String(maxOperations)} are accepted`;
+      return fail('patch-too-many-operations', `The patch has ${String(length)} operations; ${most}.`);
+    }
+    for (; reading.index < length; reading.index += 1) {
+      operations.push(readOperation(reading, list[reading.index]));
+    }
+  } catch {
+    blame(reading, '', 'patch-malformed', 'cannot be read: a getter or a proxy throws');
+  }
+  if (reading.faults.length === 0) return ok(operations);
+  const whole = problemOf(reading.faults);
+  const mixed = reading.faults.some(({ code }) => code !== whole.code);
+  return { ok: false, problem: mixed ? problem('patch-malformed', whole.detail, reading.faults) : whole };
+}
+
+/** What cannot be read becomes a fault; what stands in its place is never used. */
+function readOperation(reading: Reading, item: unknown): ParsedOperation {
+  const { index } = reading;
+  if (typeof item !== 'object' || item === null || Array.isArray(item) || !pointer.isPlain(item)) {
+    blame(reading, '', 'patch-malformed', 'must be a plain object');
+    return { index, op: 'test', path: [] };
+  }
+  const op = readOp(reading, readMember(item, 'op'));
+  const operand = op === undefined ? 'nothing' : operandOf[op];
+  const path = readPointer(reading, item, 'path');
+  const from = operand === 'from' ? readPointer(reading, item, 'from') : undefined;
+  const value = operand === 'value' ? readValue(reading, readMember(item, 'value')) : undefined;
+  return { index, op: op ?? 'test', path, from, value };
+}
+
+function readOp(reading: Reading, op: unknown): Operation['op'] | undefined {
+  if (typeof op === 'string' && Object.hasOwn(operandOf, op)) return op as Operation['op'];
+  return blame(reading, '/op', 'patch-malformed', `must be one of ${Object.keys(operandOf).join(', ')}`);
+}
+
+function readPointer(reading: Reading, item: object, name: 'path' | 'from'): readonly string[] {
+  const text = readMember(item, name);
+  const { maxPointerLength: length = usual.maxPointerLength, maxPointerTokens = usual.maxPointerTokens } =
+    reading.rules;
+  if (typeof text !== 'string') {
+    blame(reading, `/${name}`, 'patch-malformed', text === undefined ? 'is required' : 'must be a text');
+    return [];
+  }
+  const tokens = text.length > length ? undefined : pointer.parsePointer(text);
+  if (tokens !== undefined && tokens.length <= maxPointerTokens) return tokens;
+  const most = `at most ${String(length)} characters and ${String(maxPointerTokens)} tokens`;
+  const rule = `must be "" or start with "/", have 0 or 1 after each "~", and ${most}`;
+  blame(reading, `/${name}`, 'pointer-invalid', rule);
+  return [];
+}
+
+function readValue(reading: Reading, value: unknown): Json | undefined {
+  if (value === undefined) return blame(reading, '/value', 'patch-malformed', 'is required');
+  const admitted = reading.admit(value);
+  if (admitted.ok) return admitted.value;
+  for (const fault of admitted.problem.errors ?? []) {
+    blame(reading, `/value${fault.pointer}`, fault.code, fault.detail);
+  }
+  return undefined;
+}
+
+/** An own member. Each is read once: what a getter says the second time may be something else. */
+function readMember(item: object, name: string): unknown {
+  return Object.hasOwn(item, name) ? (item as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+function blame({ faults, index }: Reading, place: string, code: ProblemCode, detail: string): undefined {
+  faults.push({ pointer: `/${String(index)}${place}`, operation: index, code, detail });
+}
+
+/**
+ * Applies operations to a document, which is never changed: all of them, or none.
+ *
+ * @returns the new document, the given one when nothing changes, or the fault of an operation that cannot be done
+ *
+ * RFC 6902 §4 and §5; docs/spec-choices.md 28 and 29.
+ *
+ * @internal
+ */
+export function applyOperations(
+  document: Json,
+  operations: readonly ParsedOperation[],
+  rules: PatchRules = {},
+): Result<Json> {
+  const draft: pointer.Draft = { document, changes: 0, owned: [] };
+  const run: Run = { draft, rules, size: 0 };
+  for (const operation of operations) {
+    const fault = reservedFault(run, operation) ?? perform(run, operation);
+    if (fault !== undefined) return { ok: false, problem: problemOf([fault]) };
+  }
+  return ok(pointer.finish(draft, document, operations.at(-1)?.path[0] ?? ''));
+}
+
+/** Where the application of a patch stands. */
+interface Run {
+  readonly draft: pointer.Draft;
+  readonly rules: PatchRules;
+  /** No less than the size of the document; 0 before it is measured. */
+  size: number;
+}
+
+function reservedFault({ rules }: Run, operation: ParsedOperation): Fault | undefined {
+  if (rules.reservedKeys === 'plain') return undefined;
+  const { path, from, value } = operation;
+  const token = pointer.reservedToken(path) ?? (from && pointer.reservedToken(from));
+  if (token !== undefined) return faultOf(operation, 'reserved-key', `"${token}" cannot be used as a key`);
+  const key = value === undefined ? undefined : pointer.hasReservedKey(value);
+  return key === undefined ? undefined : faultOf(operation, 'reserved-key', `the value has the key ${key}`);
+}
+
+function perform(run: Run, operation: ParsedOperation): Fault | undefined {
+  const { draft } = run;
+  const { op, path, from = path, value = null } = operation;
+  switch (op) {
+    case 'add':
+      return settle(run, operation, value, pointer.insertAt(draft, path, value));
+    case 'remove':
+      if (path.length === 0) return faultOf(operation, 'op-not-allowed', 'the document cannot be removed');
+      return pointer.removeAt(draft, path) ? undefined : missing(run, operation, path);
+    case 'replace':
+      return settle(run, operation, value, pointer.replaceAt(draft, path, value));
+    case 'move':
+      return move(run, operation, from);
+    case 'copy': {
+      // What will be in two places must not be changed in one of them.
+      pointer.seal(draft);
+      const source = pointer.valueAt(draft.document, from);
+      if (source === undefined) return missing(run, operation, from);
+      return settle(run, operation, source, pointer.insertAt(draft, path, source));
+    }
+    case 'test': {
+      const found = pointer.valueAt(draft.document, path);
+      if (found === undefined) return missing(run, operation, path);
+      const same = pointer.sameJson(found, value);
+      return same
+        ? undefined
+        : faultOf(operation, 'patch-test-failed', 'is not equal to the value of the test');
+    }
+  }
+}
+
+function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fault | undefined {
+  const { draft } = run;
+  const { path } = operation;
+  const within = from.every((token, depth) => token === path[depth]);
+  if (within && path.length > from.length) return faultOf(operation, 'op-not-allowed', 'is in what is moved');
+  const value = pointer.valueAt(draft.document, from);
+  if (value === undefined) return missing(run, operation, from);
+  if (within || (pointer.removeAt(draft, from) && pointer.insertAt(draft, path, value))) return undefined;
+  return missing(run, operation, path);
+}
+
+/** Checks, once a value has been put in, whether there was a place for it and whether it is too much. */
+function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean): Fault | undefined {
+  const { draft, rules, size } = run;
+  if (!done) return missing(run, operation, operation.path);
+  if (draft.changes === 0) return undefined;
+  const { maxResultBytes: most = usual.maxResultBytes } = rules;
+  const sum = size + pointer.sizeOf(value, most) + (operation.path.at(-1)?.length ?? 0) + 4;
+  // What was taken out is not subtracted: a sum that is too high is only a reason to measure.
+  run.size = size === 0 || sum > most ? pointer.sizeOf(draft.document, most) : sum;
+  if (run.size <= most) return undefined;
+  return faultOf(operation, 'patch-result-too-large', `makes the document larger than ${String(most)} bytes`);
+}
+
+function missing({ draft }: Run, operation: ParsedOperation, tokens: readonly string[]): Fault {
+  return faultOf(operation, 'patch-path-missing', pointer.explainMiss(draft.document, tokens), tokens);
+}
+
+function faultOf(operation: ParsedOperation, code: ProblemCode, detail: string, at = operation.path): Fault {
+  return { pointer: pointer.formatPointer(at), operation: operation.index, code, detail };
+}
+
+/** How a patch is made. @public */
+export interface DiffOptions {
+  /** Puts a `test` of the old value before each `remove` and `replace`: who changed it meanwhile is not overruled. */
+  readonly guards?: boolean;
+}
+
+/**
+ * Makes a JSON Patch that turns one document into another.
+ *
+ * Members that stay are not mentioned; lists that differ much are replaced. The patch keeps to the default limits of
+ * {@link PatchRules} for operations and pointers: where the differences are too many, whole members are replaced, or
+ * the whole document.
+ *
+ * @param from - plain JSON, the document as it is
+ * @param to - plain JSON, the document as it should be
+ * @param options - how the patch is made
+ * @returns the operations; none when the documents are equal
+ *
+ * @example
+ * ```ts
+ * import { diff } from 'gateway-admin-core';
+ *
+ * diff({ port: 3306 }, { port: 3307 }); // => [{ "op": "replace", "path": "/port", "value": 3307 }]
+ * diff({ port: 3306 }, {}, { guards: true }).map(({ op }) => op); // => ["test", "remove"]
+ * ```
+ *
+ * RFC 6902 §4.
+ *
+ * @public
+ */
+export function diff(from: Json, to: Json, { guards = false }: DiffOptions = {}): readonly Operation[] {
+  const attempt = (depth: number): readonly Operation[] => {
+    const operations = createPatch(from, to, comparer(depth)) as readonly Operation[];
+    const patch = guards ? guarded(from, operations) : operations;
+    const short = patch.every(({ path }) => path.length <= usual.maxPointerLength);
+    return depth === 0 || (short && patch.length <= usual.maxOperations) ? patch : attempt(depth > 1 ? 1 : 0);
+  };
+  return attempt(usual.maxPointerTokens);
+}
+
+/** What rfc6902 asks about two values first: an answer of `undefined` leaves them to it. */
+function comparer(depth: number): (from: Json, to: Json, at: Pointer) => Operation[] | undefined {
+  return (from, to, at) => {
+    if (pointer.sameJson(from, to)) return [];
+    if (at.tokens.length > depth) return [{ op: 'replace', path: at.toString(), value: to }];
+    return pointer.isArray(from) && pointer.isArray(to) ? compareItems(from, to, at, depth) : undefined;
+  };
+}
+
+type Items = readonly Json[];
+
+/** rfc6902 compares every item with every other, so that only short lists of scalars are left to it. */
+function compareItems(from: Items, to: Items, at: Pointer, depth: number): Operation[] | undefined {
+  if (from.length * to.length <= 1000 && ![...from, ...to].some(pointer.isContainer)) return undefined;
+  const path = at.toString();
+  if (from.length === to.length) {
+    const inside = comparer(depth - at.tokens.length + 1);
+    const operations = createPatch({ ...from }, { ...to }, inside) as readonly Operation[];
+    return operations.map((operation) => ({ ...operation, path: path + operation.path }));
+  }
+  const start = pointer.sharedStart(from, to);
+  const end = pointer.sharedStart(from.slice(start).reverse(), to.slice(start).reverse());
+  const gone = from.slice(start, from.length - end);
+  const come = to.slice(start, to.length - end);
+  if (gone.length + come.length > to.length) return [{ op: 'replace', path, value: to }];
+  const itemPath = (index: number): string => `${path}/${String(index)}`;
+  const removes = gone.map((): Operation => ({ op: 'remove', path: itemPath(start) }));
+  return [
+    ...removes,
+    ...come.map((value, i): Operation => ({ op: 'add', path: itemPath(start + i), value })),
+  ];
+}
+
+/** Puts a test of the old value before each operation that takes one away. */
+function guarded(document: Json, operations: readonly Operation[]): readonly Operation[] {
+  const draft: pointer.Draft = { document, changes: 0, owned: [] };
+  return operations.flatMap((operation): Operation[] => {
+    const tokens = pointer.parsePointer(operation.path) ?? [];
+    const old = pointer.valueAt(draft.document, tokens);
+    if (operation.op === 'add') pointer.insertAt(draft, tokens, operation.value);
+    if (operation.op === 'replace') pointer.replaceAt(draft, tokens, operation.value);
+    if (operation.op === 'remove') pointer.removeAt(draft, tokens);
+    pointer.seal(draft);
+    const guard = { op: 'test', path: operation.path, value: old ?? null } as const;
+    return operation.op === 'add' ? [operation] : [guard, operation];
+  });
+}

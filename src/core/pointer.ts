@@ -1,0 +1,365 @@
+/**
+ * JSON Pointers: the grammar of RFC 6901, walks through JSON values, and changes at the places pointers name.
+ *
+ * A walk sees own properties only: whatever a prototype offers (`length`, `map`, `toString`) is not there, and an
+ * array index has exactly one spelling. No walk is recursive, so that no value is too deep for it.
+ */
+import type { Json } from './json.ts';
+
+/** A JSON array or object. @internal */
+export type JsonContainer = Extract<Json, object>;
+
+/**
+ * Parses a JSON Pointer into its reference tokens, unescaped.
+ *
+ * It is refused when it does not start with `/` (the URI fragment form `#/a` does not) or has a `~` that is not
+ * followed by `0` or `1`.
+ *
+ * @param text - the pointer; `''` is the whole document
+ * @returns the tokens from the root on, none for the whole document; `undefined` when the text is no pointer
+ *
+ * @example
+ * ```ts
+ * import { parsePointer } from 'gateway-admin-core';
+ *
+ * parsePointer('/router_options/a~1b'); // => ["router_options", "a/b"]
+ * parsePointer('servers'); // => undefined
+ * ```
+ *
+ * RFC 6901 §3 and §4.
+ *
+ * @public
+ */
+export function parsePointer(text: string): readonly string[] | undefined {
+  if (text === '') return [];
+  if (!text.startsWith('/')) return undefined;
+  const tokens = splitTokens(text);
+  if (!text.includes('~')) return tokens;
+  return /~(?![01])/.test(text) ? undefined : tokens.map(unescape);
+}
+
+/**
+ * Writes reference tokens as a JSON Pointer. The inverse of {@link parsePointer}.
+ *
+ * @param tokens - names of members and positions in arrays, from the root on
+ * @returns the pointer; `''` for no tokens
+ *
+ * @example
+ * ```ts
+ * import { formatPointer } from 'gateway-admin-core';
+ *
+ * formatPointer(['servers', 0, 'a/b']); // => "/servers/0/a~1b"
+ * ```
+ *
+ * RFC 6901 §3.
+ *
+ * @public
+ */
+export function formatPointer(tokens: readonly (string | number)[]): string {
+  return tokens.map((token) => `/${escape(String(token))}`).join('');
+}
+
+/**
+ * The first of `__proto__`, `constructor` and `prototype` among some tokens, if any. Resources refuse them as keys.
+ *
+ * docs/spec-choices.md 29.
+ *
+ * @internal
+ */
+export function reservedToken(tokens: readonly string[]): string | undefined {
+  for (const token of tokens) {
+    if (token === '__proto__' || token === 'constructor' || token === 'prototype') return token;
+  }
+  return undefined;
+}
+
+/** Pointer into a value, to the shallowest member with a reserved key, if there is one. @internal */
+export function hasReservedKey(value: Json): string | undefined {
+  if (!isContainer(value)) return undefined;
+  // A value of an in-process caller may hold one object many times over: looking once is enough.
+  const places = new Map<JsonContainer, readonly (string | number)[]>([[value, []]]);
+  for (const [container, tokens] of places) {
+    const reserved = isArray(container) ? undefined : reservedToken(Object.keys(container));
+    if (reserved !== undefined) return formatPointer([...tokens, reserved]);
+    for (const [key, child] of Object.entries(container)) {
+      if (isContainer(child) && !places.has(child)) places.set(child, [...tokens, key]);
+    }
+  }
+  return undefined;
+}
+
+/** Whether a value is an array or an object. @internal */
+export function isContainer(value: Json): value is JsonContainer {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a value is an array. @internal */
+export function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Whether an object has no class: an object literal or an array, of this realm or another. @internal */
+export function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (prototype === Object.prototype) return true;
+  const parent = prototype === null ? null : (Object.getPrototypeOf(prototype) as object | null);
+  if (!Array.isArray(value)) return parent === null;
+  return parent !== null && Object.getPrototypeOf(parent) === null;
+}
+
+/** The item or own member that a token names, if there is one. @internal */
+export function childOf(value: Json, token: string): Json | undefined {
+  if (!isContainer(value)) return undefined;
+  if (!isArray(value)) return Object.hasOwn(value, token) ? value[token] : undefined;
+  const index = parseIndex(token);
+  return index === undefined ? undefined : value[index];
+}
+
+/** The value that the first `length` tokens lead to, if there is one. @internal */
+export function valueAt(document: Json, tokens: readonly string[], length = tokens.length): Json | undefined {
+  let value: Json | undefined = document;
+  for (let depth = 0; depth < length && value !== undefined; depth += 1) {
+    value = childOf(value, tokens[depth] ?? '');
+  }
+  return value;
+}
+
+/** How many items two arrays have alike at the start. @internal */
+export function sharedStart(a: readonly Json[], b: readonly Json[]): number {
+  const first = a.findIndex((item, index) => index >= b.length || !sameJson(item, b[index] ?? null));
+  return first === -1 ? a.length : first;
+}
+
+/** Sets an own member, whatever its name. @internal */
+export function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  // Assigning to this name would set the prototype instead.
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+/** Says how far tokens lead and where nothing is. Never what is there: it may be a secret. @internal */
+export function explainMiss(document: Json, tokens: readonly string[]): string {
+  let depth = 0;
+  while (depth < tokens.length && valueAt(document, tokens, depth + 1) !== undefined) depth += 1;
+  const parent = valueAt(document, tokens, depth) ?? null;
+  const token = JSON.stringify(tokens[depth] ?? '');
+  const place = `${JSON.stringify(formatPointer(tokens.slice(0, depth)))} is`;
+  if (isArray(parent)) return `${place} a list of ${String(parent.length)}, without a place ${token}`;
+  return isContainer(parent)
+    ? `${place} an object without a member ${token}`
+    : `${place} a value, and has no members`;
+}
+
+/** The index that a token writes, whether or not an array is that long. RFC 6901 §4. @internal */
+export function parseIndex(token: string): number | undefined {
+  // No array has an index of more than ten digits.
+  return token.length <= 10 && /^(?:0|[1-9]\d*)$/.test(token) ? Number(token) : undefined;
+}
+
+/**
+ * Whether two values are equal: numbers by value, objects in whatever order their members are.
+ *
+ * RFC 6902 §4.6.
+ *
+ * @internal
+ */
+export function sameJson(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (!isContainer(a) || !isContainer(b)) return false;
+  const pairs: ContainerPair[] = [[a, b]];
+  for (const pair of pairs) if (!sameChildren(pair, pairs)) return false;
+  return true;
+}
+
+type ContainerPair = readonly [JsonContainer, JsonContainer];
+
+/** Whether all children are equal, as far as `pending`, which gets the containers among them, is. */
+function sameChildren([left, right]: ContainerPair, pending: ContainerPair[]): boolean {
+  if (isArray(left)) {
+    if (!isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => sameOrPending(item, right[index] ?? null, pending));
+  }
+  if (isArray(right)) return false;
+  const keys = Object.keys(left);
+  for (const key of keys) {
+    if (!Object.hasOwn(right, key)) return false;
+    if (!sameOrPending(left[key] ?? null, right[key] ?? null, pending)) return false;
+  }
+  return keys.length === Object.keys(right).length;
+}
+
+function sameOrPending(left: Json, right: Json, pending: ContainerPair[]): boolean {
+  if (left === right) return true;
+  if (!isContainer(left) || !isContainer(right)) return false;
+  pending.push([left, right]);
+  return true;
+}
+
+/**
+ * How many bytes a value has as JSON, roughly: escapes are not counted, nor what UTF-8 needs beyond ASCII.
+ *
+ * @param most - where counting may stop: whatever is larger is given as some larger number
+ * @internal
+ */
+export function sizeOf(value: Json, most: number): number {
+  if (!isContainer(value)) return scalarSize(value);
+  const pending = [value];
+  let size = 0;
+  for (let container = pending.pop(); container !== undefined && size <= most; container = pending.pop()) {
+    size += 2;
+    if (isArray(container)) {
+      for (const item of container) {
+        if (isContainer(item)) pending.push(item);
+        else size += scalarSize(item) + 1;
+      }
+      continue;
+    }
+    // Not `Object.entries`, which alone takes twice the time.
+    for (const key in container) {
+      const member = container[key] ?? null;
+      size += key.length + 4;
+      if (isContainer(member)) pending.push(member);
+      else size += scalarSize(member);
+    }
+  }
+  return size;
+}
+
+function scalarSize(value: Json): number {
+  return typeof value === 'string' ? value.length + 2 : 5;
+}
+
+/** A document that is being changed, while the one it started from stays as it was. @internal */
+export interface Draft {
+  document: Json;
+  /** How often something changed. */
+  changes: number;
+  /** Copies that belong to this draft alone, so that they can be changed. Each is in the document only once. */
+  owned: (Json[] | Record<string, Json>)[];
+}
+
+/** Puts a value in, between items or as a member. False when there is no such place. @internal */
+export function insertAt(draft: Draft, path: readonly string[], value: Json): boolean {
+  const token = path.at(-1);
+  if (token === undefined) return replaceAt(draft, path, value);
+  const parent = valueAt(draft.document, path, path.length - 1);
+  if (parent === undefined || !isContainer(parent)) return false;
+  if (!isArray(parent)) {
+    if (!replaceAt(draft, path, value)) putAt(draft, path, value);
+    return true;
+  }
+  const index = token === '-' ? parent.length : parseIndex(token);
+  if (index === undefined || index > parent.length) return false;
+  const items = openParent(draft, path) as Json[];
+  // Most go to the end, and `splice` is slow.
+  if (index === items.length) items.push(value);
+  else items.splice(index, 0, value);
+  return true;
+}
+
+/** Puts a value in the place of another, unless they are equal. False when there is no such place. @internal */
+export function replaceAt(draft: Draft, path: readonly string[], value: Json): boolean {
+  const old = valueAt(draft.document, path);
+  if (old === undefined) return false;
+  if (!sameJson(old, value)) putAt(draft, path, value);
+  return true;
+}
+
+/** Takes a value out. False when there is no such place; the whole document is none. @internal */
+export function removeAt(draft: Draft, path: readonly string[]): boolean {
+  const token = path.at(-1);
+  const above = path.slice(0, -1);
+  const parent = valueAt(draft.document, above) ?? null;
+  if (token === undefined || !isContainer(parent) || childOf(parent, token) === undefined) return false;
+  if (isArray(parent)) {
+    (openParent(draft, path) as Json[]).splice(Number(token), 1);
+    return true;
+  }
+  const rest: Record<string, Json> = {};
+  // Not a copy with a `delete`, which makes objects slow for good.
+  for (const key of Object.keys(parent)) if (key !== token) setMember(rest, key, parent[key] ?? null);
+  draft.owned.push(rest);
+  putAt(draft, above, rest);
+  return true;
+}
+
+/** Freezes what the draft has made: needed before anything gets a second place in the document. @internal */
+export function seal(draft: Draft): void {
+  for (const container of draft.owned) Object.freeze(container);
+  draft.owned = [];
+}
+
+/**
+ * Freezes the changed document, or gives back the one before when several changes have taken each other back.
+ *
+ * @param last - a token at the root, of the place changed last: where a difference is found soonest
+ * @internal
+ */
+export function finish(draft: Draft, before: Json, last: string): Json {
+  seal(draft);
+  const { document, changes } = draft;
+  const back = changes > 1 && sameJson(childOf(before, last) ?? null, childOf(document, last) ?? null);
+  return back && sameJson(before, document) ? before : document;
+}
+
+function putAt(draft: Draft, path: readonly string[], value: Json): void {
+  const token = path.at(-1);
+  if (token === undefined) {
+    draft.document = value;
+    draft.changes += 1;
+  } else setChild(openParent(draft, path), token, value);
+}
+
+/** Makes the containers along a path the draft's own, and gives the innermost. The path must exist. */
+function openParent(draft: Draft, path: readonly string[]): Draft['owned'][number] {
+  let parent = own(draft, draft.document);
+  draft.document = parent;
+  draft.changes += 1;
+  for (let depth = 0; depth < path.length - 1; depth += 1) {
+    const token = path[depth] ?? '';
+    const child = own(draft, childOf(parent, token) ?? null);
+    setChild(parent, token, child);
+    parent = child;
+  }
+  return parent;
+}
+
+function own(draft: Draft, value: Json): Draft['owned'][number] {
+  for (const mine of draft.owned) if (mine === value) return mine;
+  const copy = isContainer(value) ? copyOf(value) : {};
+  draft.owned.push(copy);
+  return copy;
+}
+
+/** Arrays are spread, because `slice` of frozen ones is hundreds of times slower on Node 20. */
+function copyOf(value: JsonContainer): Draft['owned'][number] {
+  if (isArray(value)) return [...value];
+  // Spread of a literal gives objects that are slow to freeze; but `assign` would set the prototype.
+  return Object.hasOwn(value, '__proto__') ? { ...value } : Object.assign({}, value);
+}
+
+function setChild(container: Draft['owned'][number], token: string, value: Json): void {
+  if (Array.isArray(container)) container[Number(token)] = value;
+  else setMember(container, token, value);
+}
+
+/** What is between the slashes. Not by `split`, which takes three times as long for so few. */
+function splitTokens(text: string): readonly string[] {
+  let end = text.indexOf('/', 1);
+  const tokens = [text.slice(1, end === -1 ? text.length : end)];
+  while (end !== -1) {
+    const start = end + 1;
+    end = text.indexOf('/', start);
+    tokens.push(text.slice(start, end === -1 ? text.length : end));
+  }
+  return tokens;
+}
+
+/** `~1` first: `~01` stands for `~1` and not for `/`. */
+function unescape(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function escape(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,70 @@
+/**
+ * Secrets: what a password must be like, and the form in which one may come near the core.
+ */
+import type { Json } from './json.ts';
+
+/**
+ * Sealed text in the place of a secret: the only form in which a transition accepts one.
+ *
+ * @public
+ */
+export interface Sealed {
+  /** What the `secrets` port made of the secret; opaque here. */
+  readonly sealed: string;
+}
+
+/** Whether a value is sealed text. @internal */
+export function isSealed(value: Json | undefined): value is Json & Sealed {
+  return (
+    typeof value === 'object' && value !== null && 'sealed' in value && typeof value['sealed'] === 'string'
+  );
+}
+
+/**
+ * Says what is wrong with a password, or `undefined` when nothing is. Never prints it.
+ *
+ * A password has 1 to 1024 bytes of UTF-8 and no control characters, which Basic authentication could not carry
+ * (RFC 7617 §2).
+ *
+ * @internal
+ */
+export function passwordFault(password: Json): string | undefined {
+  if (typeof password !== 'string') return 'must be a string';
+  if (password === '') return 'must have at least one character';
+  if (!password.isWellFormed()) return 'must not contain lone surrogates';
+  if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
+  return utf8Length(password.normalize('NFC')) > 1024 ? 'must have at most 1024 bytes' : undefined;
+}
+
+function utf8Length(text: string): number {
+  let length = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    length += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  }
+  return length;
+}
+
+/** Names of members that hold hashes and sealed texts. */
+const secretMembers: ReadonlySet<string> = new Set(['passwordHash', 'passwordSealed']);
+
+/**
+ * Takes hashes and sealed texts out of what a reader is shown: members that hold them, and the values of patch
+ * operations on such members.
+ *
+ * @param value - plain JSON, such as an event
+ * @returns the same without them
+ * @internal
+ */
+export function withoutSecrets(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutSecrets);
+  const members = Object.entries(value as Readonly<Record<string, Json>>);
+  const { path } = value as Readonly<Record<string, Json>>;
+  const secretOperation = typeof path === 'string' && secretMembers.has(path.slice(1));
+  return Object.fromEntries(
+    members
+      .filter(([name]) => !secretMembers.has(name) && !(secretOperation && name === 'value'))
+      .map(([name, member]) => [name, withoutSecrets(member)]),
+  );
+}

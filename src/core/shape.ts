@@ -1,0 +1,187 @@
+/**
+ * Shapes: the zod schemas of single values, and the way from zod's issues to faults for people.
+ */
+import * as z from 'zod/mini';
+
+import { nameFault } from './name.ts';
+import { formatPointer } from './pointer.ts';
+import type { Fault } from './problem.ts';
+import { parseInstant } from './time.ts';
+
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+const hostName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
+
+/** One line of text of at most `length` UTF-16 units, without control characters or lone surrogates. */
+export function text(length: number): z.ZodMiniString {
+  return z.string().check(
+    z.maxLength(length),
+    z.refine((value) => !control.test(value) && value.isWellFormed(), {
+      error: 'must not contain control characters or lone surrogates',
+    }),
+  );
+}
+
+/** A name as it is declared; see {@link nameFault}. */
+export const name = z.string().check((context) => {
+  const fault = nameFault(context.value);
+  if (fault !== undefined) context.issues.push({ code: 'custom', message: fault, input: context.value });
+});
+
+/** A TCP port: 1 to 65535. */
+export const port = z.int().check(z.minimum(1), z.maximum(65_535));
+
+/** A count or a time where 0 means no limit. */
+export const unlimited = z.int().check(z.minimum(0));
+
+/** A host name, an IPv4 or IPv6 address without port, or the path of a socket. */
+export const address = z.string().check(
+  z.minLength(1),
+  z.maxLength(255),
+  z.refine((value) => value.startsWith('/') || isHost(value), {
+    error: 'must be a host name, an IP address without port, or the path of a socket',
+  }),
+  z.refine((value) => !control.test(value) && !/\s/u.test(value) && value.isWellFormed(), {
+    error: 'must not contain white space or control characters',
+  }),
+);
+
+/** At most so many members in a record. */
+export function membersAtMost(most: number): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
+  return z.refine((value) => Object.keys(value).length <= most, {
+    error: `must have at most ${String(most)} members`,
+  });
+}
+
+/** Options whose keys and values are text, at most 1,000 of them. */
+export const options = z.record(text(255).check(z.minLength(1)), text(4096)).check(membersAtMost(1000));
+
+/** An instant as documents write it: ISO 8601 with an offset. */
+export const instant = z.string().check(
+  z.refine((value) => parseInstant(value) !== undefined, {
+    error: 'must be a time with an offset, such as 2016-08-29T12:52:31+03:00',
+  }),
+);
+
+/** An instant in milliseconds since 1970-01-01T00:00:00Z, in the years 1 to 9999: what documents can write. */
+export const milliseconds = z.int().check(z.minimum(-62_135_596_800_000), z.maximum(253_402_300_799_999));
+
+/** Links to things of one collection, in order. Whether they resolve is checked where the names are known. */
+export const links = z.array(text(1024)).check(z.maxLength(10_000));
+
+function isHost(value: string): boolean {
+  return value.includes(':')
+    ? z.safeParse(z.ipv6(), value.replace(/%[\w.-]+$/, '')).success
+    : hostName.test(value);
+}
+
+/** The shape of an object whose fields are known. */
+export type ObjectShape = z.ZodMiniObject;
+
+/** The names of the fields of a shape, in its order. */
+export function fieldNames(shape: ObjectShape): readonly string[] {
+  return Object.freeze(Object.keys(shape.shape));
+}
+
+/** A value of the shape's type, or every fault that it has. */
+export type Parsed<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/**
+ * Checks a value against a shape.
+ *
+ * @param shape - the shape
+ * @param value - plain JSON
+ * @param path - where the value stands in what was sent
+ */
+export function parseShape<T>(
+  shape: z.core.$ZodType<T>,
+  value: unknown,
+  path: readonly (string | number)[] = [],
+): Parsed<T> {
+  const result = z.safeParse(shape, value);
+  if (result.success) return { ok: true, value: result.data };
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, value, path));
+  return { ok: false, faults: oneForEachPointer(faults) };
+}
+
+/** A text that is empty is also no host name: the first thing said about a place is enough. */
+function oneForEachPointer(faults: readonly Fault[]): readonly Fault[] {
+  const first = new Map<string, Fault>();
+  for (const fault of faults) if (!first.has(fault.pointer)) first.set(fault.pointer, fault);
+  return [...first.values()];
+}
+
+function faultsOf(
+  issue: z.core.$ZodIssue,
+  root: unknown,
+  path: readonly (string | number)[],
+): readonly Fault[] {
+  const place = [...path, ...(issue.path as (string | number)[])];
+  if (issue.code === 'unrecognized_keys') {
+    // zod lists every unknown key; a body of 200,000 of them must not become an answer of megabytes.
+    return issue.keys.slice(0, 20).map((key) => ({
+      pointer: formatPointer([...place, key]),
+      code: 'field-unknown',
+      detail: `there is no field of this name here (${String(issue.keys.length)} unknown in all)`,
+    }));
+  }
+  return [
+    {
+      pointer: formatPointer(place),
+      code: 'validation-failed',
+      detail: sentence(issue, valueAt(root, issue.path)),
+    },
+  ];
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+    root,
+  );
+}
+
+/** What is wrong, in words. Never prints the value: it may be a secret, or a megabyte. */
+function sentence(issue: z.core.$ZodIssue, value: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (value === undefined) return 'is required';
+      return `must be ${article(issue.expected)}, not ${article(typeName(value))}`;
+    case 'too_small':
+      return `must ${bound(issue.origin)} at least ${String(issue.minimum)}${unit(issue.origin)}`;
+    case 'too_big':
+      return `must ${bound(issue.origin)} at most ${String(issue.maximum)}${unit(issue.origin)}`;
+    case 'invalid_value':
+      if (value === undefined) return 'is required';
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
+    case 'invalid_key':
+      return 'has a key that is not allowed';
+    case 'custom':
+      return issue.message;
+    default:
+      return 'is not valid';
+  }
+}
+
+function bound(origin: string): string {
+  return origin === 'string' || origin === 'array' ? 'have' : 'be';
+}
+
+function unit(origin: string): string {
+  if (origin === 'string') return ' characters';
+  return origin === 'array' ? ' items' : '';
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && !Number.isInteger(value) ? 'fraction' : typeof value;
+}
+
+function article(type: string): string {
+  const name = type === 'int' ? 'integer' : type === 'record' ? 'object' : type;
+  if (name === 'null') return name;
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+}

@@ -1,0 +1,252 @@
+/**
+ * Times: instants as the interface shows them, and ISO 8601 for documents.
+ *
+ * An instant is a number of milliseconds since 1970-01-01T00:00:00Z. What is slow is remembered: the text of a
+ * day, which date-fns writes, and the offset of a zone on a day. The time of day is put in its place.
+ */
+import { tz } from '@date-fns/tz';
+import { format } from 'date-fns/format';
+import { enUS } from 'date-fns/locale/en-US';
+
+/**
+ * Writes instants in one time zone, in the three forms of the interface. Names are English whatever the locale of
+ * the process; fractions of a second are dropped.
+ *
+ * @public
+ */
+export interface TimeFormat {
+  /** ISO 8601 with a numeric offset, such as `2016-08-29T12:52:31+03:00`; never `Z`. */
+  iso8601(this: void, instant: number): string;
+  /** RFC 5322 §3.3, such as `Wed, 31 Aug 2016 23:29:26 +0300`; the day has two digits. */
+  rfc5322(this: void, instant: number): string;
+  /** C `asctime` without the line end, such as `Fri Sep  9 14:12:37 2016`; the day is padded with a space. */
+  asctime(this: void, instant: number): string;
+}
+
+/**
+ * Makes a formatter for a time zone.
+ *
+ * In the years when the offset of a zone had seconds, `iso8601` and `rfc5322` use the nearest offset in whole
+ * minutes and the time of day that goes with it, so that the text means the instant exactly (RFC 3339 §5.8);
+ * `asctime`, which has no offset, shows what the clocks there showed.
+ *
+ * @param zone - an IANA name such as `Europe/Helsinki`, `UTC`, or an offset such as `+03:00`
+ * @returns the formatter; its functions throw a RangeError for what is no instant, such as `NaN`
+ * @throws RangeError when the zone is unknown
+ *
+ * @example
+ * ```ts
+ * import { createTimeFormat } from 'gateway-admin-core';
+ *
+ * const time = createTimeFormat('Europe/Helsinki');
+ *
+ * time.iso8601(1472464351000); // => "2016-08-29T12:52:31+03:00"
+ * time.rfc5322(1472675366000); // => "Wed, 31 Aug 2016 23:29:26 +0300"
+ * time.asctime(1473419557000); // => "Fri Sep  9 14:12:37 2016"
+ * ```
+ *
+ * @see Gateway Administration REST Interface, "Resources and their fields"; docs/spec-choices.md 10.
+ *
+ * @public
+ */
+export function createTimeFormat(zone: string): TimeFormat {
+  const offsetAt = createOffsets(zone);
+  const iso8601 = createWallClock(forms.iso8601);
+  const rfc5322 = createWallClock(forms.rfc5322);
+  const asctime = createWallClock(forms.asctime);
+  return Object.freeze({
+    iso8601(instant: number) {
+      const offset = offsetAt(instant);
+      return iso8601(instant + offset.rounded) + offset.extended;
+    },
+    rfc5322(instant: number) {
+      const offset = offsetAt(instant);
+      return rfc5322(instant + offset.rounded) + offset.basic;
+    },
+    asctime: (instant: number) => asctime(instant + offsetAt(instant).exact),
+  });
+}
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const dayMs = 24 * 60 * minuteMs;
+
+/** What stands on either side of the time of day. */
+interface Form {
+  readonly before: (day: number) => string;
+  readonly after: (day: number) => string;
+}
+
+const forms = {
+  iso8601: { before: (day) => write(day, "uuuu-MM-dd'T'"), after: () => '' },
+  rfc5322: { before: (day) => write(day, 'EEE, dd MMM uuuu '), after: () => ' ' },
+  asctime: {
+    before: (day) => `${write(day, 'EEE MMM ')}${write(day, 'd').padStart(2)} `,
+    after: (day) => write(day, ' uuuu'),
+  },
+} as const satisfies Record<keyof TimeFormat, Form>;
+
+/** The context keeps the zone of the process out, the locale keeps `setDefaultOptions` of the host out. */
+const neutral = { in: tz('UTC'), locale: enUS };
+
+function write(day: number, pattern: string): string {
+  return format(day * dayMs, pattern, neutral);
+}
+
+/** Gives the function that writes wall-clock time: milliseconds as if the wall clock were in UTC. */
+function createWallClock(form: Form): (wall: number) => string {
+  const textOf = remember((day) => ({ before: form.before(day), after: form.after(day) }));
+  return (wall) => {
+    const day = Math.floor(wall / dayMs);
+    const text = textOf(day);
+    return text.before + timeOfDay(Math.floor((wall - day * dayMs) / secondMs)) + text.after;
+  };
+}
+
+function timeOfDay(second: number): string {
+  const minute = Math.floor(second / 60);
+  return `${twoDigits(Math.floor(minute / 60))}:${twoDigits(minute % 60)}:${twoDigits(second % 60)}`;
+}
+
+function twoDigits(number: number): string {
+  return number < 10 ? `0${String(number)}` : String(number);
+}
+
+/** How far the clocks of a zone are ahead of UTC. */
+interface Offset {
+  /** In milliseconds; whole seconds. */
+  readonly exact: number;
+  /** In milliseconds; whole minutes. */
+  readonly rounded: number;
+  /** Such as `+03:00`. */
+  readonly extended: string;
+  /** Such as `+0300`. */
+  readonly basic: string;
+}
+
+function toOffset(exact: number): Offset {
+  const minutes = Math.round(exact / minuteMs);
+  const sign = minutes < 0 ? '-' : '+';
+  const hh = twoDigits(Math.floor(Math.abs(minutes) / 60));
+  const mm = twoDigits(Math.abs(minutes) % 60);
+  return { exact, rounded: minutes * minuteMs, extended: `${sign}${hh}:${mm}`, basic: `${sign}${hh}${mm}` };
+}
+
+/** Gives the function from an instant to the offset of the zone at that instant. */
+function createOffsets(zone: string): (instant: number) => Offset {
+  const fixed = /^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?$/.exec(zone);
+  if (fixed !== null) {
+    const offset = toOffset(toMilliseconds(fixed[1], fixed[2], fixed[3]));
+    return () => offset;
+  }
+  const probe = createProbe(zone);
+  const changeOn = remember((day) => findChange(probe, day * dayMs, (day + 1) * dayMs));
+  return (instant) => {
+    const change = changeOn(Math.floor(instant / dayMs));
+    return instant < change.at ? change.before : change.after;
+  };
+}
+
+/**
+ * Asks the platform for the exact offset. Not left to `tzOffset` of @date-fns/tz, which loses the sign of offsets
+ * between -00:59:59 and -00:00:01, and on Node 20 takes the dear way through an exception for fixed offsets.
+ */
+function createProbe(zone: string): (instant: number) => number {
+  const texts = createOffsetTexts(zone);
+  return (instant) => {
+    // Such as "8/29/2016, GMT+03:00", "1/1/1970, GMT-00:44:30", and "1/1/1970, GMT" where there is no offset.
+    const [, sign, hours, minutes, seconds] =
+      /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(texts.format(instant)) ?? [];
+    return toMilliseconds(sign, hours, minutes, seconds);
+  };
+}
+
+function createOffsetTexts(zone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  } catch (cause) {
+    const expected = 'give an IANA name such as "Europe/Helsinki" or an offset such as "+03:00"';
+    throw new RangeError(`There is no time zone "${zone}": ${expected}`, { cause });
+  }
+}
+
+function toMilliseconds(sign = '+', hours = '0', minutes = '0', seconds = '0'): number {
+  const total = (Number(hours) * 60 + Number(minutes)) * minuteMs + Number(seconds) * secondMs;
+  return sign === '-' ? -total : total;
+}
+
+/** The offset before and after the one instant in a span at which it may change. */
+interface OffsetChange {
+  readonly before: Offset;
+  readonly after: Offset;
+  readonly at: number;
+}
+
+/** Halves the span until the second is found. No zone has ever changed its offset twice within a day. */
+function findChange(probe: (instant: number) => number, start: number, end: number): OffsetChange {
+  const before = probe(start);
+  const after = probe(end);
+  let [low, high] = [start, end];
+  while (before !== after && high - low > secondMs) {
+    const middle = low + Math.floor((high - low) / 2 / secondMs) * secondMs;
+    if (probe(middle) === before) low = middle;
+    else high = middle;
+  }
+  return { before: toOffset(before), after: toOffset(after), at: high };
+}
+
+/** Days that are kept in mind: almost three years. */
+const maxRemembered = 1_024;
+
+/** Gives the function itself with a bounded memory. */
+function remember<T extends object>(make: (day: number) => T): (day: number) => T {
+  const made = new Map<number, T>();
+  return (day) => {
+    const known = made.get(day);
+    if (known !== undefined) return known;
+    const fresh = make(day);
+    if (made.size >= maxRemembered) made.clear();
+    made.set(day, fresh);
+    return fresh;
+  };
+}
+
+const instantText = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+const earliest = Date.parse('0001-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Reads an ISO 8601 date and time. Refused: no offset, a date or time that does not exist (30 February, 24:00, a
+ * leap second), more than nine digits of a second, an instant outside the years 0001 to 9999 in UTC.
+ *
+ * @param text - such as `2016-08-29T12:52:31+03:00`; the offset may be `Z`; digits past milliseconds are dropped
+ * @returns the instant in milliseconds since 1970-01-01T00:00:00Z, or nothing when it is refused
+ *
+ * @see RFC 3339 §5.6.
+ *
+ * @internal
+ */
+export function parseInstant(text: string): number | undefined {
+  const match = instantText.exec(text);
+  if (match === null) return undefined;
+  const [, wall = '', fraction = '', sign, hours, minutes] = match;
+  const asUtc = Date.parse(`${wall}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
+  // Date.parse lets 30 February be 1 March and 24:00 the next day; written again they differ.
+  if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(wall)) return undefined;
+  const instant = asUtc - toMilliseconds(sign, hours, minutes);
+  return instant < earliest || instant > latest ? undefined : instant;
+}
+
+/**
+ * Writes an instant for a document: ISO 8601 in UTC, a fraction only where there is one. {@link parseInstant} is
+ * its inverse.
+ *
+ * @param instant - whole milliseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999
+ * @returns such as `2016-08-29T09:52:31+00:00`
+ * @throws RangeError for what is no instant, such as `NaN`
+ *
+ * @internal
+ */
+export function formatInstant(instant: number): string {
+  return new Date(instant).toISOString().replace(/(?:\.000)?Z$/, '+00:00');
+}

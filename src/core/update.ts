@@ -1,0 +1,46 @@
+/**
+ * Updates: how a change of settings is told, in events and in effects.
+ */
+import type { Json } from './json.ts';
+import { diff, type Operation } from './patch.ts';
+import { sameJson } from './pointer.ts';
+
+/**
+ * A change of the settings of one resource.
+ *
+ * @public
+ */
+export interface Update<T> {
+  /** All settings before the change. */
+  readonly before: T;
+  /** All settings after the change. */
+  readonly after: T;
+  /** The operations (RFC 6902) that lead from `before` to `after`: only those that are needed. */
+  readonly operations: readonly Operation[];
+}
+
+/** The same update, backwards. @internal */
+export function invertUpdate<T extends object, U extends Update<T>>(update: U): U {
+  const { before, after } = update;
+  return { ...update, before: after, after: before, operations: diff(after as Json, before as Json) };
+}
+
+/**
+ * Puts what an update changed into settings that may have changed otherwise since. Fields that the update leaves
+ * alone keep their present value.
+ *
+ * @internal
+ */
+export function mergeUpdate<T extends object>(present: T, { before, after }: Update<T>): T {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof T & string>;
+  const merged: Partial<T> = { ...present };
+  for (const name of names) {
+    if (!(name in after)) Reflect.deleteProperty(merged, name);
+    else if (!sameField(before, after, name)) merged[name] = after[name];
+  }
+  return merged as T;
+}
+
+function sameField<T extends object>(before: T, after: T, name: keyof T): boolean {
+  return name in before && sameJson(before[name] as Json, after[name] as Json);
+}

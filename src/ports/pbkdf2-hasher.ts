@@ -1,0 +1,120 @@
+/**
+ * Password hashes made with PBKDF2 through WebCrypto, which every runtime has.
+ */
+import type { Hasher } from './port.ts';
+
+/**
+ * How {@link createPbkdf2Hasher} hashes.
+ *
+ * @public
+ */
+export interface Pbkdf2HasherOptions {
+  /** Rounds for each hash, 1 to 10,000,000; 600,000 when left out. Fewer are for tests. */
+  readonly rounds?: number;
+}
+
+/**
+ * Creates a hasher that uses PBKDF2 with HMAC-SHA-256 and a random salt of 16 bytes.
+ *
+ * A hash is text: `$pbkdf2-sha256$i=600000$<salt>$<hash>`, both parts in base64 without padding. `verify` takes the
+ * rounds from the hash, so that hashes made before the rounds were raised stay good. A hash of another form, or of
+ * rounds out of range, is that of no password; finding out takes as long as a wrong password.
+ *
+ * @param options - the rounds; see {@link Pbkdf2HasherOptions}
+ * @returns the hasher
+ * @throws RangeError when the rounds are not a whole number from 1 to 10,000,000
+ *
+ * @example
+ * ```ts
+ * import { createPbkdf2Hasher, createSnapshot } from 'gateway-admin-core';
+ *
+ * const hasher = createPbkdf2Hasher();
+ * const passwordHash = await hasher.hash('correct horse');
+ * passwordHash.startsWith('$pbkdf2-sha256$i=600000$'); // => true
+ * await hasher.verify('battery staple', passwordHash); // => false
+ *
+ * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash }] });
+ * ```
+ *
+ * @see RFC 8018 §5.2; docs/spec-choices.md 31.
+ *
+ * @public
+ */
+export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
+  const { rounds = 600_000 } = options;
+  if (!isRounds(rounds)) {
+    throw new RangeError(
+      `The rounds of PBKDF2 are a whole number from 1 to ${String(maxRounds)}, not ${String(rounds)}`,
+    );
+  }
+  // Verified against in the place of a hash that cannot be read: as much work as a wrong password.
+  const decoy = { rounds, salt: new Uint8Array(saltLength), key: new Uint8Array(keyLength) };
+  return Object.freeze({
+    async hash(password: string) {
+      const salt = crypto.getRandomValues(new Uint8Array(saltLength));
+      return formatHash({ rounds, salt, key: await derive(password, rounds, salt) });
+    },
+    async verify(password: string, hash: string) {
+      const parts = parseHash(hash) ?? decoy;
+      const key = await derive(password, parts.rounds, parts.salt);
+      return sameBytes(key, parts.key) && parts !== decoy;
+    },
+  });
+}
+
+const saltLength = 16;
+const keyLength = 32;
+
+/** More would let one hash, in a document from elsewhere, keep a thread busy for minutes. */
+const maxRounds = 10_000_000;
+
+interface HashParts {
+  readonly rounds: number;
+  readonly salt: Uint8Array<ArrayBuffer>;
+  readonly key: Uint8Array<ArrayBuffer>;
+}
+
+function isRounds(rounds: number): boolean {
+  return Number.isInteger(rounds) && rounds >= 1 && rounds <= maxRounds;
+}
+
+async function derive(
+  password: string,
+  rounds: number,
+  salt: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { subtle } = crypto;
+  const secret = new TextEncoder().encode(password);
+  const base = await subtle.importKey('raw', secret, 'PBKDF2', false, ['deriveBits']);
+  const algorithm = { name: 'PBKDF2', hash: 'SHA-256', iterations: rounds, salt };
+  return new Uint8Array(await subtle.deriveBits(algorithm, base, keyLength * 8));
+}
+
+function formatHash({ rounds, salt, key }: HashParts): string {
+  return `$pbkdf2-sha256$i=${String(rounds)}$${toBase64(salt)}$${toBase64(key)}`;
+}
+
+/** The lengths in the pattern are those of a salt and a key in base64 without padding. */
+const hashForm = /^\$pbkdf2-sha256\$i=([1-9][0-9]{0,7})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+
+function parseHash(hash: string): HashParts | undefined {
+  const [, digits, salt, key] = hashForm.exec(hash) ?? [];
+  const rounds = Number(digits);
+  if (salt === undefined || key === undefined || !isRounds(rounds)) return undefined;
+  return { rounds, salt: fromBase64(salt), key: fromBase64(key) };
+}
+
+/** Takes the same time wherever the first difference is. */
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length;
+  for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
+  return difference === 0;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replaceAll('=', '');
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,141 @@
+/**
+ * The ports: what a host program must or may implement. Types only.
+ */
+import type { Effect } from '../resources/index.ts';
+import type { Telemetry } from '../snapshot/rendering.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/**
+ * What comes with every call of the host.
+ *
+ * @public
+ */
+export interface EffectContext {
+  /** Identifies the operation: the same for `apply`, for every `inspect` and for the undo of one effect. */
+  readonly operationId: string;
+  /** Aborts when the deadline for the effect has passed. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The real gateway, as the administration interface sees it: the one port that a host must implement.
+ *
+ * @public
+ */
+export interface GatewayPort {
+  /**
+   * Carries an effect out.
+   *
+   * Resolve when it is done. Reject with {@link EffectRefused} when nothing was done. Any other rejection means that
+   * the outcome is not known, and `inspect` is asked. Finish or undo what was done in part before this settles.
+   */
+  apply(effect: Effect, context: EffectContext): Promise<void>;
+  /** Says whether what the effect asks for is so at this moment. Asked whenever the outcome is not known. */
+  inspect(effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
+  /** Figures that change by themselves. They override the stored ones when a response is rendered. */
+  readonly telemetry?: Telemetry;
+}
+
+/**
+ * The time.
+ *
+ * @public
+ */
+export interface Clock {
+  /** The current time, in milliseconds since 1970-01-01T00:00:00Z. May jump. */
+  now(): number;
+  /** Milliseconds since some moment in the past. Never jumps, never goes back. */
+  monotonic(): number;
+  /** Resolves after so many milliseconds; resolves at once when the signal aborts. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+/**
+ * Hashes the passwords of admin users.
+ *
+ * @public
+ */
+export interface Hasher {
+  /** Hashes a password: NFC-normalised, 1 to 1024 bytes. The result is opaque to everyone but `verify`. */
+  hash(password: string): Promise<string>;
+  /** Says whether a hash is that of a password. A hash of unknown form is that of none. */
+  verify(password: string, hash: string): Promise<boolean>;
+}
+
+/**
+ * Seals secrets that the host has to read again, such as the password of a service user.
+ *
+ * @public
+ */
+export interface Secrets {
+  /** Whether what was sealed can be opened after a restart of the process. */
+  readonly durable: boolean;
+  /** Seals a secret. Sealing it again gives another text. */
+  seal(secret: string): Promise<string>;
+  /** Opens what `seal` made. Rejects when the text was not made with this key, or was changed. */
+  open(sealed: string): Promise<string>;
+}
+
+/**
+ * Whoever asked.
+ *
+ * @public
+ */
+export interface Principal {
+  /** Name, for authorisation and for the record. */
+  readonly name: string;
+}
+
+/**
+ * A request, in the terms of no transport.
+ *
+ * @public
+ */
+export interface AdminRequest {
+  /** Method, in upper case. */
+  readonly method: string;
+  /** Path and query, as the client wrote them: `/services?range=0-9`. */
+  readonly target: string;
+  /** Headers, with their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /**
+   * The body, or how to read it. A function is called at most once, and only where the body matters; it need not read
+   * more than one byte past the limit it is given.
+   */
+  readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);
+  /** Whoever the host has authenticated already. Then `authenticate` is not asked. */
+  readonly principal?: Principal;
+  /** Aborts when the client goes away. A command that has begun goes on. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A response, in the terms of no transport.
+ *
+ * @public
+ */
+export interface AdminResponse {
+  /** HTTP status. */
+  readonly status: number;
+  /** Headers, with their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body; left out when there is none. Long lists come piece by piece. */
+  readonly body?: string | AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Finds out who asks.
+ *
+ * @public
+ */
+export interface Authenticate {
+  /**
+   * Gives the principal of a request; `undefined` for 401, `throttled` for 429.
+   *
+   * @param request - the request; its body is not read
+   * @param snapshot - the current state, with the admin users
+   */
+  (request: AdminRequest, snapshot: Snapshot): Promise<Principal | 'throttled' | undefined>;
+  /** What `WWW-Authenticate` says with a 401 (RFC 9110 §11.6.1). */
+  readonly challenge?: string;
+}

@@ -1,0 +1,61 @@
+/**
+ * The system clock: the time of the machine and its timers.
+ */
+import type { Clock } from './port.ts';
+
+/**
+ * The clock of the machine. A sleep does not keep the process alive where timers can be told so.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from 'gateway-admin-core';
+ *
+ * const begin = systemClock.monotonic();
+ * await systemClock.sleep(60_000, AbortSignal.abort());
+ * systemClock.monotonic() - begin < 60_000; // => true
+ * ```
+ *
+ * @public
+ */
+export const systemClock: Clock = Object.freeze({
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep,
+});
+
+/** Timers take a longer time than this for one millisecond. */
+const longestTimerMs = 2 ** 31 - 1;
+
+function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const end = performance.now() + milliseconds;
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', wake);
+      resolve();
+    };
+    const rest = (): Timer => {
+      const leftMs = end - performance.now();
+      if (leftMs > longestTimerMs) return startTimer(goOn, longestTimerMs);
+      return startTimer(wake, Math.max(0, leftMs));
+    };
+    const goOn = (): void => {
+      timer = rest();
+    };
+    let timer = rest();
+    signal?.addEventListener('abort', wake);
+  });
+}
+
+type Timer = ReturnType<typeof setTimeout>;
+
+function startTimer(callback: () => void, milliseconds: number): Timer {
+  const timer = setTimeout(callback, milliseconds);
+  // A number in browsers, which have no process to keep alive; an object in Node and its like.
+  (timer as { unref?: () => void }).unref?.();
+  return timer;
+}

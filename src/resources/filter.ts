@@ -1,0 +1,280 @@
+/**
+ * Filters: what the requests of a service pass through.
+ *
+ * The chapter "Filter" of the Gateway Administration REST Interface.
+ */
+import { castDraft } from 'immer';
+import * as z from 'zod/mini';
+
+import { never, type Entity } from '../core/collection.ts';
+import type { Context, DecisionOf, EffectOf, EffectTable, EventOf, EventTable } from '../core/decision.ts';
+import type { Json } from '../core/json.ts';
+import type { DocumentPart } from '../core/kind.ts';
+import { nameKey } from '../core/name.ts';
+import type { Operation, ParsedOperation } from '../core/patch.ts';
+import { isObject, type JsonObject } from '../core/patch-view.ts';
+import { formatPointer } from '../core/pointer.ts';
+import type { Fault } from '../core/problem.ts';
+import type { RouteOf } from '../core/route.ts';
+import * as shape from '../core/shape.ts';
+import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
+import type { Rendering } from '../snapshot/rendering.ts';
+import { patchRoute, readRoutes } from '../snapshot/route.ts';
+import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
+
+/**
+ * A parameter of a filter.
+ *
+ * @public
+ */
+export interface FilterParameter {
+  /** Its value. */
+  readonly value: string;
+  /** Whether a patch may change it. */
+  readonly configurable: boolean;
+}
+
+/**
+ * What can be modified in a filter.
+ *
+ * @public
+ */
+export interface FilterSettings {
+  /** The parameters by name. */
+  readonly parameters: Readonly<Record<string, FilterParameter>>;
+}
+
+/**
+ * A filter as the snapshot keeps it.
+ *
+ * @public
+ */
+export interface Filter extends Entity {
+  /** Name of the filter module. */
+  readonly module: string;
+  /** What can be modified. */
+  readonly settings: FilterSettings;
+}
+
+/**
+ * A filter as clients see it.
+ *
+ * @public
+ */
+export interface FilterRepresentation extends FilterSettings {
+  /** Name of the filter. */
+  readonly name: string;
+  /** Name of the filter module. */
+  readonly module: string;
+  /** Links of the services that use it, in declaration order. */
+  readonly services: readonly string[];
+}
+
+/**
+ * What every event and effect about a filter has.
+ *
+ * @public
+ */
+export interface OfFilter {
+  /** Key of the filter; see {@link nameKey}. */
+  readonly filter: string;
+}
+
+/**
+ * What can happen to a filter: its settings are changed.
+ *
+ * @public
+ */
+export type FilterEvent = OfFilter & EventOf<'filter.updated'> & Update<FilterSettings>;
+
+/**
+ * What the host is asked to do with a filter: change its settings.
+ *
+ * @public
+ */
+export type FilterEffect = OfFilter & EffectOf<'filter.update'> & Update<FilterSettings>;
+
+/**
+ * The answer of a transition of filters.
+ *
+ * @public
+ */
+export type FilterDecision = DecisionOf<Snapshot, FilterEvent, FilterEffect>;
+
+const parameter = z.strictObject({ value: shape.text(4096), configurable: z.boolean() });
+const parameters = z
+  .record(shape.text(255).check(z.minLength(1)), parameter)
+  .check(shape.membersAtMost(1000));
+
+const representationShape = z.strictObject({
+  name: z.string(),
+  module: z.string(),
+  parameters,
+  services: shape.links,
+});
+
+/** The single-entry form that one sample of the contract shows; it stands for a map with that one entry. */
+const singleEntry = z.pipe(
+  z.strictObject({ name: shape.text(255).check(z.minLength(1)), ...parameter.shape }),
+  z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),
+);
+
+const documentShape = z.strictObject({
+  name: shape.name,
+  module: shape.text(255),
+  parameters: z.exactOptional(
+    z.union([parameters, singleEntry], { error: 'must map names to { value, configurable }' }),
+  ),
+  services: z.exactOptional(z.unknown()),
+});
+
+/** How filters stand in a gateway document. @internal */
+export const filterDocument: DocumentPart<Filter, z.infer<typeof documentShape>> = {
+  shape: documentShape,
+  links: {},
+  load: ({ name, module, parameters = {} }) => ({
+    name,
+    key: nameKey(name),
+    version: never,
+    module,
+    settings: { parameters },
+  }),
+  save: ({ name, module, settings }) => ({
+    name,
+    module,
+    parameters: settings.parameters,
+  }),
+};
+
+/** The representation of a filter. @internal */
+export function toFilterRepresentation(snapshot: Snapshot, filter: Filter): FilterRepresentation {
+  const link = linkOf('filters', filter);
+  const services = [...snapshot.services].filter(({ settings }) => settings.filters.includes(link));
+  const { name, module, settings } = filter;
+  return {
+    name,
+    module,
+    parameters: settings.parameters,
+    services: services.map((each) => linkOf('services', each)),
+  };
+}
+
+/** @internal */
+export const filterEvents: EventTable<Snapshot, FilterEvent> = {
+  'filter.updated': {
+    origin: 'command',
+    effect: 'filter.update',
+    evolve: (snapshot, event, change) =>
+      revise(snapshot, 'filters', event.filter, change, (draft, { settings }) => {
+        draft.settings = castDraft(mergeUpdate(settings, event));
+      }),
+  },
+};
+
+/** @internal */
+export const filterEffects: EffectTable<FilterEffect> = { 'filter.update': invertUpdate };
+
+/**
+ * The shorthands for a parameter: text stands for its value, `configurable` is true unless said otherwise, and
+ * setting the value of a parameter that is not there adds it.
+ */
+function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
+  const [field, name, member] = operation.path;
+  if (field !== 'parameters' || name === undefined || operation.value === undefined) return operation;
+  const present = Object.hasOwn(settings['parameters'] as JsonObject, name);
+  if (operation.path.length === 2 && operation.op !== 'test')
+    return { ...operation, value: fromShorthand(operation.value) };
+  if (operation.path.length === 3 && member === 'value' && operation.op === 'add' && !present) {
+    return { ...operation, path: [field, name], value: fromShorthand(operation.value) };
+  }
+  return operation;
+}
+
+function fromShorthand(value: Json): Json {
+  return isObject(value) ? { configurable: true, ...value } : { value, configurable: true };
+}
+
+/** A parameter that is not configurable stays as it is, and none changes whether it is. */
+function check(
+  { parameters: before }: FilterSettings,
+  { parameters: after }: FilterSettings,
+): readonly Fault[] {
+  return Object.entries(before).flatMap(([name, old]): readonly Fault[] => {
+    const now = Object.hasOwn(after, name) ? after[name] : undefined;
+    if (!old.configurable && (now?.value !== old.value || !Object.hasOwn(after, name))) {
+      const detail = 'this parameter is not configurable: it can neither be changed nor removed';
+      return [{ pointer: formatPointer(['parameters', name]), code: 'parameter-not-configurable', detail }];
+    }
+    if (now === undefined || now.configurable === old.configurable) return [];
+    const pointer = formatPointer(['parameters', name, 'configurable']);
+    return [
+      {
+        pointer,
+        code: 'field-not-modifiable',
+        detail: 'whether a parameter is configurable cannot be changed',
+      },
+    ];
+  });
+}
+
+const patchable: Patchable<'filters', FilterSettings, FilterEvent, FilterEffect> = {
+  collection: 'filters',
+  events: filterEvents,
+  view: {
+    fields: { parameters: {} },
+    readOnly: ['name', 'module', 'services'],
+    aliases: {},
+    shape: z.strictObject({ parameters }),
+    expand,
+    check,
+  },
+  settings: (filter) => filter.settings,
+  shown: toFilterRepresentation,
+  consequence: (head, filter, update) => ({
+    event: { type: 'filter.updated', ...head, filter, ...update },
+    effect: { type: 'filter.update', resource: head.resource, filter, ...update },
+  }),
+};
+
+/**
+ * Modifies the parameters of a filter with a JSON Patch (RFC 6902): all operations or none.
+ *
+ * @param snapshot - the state to start from
+ * @param name - name of the filter, compared as names are; refused with `filter-not-found` when there is none
+ * @param operations - the operations, over the fields of {@link FilterSettings}; adding `/parameters/<p>/value`
+ *   creates a parameter that is not there, and `/parameters/<p>` takes a text for its value
+ * @param context - the time and who asked
+ * @returns the decision, with one `filter.updated` and one `filter.update`; refused with every fault, its pointer and
+ *   its operation; unchanged when the result equals what is there
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, patchFilter } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ filters: [{ name: 'Hint', module: 'regexfilter' }] });
+ * const operations = [{ op: 'add', path: '/parameters/match/value', value: 'select' }] as const;
+ * patchFilter(snapshot, 'Hint', operations, { now: 0 }).outcome; // => 'accepted'
+ * ```
+ *
+ * @public
+ */
+export function patchFilter(
+  snapshot: Snapshot,
+  name: string,
+  operations: readonly Operation[],
+  context: Context,
+): FilterDecision {
+  return patchAsGiven(patchable, snapshot, name, operations, context);
+}
+
+/** @internal */
+export const filterRoutes: readonly RouteOf<Snapshot, FilterEvent, FilterEffect, Rendering>[] = [
+  ...readRoutes({
+    collection: 'filters',
+    shape: representationShape,
+    represent: toFilterRepresentation,
+    version: (_snapshot, filter) => filter.version,
+  }),
+  patchRoute(patchable, { path: '/filter/:name', aliases: ['/filters/:name'] }),
+];

@@ -1,0 +1,302 @@
+/**
+ * The list of kinds, and what follows from it: the unions of events and effects, the fold, the table of routes.
+ */
+import {
+  fold,
+  sequenceFor,
+  type Context,
+  type DecisionOf,
+  type EffectTable,
+  type EventTable,
+  type StepOf,
+} from '../core/decision.ts';
+import { observeWith, type ObservationTable, type Observed } from '../core/observation.ts';
+import type { DocumentPart } from '../core/kind.ts';
+import type { RouteOf } from '../core/route.ts';
+import type { Rendering } from '../snapshot/rendering.ts';
+import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
+import {
+  connectionEffects,
+  connectionEvents,
+  connectionObservations,
+  connectionRoutes,
+  type ConnectionEffect,
+  type ConnectionEvent,
+  type ConnectionObservation,
+} from './connection.ts';
+import {
+  filterDocument,
+  filterEffects,
+  filterEvents,
+  filterRoutes,
+  type FilterEffect,
+  type FilterEvent,
+} from './filter.ts';
+import { gatewayDocument, gatewayRoutes, loadGateway, saveGateway } from './gateway.ts';
+import {
+  loadLogs,
+  logDocument,
+  logEffects,
+  logEvents,
+  logRoutes,
+  saveLogs,
+  type LogEffect,
+  type LogEvent,
+} from './log.ts';
+import {
+  monitorDocument,
+  monitorEffects,
+  monitorEvents,
+  monitorObservations,
+  monitorRoutes,
+  type MonitorEffect,
+  type MonitorEvent,
+  type MonitorObservation,
+} from './monitor.ts';
+import {
+  serverDocument,
+  serverEffects,
+  serverEvents,
+  serverObservations,
+  serverRoutes,
+  type ServerEffect,
+  type ServerEvent,
+  type ServerObservation,
+} from './server.ts';
+import {
+  serviceDocument,
+  serviceEffects,
+  serviceEvents,
+  serviceObservations,
+  serviceRoutes,
+  type ServiceEffect,
+  type ServiceEvent,
+  type ServiceObservation,
+} from './service.ts';
+import {
+  sessionEffects,
+  sessionEvents,
+  sessionObservations,
+  sessionRoutes,
+  type SessionEffect,
+  type SessionEvent,
+  type SessionObservation,
+} from './session.ts';
+import { userDocument, userEvents, userRoutes, type UserEvent } from './user.ts';
+
+/**
+ * Everything that can happen.
+ *
+ * @public
+ */
+export type Event =
+  | ServiceEvent
+  | ServerEvent
+  | MonitorEvent
+  | LogEvent
+  | SessionEvent
+  | ConnectionEvent
+  | FilterEvent
+  | UserEvent;
+
+/**
+ * Everything that the host can be asked to do.
+ *
+ * @public
+ */
+export type Effect =
+  ServiceEffect | ServerEffect | MonitorEffect | LogEffect | SessionEffect | ConnectionEffect | FilterEffect;
+
+/**
+ * Everything that the host can report.
+ *
+ * @public
+ */
+export type Observation =
+  ServiceObservation | ServerObservation | MonitorObservation | SessionObservation | ConnectionObservation;
+
+/**
+ * The answer of a transition.
+ *
+ * @public
+ */
+export type Decision = DecisionOf<Snapshot, Event, Effect>;
+
+/**
+ * A transition with everything given but the snapshot and the context.
+ *
+ * @public
+ */
+export type Step = StepOf<Snapshot, Event, Effect>;
+
+/**
+ * A route of this interface.
+ *
+ * @public
+ */
+export type Route = RouteOf<Snapshot, Event, Effect, Rendering>;
+
+/** What each event does to a snapshot. @internal */
+export const eventTable: EventTable<Snapshot, Event> = {
+  ...serviceEvents,
+  ...serverEvents,
+  ...monitorEvents,
+  ...logEvents,
+  ...sessionEvents,
+  ...connectionEvents,
+  ...filterEvents,
+  ...userEvents,
+};
+
+/** How each effect is taken back. @internal */
+export const effectTable: EffectTable<Effect> = {
+  ...serviceEffects,
+  ...serverEffects,
+  ...monitorEffects,
+  ...logEffects,
+  ...sessionEffects,
+  ...connectionEffects,
+  ...filterEffects,
+};
+
+const observationTable: ObservationTable<Snapshot, Observation, Event> = {
+  ...serviceObservations,
+  ...serverObservations,
+  ...monitorObservations,
+  ...sessionObservations,
+  ...connectionObservations,
+};
+
+/** How the things with names stand in a gateway document. @internal */
+export const documentParts = {
+  servers: serverDocument,
+  services: serviceDocument,
+  monitors: monitorDocument,
+  filters: filterDocument,
+  users: userDocument,
+} satisfies Record<keyof Collections, unknown> as unknown as {
+  readonly [K in keyof Collections]: DocumentPart<Collections[K], never>;
+};
+
+/** The members of a document that tell of the gateway as a whole. @internal */
+export const wholeDocument = { ...gatewayDocument, ...logDocument };
+
+/** Makes the parts of a snapshot that tell of the gateway as a whole. @internal */
+export function loadWhole(
+  document: Parameters<typeof loadGateway>[0] & Parameters<typeof loadLogs>[0],
+): Whole {
+  return { ...loadGateway(document), ...loadLogs(document) };
+}
+
+/** Writes the members of a document that tell of the gateway as a whole. @internal */
+export function saveWhole(snapshot: Snapshot): object {
+  return { ...saveGateway(snapshot), ...saveLogs(snapshot) };
+}
+
+/** The parts of a snapshot that tell of the gateway as a whole. @internal */
+export type Whole = ReturnType<typeof loadGateway> & ReturnType<typeof loadLogs>;
+
+/**
+ * Version of the interface that the routes implement: goes up as its description does.
+ *
+ * @public
+ */
+export const contractVersion = '1.0';
+
+/**
+ * Every route of the interface, in the order of its description.
+ *
+ * @public
+ */
+export const routes: readonly Route[] = Object.freeze<Route[]>([
+  ...serviceRoutes,
+  ...serverRoutes,
+  ...monitorRoutes,
+  ...gatewayRoutes,
+  ...logRoutes,
+  ...sessionRoutes,
+  ...connectionRoutes,
+  ...filterRoutes,
+  ...userRoutes,
+]);
+
+/**
+ * Folds events over a snapshot, as one change: history, replay and undo are made of this.
+ *
+ * @param snapshot - the state to start from
+ * @param events - the facts, in order
+ * @returns the next snapshot, one revision later; the same object when the events change nothing. An event about a
+ *   thing that is gone changes nothing
+ * @throws TypeError for an event of unknown type
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, evolve, stopService } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * const decision = stopService(snapshot, 'Sales', { now: 0 });
+ * const events = decision.outcome === 'accepted' ? decision.events : [];
+ * evolve(snapshot, events).services.get('sales')?.state; // => 'stopped'
+ * ```
+ *
+ * @public
+ */
+export function evolve(snapshot: Snapshot, events: readonly Event[]): Snapshot {
+  return fold(eventTable, snapshot, events);
+}
+
+/**
+ * Makes one step of several: all or nothing, one change, one revision.
+ *
+ * @param steps - the steps, each of which sees what the ones before it did. The steps whose effects cannot be taken
+ *   back (closing, flushing) go last, and there is one such step at most
+ * @returns the step; it throws a RangeError when the order breaks that rule
+ *
+ * @example
+ * ```ts
+ * import { closeServiceSessions, createSnapshot, sequence, stopService } from 'gateway-admin-core';
+ *
+ * const drain = sequence(
+ *   (snapshot, context) => stopService(snapshot, 'Sales', context),
+ *   (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context),
+ * );
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * drain(snapshot, { now: 0 }).outcome; // => 'accepted'
+ * ```
+ *
+ * @public
+ */
+export const sequence: (...steps: readonly Step[]) => Step = sequenceFor(eventTable, effectTable);
+
+/**
+ * Folds what the host reports over a snapshot, as one change.
+ *
+ * @param snapshot - the state to start from
+ * @param report - one observation, or several in order
+ * @param context - the time of the report
+ * @returns the next snapshot, the events that follow, and the faults: an observation that is malformed or contradicts
+ *   what is known changes nothing, and the others hold
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, observe } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
+ * const report = { type: 'server.reported', server: 'db-1', status: ['running'] } as const;
+ * observe(snapshot, report, { now: 0 }).next.servers.get('db-1')?.settings.state; // => ['running']
+ * ```
+ *
+ * @public
+ */
+export function observe(
+  snapshot: Snapshot,
+  report: Observation | readonly Observation[],
+  context: Pick<Context, 'now'>,
+): Observed<Snapshot, Event> {
+  const tables = { observations: observationTable, events: eventTable };
+  return observeWith(tables, snapshot, isList(report) ? report : [report], context.now);
+}
+
+function isList(report: Observation | readonly Observation[]): report is readonly Observation[] {
+  return Array.isArray(report);
+}

@@ -1,0 +1,257 @@
+/**
+ * Admin users: who may query and change the gateway.
+ *
+ * The chapter "Admin user" of the Gateway Administration REST Interface.
+ */
+import * as z from 'zod/mini';
+
+import { never, type Entity } from '../core/collection.ts';
+import {
+  accepted,
+  eventHead,
+  nextVersion,
+  refused,
+  type Context,
+  type DecisionOf,
+  type EffectTable,
+  type EventOf,
+  type EventTable,
+} from '../core/decision.ts';
+import type { DocumentPart } from '../core/kind.ts';
+import { linkTo } from '../core/link.ts';
+import { nameKey } from '../core/name.ts';
+import { ok, problem, problemOf, type Fault } from '../core/problem.ts';
+import type { CommandRoute, RouteOf } from '../core/route.ts';
+import { passwordFault } from '../core/secret.ts';
+import * as shape from '../core/shape.ts';
+import type { Rendering } from '../snapshot/rendering.ts';
+import { collectionRoute, commandRoute } from '../snapshot/route.ts';
+import { linkOf, lookUp, put, type Snapshot } from '../snapshot/snapshot.ts';
+
+/**
+ * An admin user as the snapshot keeps it.
+ *
+ * @public
+ */
+export interface User extends Entity {
+  /** What the `hasher` port made of the password; opaque here. */
+  readonly passwordHash: string;
+}
+
+/**
+ * An admin user as clients see it.
+ *
+ * @public
+ */
+export interface UserRepresentation {
+  /** User name: 1 to 64 ASCII letters and digits. */
+  readonly name: string;
+}
+
+/**
+ * An admin user to be created.
+ *
+ * @public
+ */
+export interface NewUser {
+  /** User name: 1 to 64 ASCII letters and digits. */
+  readonly name: string;
+  /** What the `hasher` port made of the password. */
+  readonly passwordHash: string;
+}
+
+/**
+ * What every event about a user has.
+ *
+ * @public
+ */
+export interface OfUser {
+  /** Key of the user; see {@link nameKey}. */
+  readonly user: string;
+}
+
+/**
+ * What can happen to admin users.
+ *
+ * @public
+ */
+export type UserEvent = OfUser & ((EventOf<'user.created'> & NewUser) | EventOf<'user.deleted'>);
+
+/**
+ * The answer of a transition of users. It asks nothing of the host.
+ *
+ * @public
+ */
+export type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
+
+const userName = z.string().check(
+  z.refine((name) => /^[A-Za-z0-9]{1,64}$/.test(name), {
+    error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)',
+  }),
+);
+const representationShape = z.strictObject({ name: userName });
+const bodyShape = z.strictObject({ name: userName, password: z.string() });
+const documentShape = z.strictObject({
+  name: userName,
+  passwordHash: shape.text(4096).check(z.minLength(1)),
+});
+
+/** How admin users stand in a gateway document. @internal */
+export const userDocument: DocumentPart<User, NewUser> = {
+  shape: documentShape,
+  links: {},
+  load: ({ name, passwordHash }) => ({ name, key: nameKey(name), version: never, passwordHash }),
+  save: ({ name, passwordHash }) => ({ name, passwordHash }),
+};
+
+/** @internal */
+export const userEvents: EventTable<Snapshot, UserEvent> = {
+  'user.created': {
+    origin: 'command',
+    evolve(snapshot, { user: key, name, passwordHash }, change) {
+      if (snapshot.users.get(key) !== undefined) return snapshot;
+      return put(
+        snapshot,
+        'users',
+        Object.freeze({ name, key, version: nextVersion(never, change), passwordHash }),
+      );
+    },
+  },
+  'user.deleted': {
+    origin: 'command',
+    evolve(snapshot, { user }, change) {
+      const users = snapshot.users.without(user, nextVersion(never, change));
+      return users === snapshot.users ? snapshot : { ...snapshot, users };
+    },
+  },
+};
+
+/** @internal */
+export const userEffects: EffectTable<never> = {};
+
+/** All users are one resource: the last two must not be deleted at the same time. */
+const resource = '/users';
+
+/**
+ * Creates an admin user.
+ *
+ * @param snapshot - the state to start from
+ * @param user - the user; refused with `validation-failed` when the name is not acceptable, and with `user-exists`
+ *   when there is one of this name, in whatever case: its password is never touched
+ * @param context - the time and who asked
+ * @returns the decision, with one `user.created`
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, createUser } from 'gateway-admin-core';
+ *
+ * const decision = createUser(createSnapshot({}), { name: 'ada', passwordHash: 'opaque' }, { now: 0 });
+ * decision.outcome; // => 'accepted'
+ * ```
+ *
+ * @public
+ */
+export function createUser(snapshot: Snapshot, user: NewUser, context: Context): UserDecision {
+  const parsed = shape.parseShape(documentShape, user);
+  if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
+  const { name, passwordHash } = user;
+  if (snapshot.users.find(name) !== undefined) {
+    const detail =
+      'There is a user of this name, in this or another case. Delete it first, or choose another name.';
+    return refused(snapshot, problem('user-exists', detail), [resource]);
+  }
+  return accepted(userEvents, snapshot, [resource], {
+    events: [
+      {
+        type: 'user.created',
+        ...eventHead(linkTo('users', name), context),
+        user: nameKey(name),
+        name,
+        passwordHash,
+      },
+    ],
+    effects: [],
+  });
+}
+
+/**
+ * Deletes an admin user.
+ *
+ * @param snapshot - the state to start from
+ * @param name - name of the user, compared without case; refused with `user-not-found` when there is none
+ * @param context - the time and who asked; while authentication is required, deleting the last user is refused with
+ *   `last-user`, so that nobody is locked out
+ * @returns the decision, with one `user.deleted`
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, deleteUser } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] });
+ * deleteUser(snapshot, 'ADA', { now: 0, authentication: 'required' }).outcome; // => 'refused'
+ * ```
+ *
+ * @public
+ */
+export function deleteUser(snapshot: Snapshot, name: string, context: Context): UserDecision {
+  const found = lookUp(snapshot, 'users', name);
+  if (!found.ok) return refused(snapshot, found.problem, [resource]);
+  if (context.authentication === 'required' && snapshot.users.size === 1) {
+    const detail = 'This is the last user: without it nobody could log in. Create another one first.';
+    return refused(snapshot, problem('last-user', detail), [resource]);
+  }
+  return accepted(userEvents, snapshot, [resource], {
+    events: [
+      { type: 'user.deleted', ...eventHead(linkOf('users', found.value), context), user: found.value.key },
+    ],
+    effects: [],
+  });
+}
+
+/** Hashes the password before anything else sees it. */
+const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
+  kind: 'command',
+  id: 'users.create',
+  method: 'PUT',
+  path: '/users',
+  aliases: [],
+  query: ['dry_run'],
+  about: '/users',
+  summary: 'Creates an admin user.',
+  body: { mediaTypes: ['application/json'], shape: bodyShape },
+  async command(_subject, body, protector) {
+    const parsed = shape.parseShape(bodyShape, body);
+    const faults = parsed.ok ? faultsOfPassword(parsed.value.password) : parsed.faults;
+    if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
+    const { name, password } = parsed.value;
+    const passwordHash = await protector.hash(password.normalize('NFC'));
+    return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
+  },
+};
+
+function faultsOfPassword(password: string): readonly Fault[] {
+  const detail = passwordFault(password);
+  return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
+}
+
+/** @internal */
+export const userRoutes: readonly RouteOf<Snapshot, UserEvent, never, Rendering>[] = [
+  collectionRoute({
+    collection: 'users',
+    shape: representationShape,
+    represent: (_snapshot, { name }): UserRepresentation => ({ name }),
+    version: (_snapshot, { version }) => version,
+  }),
+  create,
+  commandRoute(
+    {
+      id: 'users.delete',
+      method: 'DELETE',
+      path: '/users/:name',
+      aliases: [],
+      about: '/users',
+      summary: 'Deletes an admin user.',
+    },
+    deleteUser,
+  ),
+];

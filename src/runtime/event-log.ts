@@ -1,0 +1,150 @@
+/**
+ * The event log: ordered, bounded, resumable.
+ *
+ * Readers pull from one shared ring. A slow reader costs nothing and holds nobody up: when the ring has gone past it,
+ * it is told that there is a gap, once, and goes on from the oldest event that is left.
+ */
+import type { Event } from '../resources/index.ts';
+
+/**
+ * An event, with its place in the order.
+ *
+ * @public
+ */
+export interface PublishedEvent {
+  /** `<revision>.<index>`: the revision that the event made, and its place among the events of that revision. */
+  readonly id: string;
+  /** The event. */
+  readonly event: Event;
+}
+
+/**
+ * Says that events are missing here: the reader was too slow, or asks for what the log no longer has.
+ *
+ * @public
+ */
+export interface EventGap {
+  /** Id of the event that follows the gap; left out when there is none yet. */
+  readonly next?: string;
+  /** Says that this is no event. */
+  readonly gap: true;
+}
+
+/**
+ * From where, and how long, events are read.
+ *
+ * @public
+ */
+export interface EventsOptions {
+  /** Id of the last event that the reader has seen; reading begins with the next one to come when it is left out. */
+  readonly after?: string;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}
+
+interface Entry extends PublishedEvent {
+  readonly revision: number;
+  readonly index: number;
+}
+
+/** The last events, for any number of readers. @internal */
+export class EventLog {
+  readonly #ring: Entry[] = [];
+  readonly #capacity: number;
+  /** Those who have read all there is. */
+  readonly #waiting = new Set<() => void>();
+  /** How many events there have ever been; the event of number n stands at n % capacity. */
+  #count = 0;
+  #closed = false;
+
+  /** @param capacity - how many events are kept */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  append(revision: number, events: readonly Event[]): void {
+    for (const [index, event] of events.entries()) {
+      const id = `${String(revision)}.${String(index)}`;
+      this.#ring[this.#count % this.#capacity] = Object.freeze({ id, event, revision, index });
+      this.#count += 1;
+    }
+    this.#wake();
+  }
+
+  /** @throws RangeError when `after` is not an event id */
+  read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
+    const start = after === undefined ? { position: this.#count, complete: true } : this.#after(after);
+    return this.#follow(start, signal);
+  }
+
+  /** Ends all reading once what is there has been read. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  get #oldest(): number {
+    return Math.max(0, this.#count - this.#capacity);
+  }
+
+  #entry(number: number): Entry | undefined {
+    return number < this.#count ? this.#ring[number % this.#capacity] : undefined;
+  }
+
+  /** The number of the first event after an id, and whether none before it is missing. */
+  #after(id: string): { readonly position: number; readonly complete: boolean } {
+    if (!/^\d+\.\d+$/.test(id)) throw new RangeError('An event id has the form <revision>.<index>');
+    const [revision = 0, index = 0] = id.split('.').map(Number);
+    let [low, high] = [this.#oldest, this.#count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const entry = this.#entry(middle);
+      if (entry === undefined || isAfter(entry, revision, index)) high = middle;
+      else low = middle + 1;
+    }
+    return { position: low, complete: low > this.#oldest || this.#oldest === 0 };
+  }
+
+  async *#follow(
+    start: { readonly position: number; readonly complete: boolean },
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<PublishedEvent | EventGap, undefined> {
+    let { position, complete } = start;
+    while (signal?.aborted !== true) {
+      if (position < this.#oldest) [position, complete] = [this.#oldest, false];
+      const entry = this.#entry(position);
+      if (!complete) {
+        complete = true;
+        yield entry === undefined ? { gap: true } : { gap: true, next: entry.id };
+      } else if (entry !== undefined) {
+        position += 1;
+        yield { id: entry.id, event: entry.event };
+      } else if (this.#closed) {
+        return;
+      } else {
+        await this.#arrival(signal);
+      }
+    }
+  }
+
+  /** Resolves when something was appended, the log was closed, or the signal aborts; leaves nothing behind. */
+  #arrival(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const resume = (): void => {
+        this.#waiting.delete(resume);
+        signal?.removeEventListener('abort', resume);
+        resolve();
+      };
+      this.#waiting.add(resume);
+      signal?.addEventListener('abort', resume);
+    });
+  }
+
+  #wake(): void {
+    for (const resume of [...this.#waiting]) resume();
+  }
+}
+
+function isAfter(entry: Entry, revision: number, index: number): boolean {
+  return entry.revision > revision || (entry.revision === revision && entry.index > index);
+}

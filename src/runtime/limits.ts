@@ -1,0 +1,37 @@
+/**
+ * Limits: how much is accepted before anything is done with it.
+ */
+
+/**
+ * The limits of the interface. Each can be set; the defaults suit a gateway with a few administrators.
+ *
+ * @public
+ */
+export interface Limits {
+  /** Bytes of a request body: 1 MiB by default. More is 413. */
+  readonly bodyBytes: number;
+  /** Bytes of a request target: 8 KiB by default. More is 414. */
+  readonly targetBytes: number;
+  /** How many arrays and objects of a body may be inside one another: 32 by default. */
+  readonly depth: number;
+  /** How many commands may wait for others: 1,024 by default. More are 503. */
+  readonly waiting: number;
+  /** How long the host may take for one call, in milliseconds: 10,000 by default. */
+  readonly effectDeadlineMs: number;
+  /** How many events are kept for readers that come back: 10,000 by default. */
+  readonly events: number;
+}
+
+/**
+ * The limits that hold unless others are given.
+ *
+ * @public
+ */
+export const defaultLimits: Limits = Object.freeze({
+  bodyBytes: 1_048_576,
+  targetBytes: 8192,
+  depth: 32,
+  waiting: 1024,
+  effectDeadlineMs: 10_000,
+  events: 10_000,
+});

@@ -1,0 +1,69 @@
+/**
+ * Plans: what a command would do, for a reader.
+ */
+import { formatEtag, type Version } from '../core/etag.ts';
+import type { Json } from '../core/json.ts';
+import type { Operation } from '../core/patch.ts';
+import { withoutSecrets } from '../core/secret.ts';
+import type { Decision, Effect, Event } from '../resources/index.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/**
+ * What a command would do: the answer to `?dry_run=true`.
+ *
+ * @public
+ */
+export interface Plan {
+  /** Whether anything would change. */
+  readonly outcome: 'accepted' | 'unchanged';
+  /** The operations that would change the settings; left out when no settings would change. */
+  readonly patch?: readonly Operation[];
+  /** What would happen, without secrets. */
+  readonly events: readonly Json[];
+  /** What the host would be asked to do, without secrets. */
+  readonly effects: readonly Json[];
+  /** The entity tag that the resource would have; left out where its representation carries none. */
+  readonly etag?: string;
+  /** How many sessions and backend connections would be closed. */
+  readonly closes: {
+    /** Sessions. */
+    readonly sessions: number;
+    /** Backend connections, those of the sessions included. */
+    readonly connections: number;
+  };
+}
+
+/** Writes the plan of a decision. @internal */
+export function toPlan(
+  decision: Exclude<Decision, { readonly outcome: 'refused' }>,
+  snapshot: Snapshot,
+  versionOf: (snapshot: Snapshot) => Version | undefined,
+): Plan {
+  const { events, effects } = decision.outcome === 'accepted' ? decision : { events: [], effects: [] };
+  const patch = events.flatMap((event: Event) => ('operations' in event ? event.operations : []));
+  const version = versionOf(decision.next);
+  return {
+    outcome: decision.outcome,
+    ...(patch.length === 0 ? {} : { patch: withoutSecrets(patch) as unknown as readonly Operation[] }),
+    events: events.map((event: Event) => withoutSecrets(event as unknown as Json)),
+    effects: effects.map((effect: Effect) => withoutSecrets(effect as unknown as Json)),
+    ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
+    closes: closesOf(effects, snapshot),
+  };
+}
+
+function closesOf(effects: readonly Effect[], { sessions }: Snapshot): Plan['closes'] {
+  const closes = { sessions: 0, connections: 0 };
+  for (const effect of effects) {
+    if (effect.type === 'sessions.close') {
+      closes.sessions += effect.sessions.length;
+      closes.connections += effect.sessions.reduce(
+        (count, { id }) => count + sessions.countConnections(id),
+        0,
+      );
+    } else if (effect.type === 'connections.close') {
+      closes.connections += effect.connections.length;
+    }
+  }
+  return closes;
+}

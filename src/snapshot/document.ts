@@ -1,0 +1,361 @@
+/**
+ * Gateway documents: the plain JSON form of a snapshot, and the way there and back.
+ *
+ * A document uses the names and links of the interface and writes every time as an ISO 8601 instant with an offset.
+ */
+import { freeze } from 'immer';
+import * as z from 'zod/mini';
+
+import { Collection, type Entity } from '../core/collection.ts';
+import { isEpoch } from '../core/etag.ts';
+import { checkJson, type Json } from '../core/json.ts';
+import type { DocumentPart } from '../core/kind.ts';
+import { nameKey } from '../core/name.ts';
+import { isObject, type JsonObject } from '../core/patch-view.ts';
+import { formatPointer, hasReservedKey } from '../core/pointer.ts';
+import { maxListedFaults, type Fault } from '../core/problem.ts';
+import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
+import { parseShape } from '../core/shape.ts';
+import type { FilterParameter, FilterSettings } from '../resources/filter.ts';
+import type { InstanceRepresentation, Module, Task, Threads } from '../resources/gateway.ts';
+import { documentParts, loadWhole, saveWhole, wholeDocument } from '../resources/index.ts';
+import type { Listener } from '../resources/listener.ts';
+import type { LogsRepresentation } from '../resources/log.ts';
+import type { MonitorRepresentation } from '../resources/monitor.ts';
+import type { ServerRepresentation } from '../resources/server.ts';
+import type { ServiceRepresentation } from '../resources/service.ts';
+import type { NewUser } from '../resources/user.ts';
+import { loadSessions, readSessions, saveSessions, totalsOf, type SessionEntry } from './session-document.ts';
+import { singular, type Collections, type Snapshot } from './snapshot.ts';
+
+/**
+ * A gateway as plain JSON: what {@link createSnapshot} takes. Every part is optional.
+ *
+ * @public
+ */
+export interface GatewayDocument {
+  /** Version of the format. */
+  readonly format?: 1;
+  /** The instance; `started` is an ISO 8601 instant with an offset. */
+  readonly gateway?: InstanceRepresentation;
+  /** Logging; `last_flushed` is an ISO 8601 instant with an offset. */
+  readonly logs?: LogsRepresentation;
+  /** The threads and their load. */
+  readonly threads?: Threads;
+  /** The queued tasks; `next_due` is an ISO 8601 instant with an offset. */
+  readonly tasks?: readonly (Omit<Task, 'next_due'> & { readonly next_due: string })[];
+  /** The loaded modules. */
+  readonly modules?: readonly Module[];
+  /** The backend servers. A server without `status` is down. */
+  readonly servers?: readonly (Partial<ServerRepresentation> &
+    Pick<ServerRepresentation, 'name' | 'protocol' | 'address' | 'port'>)[];
+  /** The services with their listeners. A service without `state` is started. */
+  readonly services?: readonly ServiceEntry[];
+  /** The monitors. A monitor without `state` is started. */
+  readonly monitors?: readonly (Partial<MonitorRepresentation> &
+    Pick<MonitorRepresentation, 'name' | 'module'>)[];
+  /** The filters. The services that use one are derived. */
+  readonly filters?: readonly FilterEntry[];
+  /** The admin users with the hashes of their passwords. */
+  readonly users?: readonly NewUser[];
+  /** The sessions with their connections; times are ISO 8601 instants with an offset. */
+  readonly sessions?: readonly SessionEntry[];
+}
+
+/**
+ * A service in a gateway document.
+ *
+ * @public
+ */
+export interface ServiceEntry extends Partial<Omit<ServiceRepresentation, 'name' | 'router'>> {
+  /** Name of the service. */
+  readonly name: string;
+  /** Name of the router module. */
+  readonly router: string;
+  /** Its listeners. */
+  readonly listeners?: readonly Listener[];
+  /** Password of the service user, sealed through the `secrets` port. */
+  readonly passwordSealed?: string;
+}
+
+/**
+ * A filter in a gateway document.
+ *
+ * @public
+ */
+export interface FilterEntry {
+  /** Name of the filter. */
+  readonly name: string;
+  /** Name of the filter module. */
+  readonly module: string;
+  /** The parameters by name, or a single one with its name. */
+  readonly parameters?: FilterSettings['parameters'] | (FilterParameter & { readonly name: string });
+  /** Ignored: derived from the services. */
+  readonly services?: unknown;
+}
+
+/**
+ * A document is not valid. Nothing of it was used.
+ *
+ * @public
+ */
+export class InvalidDocumentError extends Error {
+  /** Every fault, with its pointer into the document. */
+  readonly faults: readonly Fault[];
+
+  /** @param faults - every fault; the message lists up to 20 of them */
+  constructor(faults: readonly Fault[]) {
+    const lines = faults
+      .slice(0, maxListedFaults)
+      .map(({ pointer, code, detail }) => `  ${pointer || '(document)'}: ${detail} (${code})`);
+    const more = faults.length > lines.length ? [`  and ${String(faults.length - lines.length)} more`] : [];
+    super(
+      [
+        `The gateway document has ${String(faults.length)} fault${faults.length === 1 ? '' : 's'}:`,
+        ...lines,
+        ...more,
+      ].join('\n'),
+    );
+    this.name = 'InvalidDocumentError';
+    this.faults = faults;
+  }
+}
+
+const list = z.exactOptional(z.array(z.unknown()));
+const documentShape = z.strictObject({
+  format: z.exactOptional(z.literal(1)),
+  ...wholeDocument,
+  servers: list,
+  services: list,
+  monitors: list,
+  filters: list,
+  users: list,
+  sessions: list,
+});
+
+/**
+ * Makes a snapshot of a gateway document.
+ *
+ * @param document - the document; every part is optional, derived members (`current_connections`, the `services` of
+ *   a filter) are ignored, and unknown ones refused
+ * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that tell the lives of the gateway apart
+ * @returns a deep-frozen snapshot of revision 0
+ * @throws {@link InvalidDocumentError} with every fault at once: shapes, names that fold to the same key, links that
+ *   do not resolve
+ * @throws RangeError when the epoch is malformed
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({
+ *   servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+ *   services: [{ name: 'Sales', router: 'readconnroute', servers: ['/servers/db-1'] }],
+ * });
+ * snapshot.services.size; // => 1
+ * ```
+ *
+ * @public
+ */
+export function createSnapshot(
+  document: GatewayDocument,
+  { epoch = '' }: { readonly epoch?: string } = {},
+): Snapshot {
+  if (epoch !== '' && !isEpoch(epoch))
+    throw new RangeError('An epoch has 1 to 64 letters, digits, "-" and "_"');
+  const json = checkJson(document, { depth: 32 });
+  if (!json.ok) throw new InvalidDocumentError(json.problem.errors ?? [{ pointer: '', ...json.problem }]);
+  const loading = load(json.value);
+  if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);
+  return loading.build(epoch);
+}
+
+interface Loading {
+  readonly faults: readonly Fault[];
+  /** Only to be called when there are no faults. */
+  build(this: void, epoch: string): Snapshot;
+}
+
+function load(document: Json): Loading {
+  const whole = parseShape(documentShape, document);
+  const members = listsOf(document);
+  const names = namesOf(members);
+  const find: FindName = (collection, key) => names.of[collection as keyof Collections].get(key);
+  const loadOf = <K extends keyof Collections>(member: K): Loaded<Collections[K]> =>
+    loadCollection(member, documentParts[member], members[member], find);
+  const [servers, services, monitors, filters, users] = [
+    loadOf('servers'),
+    loadOf('services'),
+    loadOf('monitors'),
+    loadOf('filters'),
+    loadOf('users'),
+  ];
+  const sessions = readSessions(members.sessions, find);
+  const faults = [
+    ...reservedFaults(document),
+    ...(whole.ok ? [] : whole.faults),
+    ...names.faults,
+    ...[servers, services, monitors, filters, users, sessions].flatMap((loaded) => loaded.faults),
+  ];
+  return {
+    faults,
+    build(epoch) {
+      const gateway = freeze(loadWhole(whole.ok ? whole.value : {}), true);
+      const collections = {
+        servers: Collection.of(servers.entities),
+        services: Collection.of(services.entities),
+        monitors: Collection.of(monitors.entities),
+        filters: Collection.of(filters.entities),
+        users: Collection.of(users.entities),
+      };
+      const table = loadSessions(sessions.entities, totalsOf(members.services), collections);
+      return Object.freeze({ epoch, revision: 0, ...gateway, ...collections, sessions: table });
+    },
+  };
+}
+
+type Members = Readonly<Record<keyof Collections | 'sessions', readonly Json[]>>;
+
+/** The lists of a document; what is no list is reported by the shape and empty here. */
+function listsOf(document: Json): Members {
+  const source = isObject(document) ? document : {};
+  const of = (member: string): readonly Json[] => {
+    const value = source[member];
+    return Array.isArray(value) ? (value as readonly Json[]) : [];
+  };
+  return {
+    servers: of('servers'),
+    services: of('services'),
+    monitors: of('monitors'),
+    filters: of('filters'),
+    users: of('users'),
+    sessions: of('sessions'),
+  };
+}
+
+interface Names {
+  readonly of: Readonly<Record<keyof Collections, ReadonlyMap<string, string>>>;
+  readonly faults: readonly Fault[];
+}
+
+/** The names of a document by key. Two names with the same key could not be told apart by any path. */
+function namesOf(members: Members): Names {
+  const faults: Fault[] = [];
+  const of = (member: keyof Collections): ReadonlyMap<string, string> => {
+    const names = new Map<string, string>();
+    for (const [position, entry] of members[member].entries()) {
+      const name = isObject(entry) ? entry['name'] : undefined;
+      if (typeof name !== 'string') continue;
+      const key = nameKey(name);
+      const earlier = names.get(key);
+      if (earlier === undefined) names.set(key, name);
+      else faults.push(sameName(member, position, name, earlier));
+    }
+    return names;
+  };
+  return {
+    of: {
+      servers: of('servers'),
+      services: of('services'),
+      monitors: of('monitors'),
+      filters: of('filters'),
+      users: of('users'),
+    },
+    faults,
+  };
+}
+
+function sameName(member: keyof Collections, position: number, name: string, earlier: string): Fault {
+  const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
+  const detail = `names the same ${singular[member]} as an earlier entry: ${pair} fold to one key; rename one of them`;
+  return { pointer: formatPointer([member, position, 'name']), code: 'validation-failed', detail };
+}
+
+/** What could be read of a list, and what is wrong with the rest. @internal */
+export interface Loaded<T> {
+  readonly entities: readonly T[];
+  readonly faults: readonly Fault[];
+}
+
+function loadCollection<T extends Entity>(
+  member: string,
+  part: DocumentPart<T, never>,
+  entries: readonly Json[],
+  find: FindName,
+): Loaded<T> {
+  const entities: T[] = [];
+  const faults: Fault[] = [];
+  for (const [position, entry] of entries.entries()) {
+    const parsed = parseShape(part.shape as z.core.$ZodType<JsonObject>, entry, [member, position]);
+    const resolved = resolveEntry(part, isObject(entry) ? entry : {}, [member, position], find);
+    faults.push(...(parsed.ok ? [] : parsed.faults), ...resolved.faults);
+    if (parsed.ok) entities.push(freeze(part.load({ ...parsed.value, ...resolved.links } as never), true));
+  }
+  return { entities, faults };
+}
+
+/** Resolves the links of an entry as it was written, so that a fault elsewhere in the entry does not hide one here. */
+function resolveEntry(
+  part: { readonly links: Readonly<Record<string, string>> },
+  entry: JsonObject,
+  path: readonly (string | number)[],
+  find: FindName,
+): { readonly links: JsonObject; readonly faults: readonly Fault[] } {
+  const links: Record<string, readonly string[]> = {};
+  const faults: Fault[] = [];
+  for (const [field, collection] of Object.entries(part.links)) {
+    const written = entry[field];
+    if (!isTextList(written)) continue;
+    const resolved = resolveLinks(written, collection, find, [...path, field]);
+    links[field] = resolved.links;
+    faults.push(...resolved.faults);
+  }
+  return { links, faults };
+}
+
+function reservedFaults(document: Json): readonly Fault[] {
+  const pointer = hasReservedKey(document);
+  return pointer === undefined
+    ? []
+    : [{ pointer, code: 'reserved-key', detail: 'this name cannot be used as a key' }];
+}
+
+/**
+ * Writes a snapshot as a gateway document. `createSnapshot` makes an equal snapshot of it, with revision 0.
+ *
+ * @param snapshot - the snapshot
+ * @returns plain JSON, with hashes and sealed texts in it: keep it as safe as the configuration itself
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, toDocument } from 'gateway-admin-core';
+ *
+ * toDocument(createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] })).users?.[0]?.name; // => 'ada'
+ * ```
+ *
+ * @public
+ */
+export function toDocument(snapshot: Snapshot): GatewayDocument {
+  const save = (member: keyof Collections): readonly object[] =>
+    Array.from(
+      snapshot[member] as Iterable<Entity>,
+      documentParts[member].save as (entity: Entity) => object,
+    );
+  return {
+    format: 1,
+    ...saveWhole(snapshot),
+    servers: save('servers'),
+    services: save('services').map((entry, position) => withTotal(snapshot, entry, position)),
+    monitors: save('monitors'),
+    filters: save('filters'),
+    users: save('users'),
+    sessions: saveSessions(snapshot),
+  } as unknown as GatewayDocument;
+}
+
+function withTotal(snapshot: Snapshot, entry: object, position: number): object {
+  const [service] = snapshot.services.slice(position, 1);
+  return service === undefined
+    ? entry
+    : { ...entry, total_connections: snapshot.sessions.totalOfService(service.key) };
+}

@@ -1,0 +1,223 @@
+/**
+ * Sessions in a gateway document: read into a session table, and written again.
+ */
+import * as z from 'zod/mini';
+
+import type { Json } from '../core/json.ts';
+import { parseLink } from '../core/link.ts';
+import { nameKey } from '../core/name.ts';
+import type { JsonObject } from '../core/patch-view.ts';
+import { createOwner } from '../core/ordered-map.ts';
+import { formatPointer } from '../core/pointer.ts';
+import type { Fault } from '../core/problem.ts';
+import { resolveLinks, type FindName } from '../core/reference.ts';
+import * as shape from '../core/shape.ts';
+import { formatInstant, parseInstant } from '../core/time.ts';
+import type { Loaded } from './document.ts';
+import {
+  noStatistics,
+  SessionTable,
+  type Connection,
+  type ConnectionStatistics,
+  type Session,
+} from './session-table.ts';
+import { linkOfKey, type Snapshot } from './snapshot.ts';
+
+/**
+ * A session in a gateway document.
+ *
+ * @public
+ */
+export interface SessionEntry {
+  /** Session id. */
+  readonly id: number;
+  /** Descriptive text. */
+  readonly state: string;
+  /** Client user name. */
+  readonly user: string;
+  /** Client address. */
+  readonly address: string;
+  /** Link of the service that the session is on. */
+  readonly service: string;
+  /** Connect time: an ISO 8601 instant with an offset. */
+  readonly connected: string;
+  /** Idle time, 0 when left out. */
+  readonly idle?: number;
+  /** Its backend connections, in the order in which they were opened. */
+  readonly connections?: readonly ConnectionEntry[];
+}
+
+/**
+ * A backend connection in a gateway document.
+ *
+ * @public
+ */
+export interface ConnectionEntry {
+  /** Its id, unique in its session; given when left out. */
+  readonly id?: number;
+  /** Descriptive text. */
+  readonly state: string;
+  /** Descriptive text of what the connection is for. */
+  readonly role: string;
+  /** Link of the server it goes to. */
+  readonly server: string;
+  /** Ignored: derived from the session. */
+  readonly service?: unknown;
+  /** Its counters, all 0 when left out. */
+  readonly statistics?: ConnectionStatistics;
+}
+
+const id = z.int().check(z.minimum(0));
+const line = shape.text(1024);
+
+const connectionShape = z.strictObject({
+  id: z.exactOptional(id),
+  state: line,
+  role: line,
+  server: line,
+  service: z.exactOptional(z.unknown()),
+  statistics: z.exactOptional(
+    z.strictObject({
+      reads: z.number(),
+      writes: z.number(),
+      buffered_writes: z.number(),
+      high_water_events: z.number(),
+      low_water_events: z.number(),
+    }),
+  ),
+});
+const sessionShape = z.strictObject({
+  id,
+  state: line,
+  user: line,
+  address: line,
+  service: line,
+  connected: shape.instant,
+  idle: z.exactOptional(z.number()),
+  connections: z.exactOptional(z.array(connectionShape)),
+});
+type Entry = z.infer<typeof sessionShape>;
+
+/** Reads the sessions of a document. @internal */
+export function readSessions(entries: readonly Json[], find: FindName): Loaded<Session> {
+  const entities: Session[] = [];
+  const faults: Fault[] = [];
+  const seen = new Set<number>();
+  for (const [position, entry] of entries.entries()) {
+    const path = ['sessions', position];
+    const parsed = shape.parseShape(sessionShape, entry, path);
+    if (!parsed.ok) {
+      faults.push(...parsed.faults);
+      continue;
+    }
+    faults.push(...entryFaults(parsed.value, path, find, seen));
+    seen.add(parsed.value.id);
+    entities.push(toSession(parsed.value));
+  }
+  return { entities, faults };
+}
+
+function entryFaults(
+  entry: Entry,
+  path: readonly (string | number)[],
+  find: FindName,
+  seen: ReadonlySet<number>,
+): readonly Fault[] {
+  const { connections = [] } = entry;
+  return [
+    ...(seen.has(entry.id) ? [repeated([...path, 'id'], 'session')] : []),
+    ...atPlace(resolveLinks([entry.service], 'services', find, []).faults, [...path, 'service']),
+    ...connections.flatMap(({ id, server }, position) => {
+      const place = [...path, 'connections', position];
+      const first = id === undefined || connections.findIndex((each) => each.id === id) === position;
+      const links = atPlace(resolveLinks([server], 'servers', find, []).faults, [...place, 'server']);
+      return first ? links : [repeated([...place, 'id'], 'connection of this session'), ...links];
+    }),
+  ];
+}
+
+function repeated(path: readonly (string | number)[], what: string): Fault {
+  return {
+    pointer: formatPointer(path),
+    code: 'validation-failed',
+    detail: `is the id of an earlier ${what}`,
+  };
+}
+
+/** Faults of a single link, at the place of the link itself. */
+function atPlace(faults: readonly Fault[], path: readonly (string | number)[]): readonly Fault[] {
+  return faults.map((fault) => ({ ...fault, pointer: formatPointer(path) }));
+}
+
+function toSession({ service, connected, idle = 0, connections = [], ...rest }: Entry): Session {
+  const taken = new Set(connections.map(({ id }) => id));
+  let free = 0;
+  const nextFree = (): number => {
+    while (taken.has(free)) free += 1;
+    return free++;
+  };
+  return {
+    ...rest,
+    service: keyOf(service, 'services'),
+    connected: parseInstant(connected) ?? 0,
+    idle,
+    connections: connections.map(
+      ({ id = nextFree(), role, state, server, statistics = noStatistics }): Connection => ({
+        id,
+        server: keyOf(server, 'servers'),
+        role,
+        state,
+        statistics,
+      }),
+    ),
+  };
+}
+
+function keyOf(link: string, collection: string): string {
+  return nameKey(parseLink(link, collection) ?? '');
+}
+
+/** Builds the session table of a snapshot. @internal */
+export function loadSessions(
+  sessions: readonly Session[],
+  totals: ReadonlyMap<string, number>,
+  { services, servers }: Pick<Snapshot, 'services' | 'servers'>,
+): SessionTable {
+  const change = { revision: 0, owner: createOwner() };
+  let table = SessionTable.create(services.positions, servers.positions);
+  for (const session of sessions) table = table.open(session, change);
+  for (const [service, total] of totals) table = table.withTotal(service, total);
+  return table;
+}
+
+/** The `total_connections` that a document gives, by the key of the service. @internal */
+export function totalsOf(services: readonly Json[]): ReadonlyMap<string, number> {
+  const totals = new Map<string, number>();
+  for (const service of services as readonly JsonObject[]) {
+    const { name, total_connections: total } = service;
+    if (typeof name === 'string' && typeof total === 'number') totals.set(nameKey(name), total);
+  }
+  return totals;
+}
+
+/** Writes the sessions of a snapshot. @internal */
+export function saveSessions(snapshot: Snapshot): readonly SessionEntry[] {
+  return snapshot.sessions
+    .range(0, Infinity)
+    .map(({ id, state, user, address, service, connected, idle, connections }) => ({
+      id,
+      state,
+      user,
+      address,
+      service: linkOfKey(snapshot, 'services', service),
+      connected: formatInstant(connected),
+      idle,
+      connections: connections.map(({ id, state, role, server, statistics }) => ({
+        id,
+        state,
+        role,
+        server: linkOfKey(snapshot, 'servers', server),
+        statistics,
+      })),
+    }));
+}

@@ -1,0 +1,198 @@
+/**
+ * The snapshot: the immutable state of one gateway, and the few ways to look at it and to make the next one.
+ */
+import { produce, type Draft } from 'immer';
+
+import type { Collection, Entity } from '../core/collection.ts';
+import { nextVersion, type Change } from '../core/decision.ts';
+import { linkTo, parseLink } from '../core/link.ts';
+import { nameKey } from '../core/name.ts';
+import { fail, ok, type ProblemCode, type Result } from '../core/problem.ts';
+import type { FindName } from '../core/reference.ts';
+import type { Filter } from '../resources/filter.ts';
+import type { Instance, Module, Task, Threads } from '../resources/gateway.ts';
+import type { Logs } from '../resources/log.ts';
+import type { Monitor } from '../resources/monitor.ts';
+import type { Server } from '../resources/server.ts';
+import type { Service } from '../resources/service.ts';
+import type { User } from '../resources/user.ts';
+import type { Session, SessionTable } from './session-table.ts';
+
+/**
+ * The state of one gateway at one moment. Deep-frozen; every change makes a new one that shares what did not change.
+ *
+ * @public
+ */
+export interface Snapshot {
+  /** Tells the lives of a gateway apart: revisions of different epochs cannot be compared. Empty when not given. */
+  readonly epoch: string;
+  /** Goes up by one with each new snapshot. */
+  readonly revision: number;
+  /** The instance itself. */
+  readonly gateway: Instance;
+  /** Its logging. */
+  readonly logs: Logs;
+  /** Its threads, as they were stored; see {@link Telemetry}. */
+  readonly threads: Threads;
+  /** Its queued tasks, as they were stored; see {@link Telemetry}. */
+  readonly tasks: readonly Task[];
+  /** Its loaded modules. */
+  readonly modules: readonly Module[];
+  /** The backend servers, in declaration order. */
+  readonly servers: Collection<Server>;
+  /** The services with their listeners, in declaration order. */
+  readonly services: Collection<Service>;
+  /** The monitors, in declaration order. */
+  readonly monitors: Collection<Monitor>;
+  /** The filters, in declaration order. */
+  readonly filters: Collection<Filter>;
+  /** The admin users, in the order in which they were created. */
+  readonly users: Collection<User>;
+  /** The sessions and their connections, by session id. */
+  readonly sessions: SessionTable;
+}
+
+/** The parts of a snapshot that are collections of named things. @internal */
+export interface Collections {
+  servers: Server;
+  services: Service;
+  monitors: Monitor;
+  filters: Filter;
+  users: User;
+}
+
+/** What one thing of a collection is called. @internal */
+export const singular = {
+  servers: 'server',
+  services: 'service',
+  monitors: 'monitor',
+  filters: 'filter',
+  users: 'user',
+} as const satisfies Record<keyof Collections, string>;
+
+/**
+ * Finds a thing by its name, compared as names are: white space as hyphens, without case.
+ *
+ * @returns the thing, or a 404 problem that says where to look
+ * @internal
+ */
+export function lookUp<K extends keyof Collections>(
+  snapshot: Snapshot,
+  collection: K,
+  name: string,
+): Result<Collections[K]> {
+  const entity = find(snapshot, collection, nameKey(name));
+  if (entity !== undefined) return ok(entity);
+  const kind = singular[collection];
+  return fail(
+    `${kind}-not-found` satisfies ProblemCode,
+    `There is no ${kind} of this name. GET /${collection} lists what there is.`,
+  );
+}
+
+/** Finds a session by its id, or gives a 404 problem. @internal */
+export function lookUpSession(snapshot: Snapshot, id: number): Result<Session> {
+  const session = snapshot.sessions.get(id);
+  if (session !== undefined) return ok(session);
+  return fail(
+    'session-not-found',
+    `There is no session ${String(id)}; it may have ended. GET /sessions lists what there is.`,
+  );
+}
+
+/** Finds a session by the id in a path. @internal */
+export function lookUpSessionAt(snapshot: Snapshot, text: string): Result<Session> {
+  const id = parseSessionId(text);
+  return id.ok ? lookUpSession(snapshot, id.value) : id;
+}
+
+/** Reads a session id: `0`, or digits that do not begin with it, up to 2^53 - 1. @internal */
+export function parseSessionId(text: string): Result<number> {
+  const id = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(id)) return ok(id);
+  return fail(
+    'session-id-invalid',
+    'A session id is a whole number without sign or leading zeros, up to 9007199254740991.',
+  );
+}
+
+function find<K extends keyof Collections>(
+  snapshot: Snapshot,
+  collection: K,
+  key: string,
+): Collections[K] | undefined {
+  // The mapped type says the same of each collection; the compiler cannot see it through the index.
+  return (snapshot[collection] as unknown as Collection<Collections[K] & Entity>).get(key);
+}
+
+/** Look-up of the names of a snapshot, for links that come in. @internal */
+export function nameFinder(snapshot: Snapshot): FindName {
+  return (collection, key) =>
+    collection in singular ? find(snapshot, collection as keyof Collections, key)?.name : undefined;
+}
+
+/** The canonical link of a named thing. @internal */
+export function linkOf(collection: keyof Collections, entity: Entity): string {
+  return linkTo(collection, entity.name);
+}
+
+/** The canonical link of the thing with this key; `undefined` when it is gone. @internal */
+export function linkOfKey(snapshot: Snapshot, collection: keyof Collections, key: string): string {
+  return linkTo(collection, find(snapshot, collection, key)?.name ?? key);
+}
+
+/**
+ * Changes one thing of a collection, and its version with it. Total: a thing that is gone, or that stays as it is,
+ * gives the snapshot that was given.
+ *
+ * @internal
+ */
+export function revise<K extends keyof Collections>(
+  snapshot: Snapshot,
+  collection: K,
+  key: string,
+  change: Change,
+  recipe: (draft: Draft<Collections[K]>, before: Collections[K]) => void,
+): Snapshot {
+  const before = find(snapshot, collection, key);
+  if (before === undefined) return snapshot;
+  const after = produce(before as Entity, (draft) => {
+    recipe(draft as Draft<Collections[K]>, before);
+  });
+  if (after === before) return snapshot;
+  return put(
+    snapshot,
+    collection,
+    Object.freeze({ ...after, version: nextVersion(before.version, change) }) as Collections[K],
+  );
+}
+
+/** Puts one thing in the place of the one with its key, or adds it. @internal */
+export function put<K extends keyof Collections>(
+  snapshot: Snapshot,
+  collection: K,
+  entity: Collections[K],
+): Snapshot {
+  return { ...snapshot, [collection]: (snapshot[collection] as unknown as Collection<Entity>).with(entity) };
+}
+
+/** Notes that something which a thing shows has changed, though the thing itself is as it was. @internal */
+export function note(
+  snapshot: Snapshot,
+  collection: keyof Collections,
+  link: string,
+  change: Change,
+): Snapshot {
+  const entity = find(snapshot, collection, nameKey(parseLink(link, collection) ?? ''));
+  if (entity === undefined) return snapshot;
+  return put(
+    snapshot,
+    collection,
+    Object.freeze({ ...entity, version: nextVersion(entity.version, change) }),
+  );
+}
+
+/** The snapshot with another session table; the same object when the table is the same. @internal */
+export function withSessions(snapshot: Snapshot, sessions: SessionTable): Snapshot {
+  return sessions === snapshot.sessions ? snapshot : { ...snapshot, sessions };
+}

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { routes } from 'gateway-admin-core';
+
+import { sampleSnapshot } from '../support/document.ts';
+import { openRoutes } from '../support/route-call.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import { endpoints, targetOf, type Endpoint, type Shown } from './endpoint.ts';
+import { fields, valuesAt, type Field } from './field.ts';
+
+describe('the table of routes', () => {
+  it('has the 34 endpoints of the description and no other', () => {
+    const described = endpoints.map(({ method, path }) => `${method} ${path}`);
+    expect(described).toHaveLength(34);
+    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(described.toSorted());
+  });
+
+  it.each(endpoints)('has $method $path with its parameters and its other spellings', (endpoint) => {
+    const route = routes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
+    expect(route?.aliases).toEqual(endpoint.aliases);
+    expect(route?.query.filter((name) => name !== 'dry_run')).toEqual(endpoint.parameters);
+    expect(route?.query.includes('dry_run')).toBe(endpoint.method !== 'GET');
+    expect(route?.summary).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('gives every operation an id of its own', () => {
+    expect(new Set(routes.map(({ id }) => id)).size).toBe(routes.length);
+  });
+});
+
+const open = {
+  routes: () => Promise.resolve(openRoutes(sampleSnapshot())),
+  ...Object.fromEntries(transportNames.map((name) => [name, () => transports[name](runAdmin().admin)])),
+} as Record<'routes' | (typeof transportNames)[number], () => Promise<Transport>>;
+
+describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+  });
+
+  async function send(endpoint: Endpoint, target: string): Promise<Answer> {
+    transport = await open[name]();
+    const { body } = endpoint;
+    return transport.send(
+      endpoint.method,
+      target,
+      body === undefined ? {} : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) },
+    );
+  }
+
+  it.each(endpoints)('$method $path answers as described', async (endpoint) => {
+    const answer = await send(endpoint, targetOf(endpoint));
+    expectAnswer(endpoint, answer);
+    if (name === 'routes' || answer.status === 204) return;
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  it.each(endpoints.flatMap((endpoint) => endpoint.aliases.map((alias) => ({ ...endpoint, alias }))))(
+    '$method $alias is $path',
+    async ({ alias, ...endpoint }) => {
+      expectAnswer(endpoint, await send(endpoint, targetOf(endpoint, alias)));
+    },
+  );
+});
+
+function expectAnswer({ answer }: Endpoint, { status, text, body }: Answer): void {
+  expect(status).toBe(answer.status);
+  if (answer.status === 204) {
+    expect(text).toBe('');
+  } else if (answer.list === undefined) {
+    expect(missing(answer.one, body)).toEqual([]);
+  } else {
+    expect(body).not.toHaveLength(0);
+    expect((body as unknown[]).flatMap((each) => missing(answer.list, each))).toEqual([]);
+  }
+}
+
+/** The fields that a representation always has, and this one has not. */
+function missing(shown: Shown | undefined, body: unknown): readonly string[] {
+  if (shown === 'session link')
+    return /^\/sessions\/(?:0|[1-9]\d*)$/.test(String(body)) ? [] : [String(body)];
+  const kind = shown === 'patched server' ? 'server' : shown;
+  const state = shown === 'patched server' ? ['state'] : [];
+  const always = fields.filter(({ of, presence }: Field) => of === kind && presence === 'always');
+  return [...always.map(({ name }) => name), ...state].filter((name) => {
+    const list = name.includes('[]');
+    return !list && valuesAt(body, name).length === 0;
+  });
+}

@@ -1,0 +1,285 @@
+/**
+ * The endpoints of the Gateway Administration REST Interface, chapter "Endpoints": one row for each.
+ *
+ * Written by hand after the description, so that the table of routes is compared with something else than itself.
+ */
+
+/** Query parameters. */
+type Parameter = 'fields' | 'range';
+
+/** What a 200 carries. */
+export type Shown =
+  | 'service'
+  | 'listener'
+  | 'session link'
+  | 'server'
+  | 'patched server'
+  | 'connection'
+  | 'monitor'
+  | 'instance'
+  | 'threads'
+  | 'logs'
+  | 'task'
+  | 'module'
+  | 'session'
+  | 'filter'
+  | 'user';
+
+/** One endpoint. */
+export interface Endpoint {
+  readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Other spellings that are accepted; the description has one for each operation. */
+  readonly aliases: readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly answer:
+    { readonly status: 204 } | { readonly status: 200; readonly one?: Shown; readonly list?: Shown };
+  /** A name or an id of the sample document for the variable segment. */
+  readonly subject?: string;
+  readonly body?: { readonly type: string; readonly json: unknown };
+}
+
+const patchType = 'application/json-patch+json';
+const one = (shown: Shown): Endpoint['answer'] => ({ status: 200, one: shown });
+const list = (shown: Shown): Endpoint['answer'] => ({ status: 200, list: shown });
+const done: Endpoint['answer'] = { status: 204 };
+
+const service: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/services/:name',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('service'),
+    subject: 'my-service',
+  },
+  { method: 'GET', path: '/services', aliases: [], parameters: ['fields', 'range'], answer: list('service') },
+  {
+    method: 'GET',
+    path: '/services/:name/listeners',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('listener'),
+    subject: 'My-Service',
+  },
+  {
+    method: 'PATCH',
+    path: '/services/:name',
+    aliases: [],
+    parameters: [],
+    answer: one('service'),
+    subject: 'MY-SERVICE',
+    body: {
+      type: patchType,
+      json: [
+        { op: 'replace', path: '/max_connection', value: 50 },
+        { op: 'add', path: '/router_options/master_failure_mode', value: 'fail_instantly' },
+        { op: 'remove', path: '/filters/0' },
+      ],
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/service/:name/stop',
+    aliases: ['/services/:name/stop'],
+    parameters: [],
+    answer: done,
+    subject: 'My%20Service',
+  },
+  {
+    method: 'PUT',
+    path: '/service/:name/start',
+    aliases: ['/services/:name/start'],
+    parameters: [],
+    answer: done,
+    subject: 'Bare-Service',
+  },
+  {
+    method: 'GET',
+    path: '/services/:name/sessions',
+    aliases: [],
+    parameters: ['range'],
+    answer: list('session link'),
+    subject: 'My-Service',
+  },
+  {
+    method: 'DELETE',
+    path: '/services/:name/sessions',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'My-Service',
+  },
+];
+
+const server: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/servers/:name',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('server'),
+    subject: 'db-server-2',
+  },
+  { method: 'GET', path: '/servers', aliases: [], parameters: ['fields', 'range'], answer: list('server') },
+  {
+    method: 'PATCH',
+    path: '/servers/:name',
+    aliases: [],
+    parameters: [],
+    answer: one('patched server'),
+    subject: 'db-serv-1',
+    body: {
+      type: patchType,
+      json: [
+        { op: 'replace', path: '/address', value: '192.168.0.100' },
+        { op: 'replace', path: '/state/0', value: 'slave' },
+      ],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/servers/:name/connections',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('connection'),
+    subject: 'db-serv-1',
+  },
+  {
+    method: 'DELETE',
+    path: '/servers/:name/connections',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'db-serv-1',
+  },
+];
+
+const monitor: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/monitors/:name',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('monitor'),
+    subject: 'main-monitor',
+  },
+  { method: 'GET', path: '/monitors', aliases: [], parameters: ['fields', 'range'], answer: list('monitor') },
+  {
+    method: 'PUT',
+    path: '/monitor/:name/stop',
+    aliases: ['/monitors/:name/stop'],
+    parameters: [],
+    answer: done,
+    subject: 'Main-Monitor',
+  },
+  {
+    method: 'PUT',
+    path: '/monitor/:name/start',
+    aliases: ['/monitors/:name/start'],
+    parameters: [],
+    answer: done,
+    subject: 'Idle-Monitor',
+  },
+  {
+    method: 'PATCH',
+    path: '/monitor/:name',
+    aliases: ['/monitors/:name'],
+    parameters: [],
+    answer: one('monitor'),
+    subject: 'Main-Monitor',
+    body: { type: patchType, json: [{ op: 'replace', path: '/monitor_interval', value: 5000 }] },
+  },
+];
+
+const instance: readonly Endpoint[] = [
+  { method: 'GET', path: '/gateway', aliases: [], parameters: ['fields'], answer: one('instance') },
+  { method: 'GET', path: '/gateway/threads', aliases: [], parameters: ['fields'], answer: one('threads') },
+  { method: 'GET', path: '/gateway/logs', aliases: [], parameters: ['fields'], answer: one('logs') },
+  { method: 'POST', path: '/gateway/logs/flush', aliases: [], parameters: [], answer: done },
+  { method: 'GET', path: '/gateway/tasks', aliases: [], parameters: ['fields'], answer: list('task') },
+  {
+    method: 'GET',
+    path: '/gateway/modules',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('module'),
+  },
+];
+
+const session: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/sessions/:id',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('session'),
+    subject: '9',
+  },
+  { method: 'GET', path: '/sessions', aliases: [], parameters: ['fields', 'range'], answer: list('session') },
+  {
+    method: 'GET',
+    path: '/sessions/:id/connections',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('connection'),
+    subject: '9',
+  },
+  { method: 'DELETE', path: '/sessions/:id', aliases: [], parameters: [], answer: done, subject: '9' },
+];
+
+const filter: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/filters/:name',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('filter'),
+    subject: 'hint',
+  },
+  { method: 'GET', path: '/filters', aliases: [], parameters: ['fields', 'range'], answer: list('filter') },
+  {
+    method: 'PATCH',
+    path: '/filter/:name',
+    aliases: ['/filters/:name'],
+    parameters: [],
+    answer: one('filter'),
+    subject: 'Hint',
+    body: {
+      type: patchType,
+      json: [
+        { op: 'replace', path: '/parameters/match/value', value: 'insert' },
+        { op: 'add', path: '/parameters/replace/value', value: 'update' },
+      ],
+    },
+  },
+];
+
+const user: readonly Endpoint[] = [
+  { method: 'GET', path: '/users', aliases: [], parameters: ['fields', 'range'], answer: list('user') },
+  {
+    method: 'PUT',
+    path: '/users',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    body: { type: 'application/json', json: { name: 'Joan99', password: 'correct horse' } },
+  },
+  { method: 'DELETE', path: '/users/:name', aliases: [], parameters: [], answer: done, subject: 'GRACE' },
+];
+
+/** Every endpoint, in the order of the description. */
+export const endpoints: readonly Endpoint[] = [
+  ...service,
+  ...server,
+  ...monitor,
+  ...instance,
+  ...session,
+  ...filter,
+  ...user,
+];
+
+/** The target of a request for an endpoint, by its canonical path or another spelling. */
+export function targetOf({ path, subject = '' }: Endpoint, spelling: string = path): string {
+  return spelling.replace(/:\w+/, subject);
+}

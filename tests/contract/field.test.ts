@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSnapshot } from 'gateway-admin-core';
+
+import { planted, sampleSnapshot } from '../support/document.ts';
+import { openRoutes } from '../support/route-call.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { transportNames, transports, type Transport } from '../support/transport.ts';
+import type { Shown } from './endpoint.ts';
+import { fields, isOf, places, valuesAt, type Field } from './field.ts';
+
+const empty = createSnapshot({}, { epoch: 'empty' });
+
+describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
+  let full: Transport;
+  let bare: Transport;
+
+  beforeAll(async () => {
+    full = name === 'routes' ? openRoutes(sampleSnapshot()) : await transports[name](runAdmin().admin);
+    bare =
+      name === 'routes' ? openRoutes(empty) : await transports[name](runAdmin({ snapshot: empty }).admin);
+  });
+
+  afterAll(async () => {
+    await full.close();
+    await bare.close();
+  });
+
+  /** The representation at a place: the thing, or the first of the list. */
+  async function shownAt({ of }: Field, which: 'full' | 'bare'): Promise<unknown> {
+    const place = places[of as keyof typeof places];
+    const transport = which === 'bare' && place?.bareWhereEmpty === true ? bare : full;
+    const { status, body } = await transport.send('GET', place?.[which] ?? '');
+    expect(status).toBe(200);
+    return Array.isArray(body) ? (body[0] as unknown) : body;
+  }
+
+  it.each(fields)('$of $name is a $kind and shows what there is', async (field) => {
+    const values = valuesAt(await shownAt(field, 'full'), field.name);
+    expect(values).not.toHaveLength(0);
+    expect(values.filter((value) => !isOf(field.kind, value))).toEqual([]);
+    if (field.sample !== undefined)
+      expect(field.name.includes('[]') ? values : values[0]).toEqual(field.sample);
+  });
+
+  it.each(fields.filter(({ name: field }) => !/\.\[\]|parameters\./.test(field)))(
+    '$of $name is there when it applies: $presence',
+    async (field) => {
+      const parent = await shownAt(field, 'bare');
+      const [first = ''] = field.name.split('.');
+      const there = valuesAt(parent, field.presence === 'always' ? field.name : first);
+      expect(there).toHaveLength(field.presence === 'always' ? 1 : 0);
+    },
+  );
+
+  it.each(Object.entries(places))('%s shows nothing else', async (of, place) => {
+    const known = new Set(
+      fields.filter((field) => field.of === (of as Shown)).map((field) => field.name.split('.')[0]),
+    );
+    for (const target of [place.full, place.bare]) {
+      const { body, text } = await full.send('GET', target);
+      const all = Array.isArray(body) ? (body as object[]) : [body as object];
+      expect(all.flatMap((each) => Object.keys(each)).filter((field) => !known.has(field))).toEqual([]);
+      expect(text).not.toMatch(/password/i);
+      expect(text).not.toContain(planted.hash);
+      expect(text).not.toContain(planted.sealed);
+    }
+  });
+});

@@ -1,0 +1,250 @@
+/**
+ * The fields of the Gateway Administration REST Interface, chapter "Resources and their fields": one row for each.
+ */
+import type { Shown } from './endpoint.ts';
+
+/** Text formats. */
+export const formats = {
+  text: /^[^]*$/,
+  iso8601: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/,
+  rfc5322:
+    /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d [+-]\d{4}$/,
+  asctime:
+    /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (?: [1-9]|[123]\d) \d\d:\d\d:\d\d \d{4}$/,
+  hexadecimal: /^[0-9a-f]+$/,
+  status: /^(?:master|slave|synced|running|maintenance)$/,
+  'server link': /^\/servers\/[^/\s]+$/,
+  'service link': /^\/services\/[^/\s]+$/,
+  'filter link': /^\/filters\/[^/\s]+$/,
+} as const;
+
+/** What a value is: a type of JSON, a text of some format, or a list of such. */
+export type Kind =
+  'number' | 'boolean' | 'object' | 'objects' | keyof typeof formats | `${keyof typeof formats}[]`;
+
+/** One field. */
+export interface Field {
+  readonly of: Shown;
+  /** Name, or names with dots between them for a member of an object; `[]` goes into each item of a list. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** `always`: in each representation. `applicable`: in that of the sample that has it, not in that which lacks it. */
+  readonly presence: 'always' | 'applicable';
+  /** What the sample shows. */
+  readonly sample: unknown;
+}
+
+const always = (of: Shown, rows: readonly (readonly [string, Kind, unknown])[]): readonly Field[] =>
+  rows.map(([name, kind, sample]) => ({ of, name, kind, sample, presence: 'always' }));
+
+const applicable = (of: Shown, rows: readonly (readonly [string, Kind, unknown])[]): readonly Field[] =>
+  rows.map(([name, kind, sample]) => ({ of, name, kind, sample, presence: 'applicable' }));
+
+/** Every field, in the order of the description. */
+export const fields: readonly Field[] = [
+  ...always('service', [
+    ['name', 'text', 'My Service'],
+    ['router', 'text', 'readconnroute'],
+    ['router_options', 'object', { router_options: 'master', weights: 'on' }],
+    ['state', 'text', 'started'],
+    ['total_connections', 'number', 10],
+    ['current_connections', 'number', 2],
+    ['servers', 'server link[]', ['/servers/db-serv-1', '/servers/DB-Server-2']],
+  ]),
+  ...applicable('service', [
+    ['started', 'iso8601', '2016-08-29T12:52:31+03:00'],
+    ['filters', 'filter link[]', ['/filters/Query-Log', '/filters/Hint']],
+    ['user', 'text', 'service_user'],
+    ['root_user', 'boolean', false],
+    ['version_string', 'text', '9.6-gateway'],
+    ['weightby', 'text', 'report_weight'],
+    ['connection_timeout', 'number', 300],
+    ['max_connection', 'number', 100],
+    ['strip_db_esc', 'boolean', true],
+  ]),
+  ...always('listener', [
+    ['name', 'text', 'Secure Listener'],
+    ['protocol', 'text', 'pgclient'],
+    ['address', 'text', '::'],
+    ['port', 'number', 4007],
+  ]),
+  ...applicable('listener', [
+    ['ssl', 'text', 'required'],
+    ['ssl_cert', 'text', '/etc/gateway/cert.pem'],
+    ['ssl_key', 'text', '/etc/gateway/key.pem'],
+    ['ssl_ca_cert', 'text', '/etc/gateway/ca.pem'],
+  ]),
+  ...always('server', [
+    ['name', 'text', 'db-serv-1'],
+    ['address', 'text', '192.168.121.58'],
+    ['port', 'number', 5432],
+    ['protocol', 'text', 'pgbackend'],
+    ['status', 'status[]', ['master', 'running']],
+    ['parameters', 'object', { report_weight: 10, app_weight: '2' }],
+  ]),
+  ...always('connection', [
+    ['state', 'text', 'In use'],
+    ['role', 'text', 'Slave'],
+    ['server', 'server link', '/servers/DB-Server-2'],
+    ['service', 'service link', '/services/My-Service'],
+    ['statistics', 'object', expect5(5, 4, 3, 2, 1)],
+    ['statistics.reads', 'number', 5],
+    ['statistics.writes', 'number', 4],
+    ['statistics.buffered_writes', 'number', 3],
+    ['statistics.high_water_events', 'number', 2],
+    ['statistics.low_water_events', 'number', 1],
+  ]),
+  ...always('monitor', [
+    ['name', 'text', 'Main Monitor'],
+    ['module', 'text', 'pgmon'],
+    ['state', 'text', 'started'],
+    ['monitor_interval', 'number', 2500],
+    ['connect_timeout', 'number', 5],
+    ['read_timeout', 'number', 4],
+    ['write_timeout', 'number', 3],
+    ['servers', 'server link[]', ['/servers/db-serv-1', '/servers/DB-Server-2']],
+  ]),
+  ...applicable('instance', [
+    ['config', 'text', '/etc/gateway.cnf'],
+    ['cachedir', 'text', '/var/cache/gateway'],
+    ['datadir', 'text', '/var/lib/gateway/data'],
+    ['libdir', 'text', '/usr/lib/gateway'],
+    ['piddir', 'text', '/var/run/gateway'],
+    ['execdir', 'text', '/usr/bin'],
+    ['languagedir', 'text', '/var/lib/gateway'],
+    ['user', 'text', 'gateway'],
+    ['threads', 'number', 4],
+    ['version', 'text', '2.1.0'],
+    ['commit', 'hexadecimal', '54ef99d5fe2d1ed4ba8c9b4b4d65ff6a1ea4d7b1'],
+    ['started', 'rfc5322', 'Wed, 31 Aug 2016 23:29:26 +0300'],
+  ]),
+  ...always('threads', [
+    ['load_average', 'object', { historic: 1.05, current: 1, '1min': 0.5, '5min': 0.25, '15min': 0.1 }],
+    ['load_average.historic', 'number', 1.05],
+    ['load_average.current', 'number', 1],
+    ['load_average.1min', 'number', 0.5],
+    ['load_average.5min', 'number', 0.25],
+    ['load_average.15min', 'number', 0.1],
+    ['threads', 'objects', undefined],
+    ['threads.[].id', 'number', [0, 1]],
+    ['threads.[].state', 'text', ['processing', 'polling']],
+    ['threads.[].file_descriptors', 'number', [1, 0]],
+    ['threads.[].event', 'text[]', [['in', 'out'], []]],
+    ['threads.[].run_time', 'number', [300, 0]],
+  ]),
+  ...applicable('logs', [
+    ['logdir', 'text', '/var/log/gateway'],
+    ['maxlog', 'boolean', true],
+    ['syslog', 'boolean', false],
+    ['log_levels', 'object', { error: true, warning: true, notice: true, info: false, debug: false }],
+    ['log_levels.error', 'boolean', true],
+    ['log_levels.warning', 'boolean', true],
+    ['log_levels.notice', 'boolean', true],
+    ['log_levels.info', 'boolean', false],
+    ['log_levels.debug', 'boolean', false],
+    ['log_augmentation', 'object', { function: false }],
+    ['log_augmentation.function', 'boolean', false],
+    ['log_throttling', 'object', { limit: 8, window: 2, suppression: 10 }],
+    ['log_throttling.limit', 'number', 8],
+    ['log_throttling.window', 'number', 2],
+    ['log_throttling.suppression', 'number', 10],
+    ['last_flushed', 'rfc5322', 'Wed, 31 Aug 2016 23:29:26 +0300'],
+  ]),
+  ...always('task', [
+    ['name', 'text', 'Load Average'],
+    ['type', 'text', 'repeated'],
+    ['frequency', 'number', 10],
+    ['next_due', 'asctime', 'Mon Sep  5 14:12:37 2016'],
+  ]),
+  ...always('module', [
+    ['name', 'text', 'pgclient'],
+    ['type', 'text', 'Protocol'],
+    ['version', 'text', 'V1.1.0'],
+    ['api_version', 'text', '1.1.0'],
+    ['maturity', 'text', 'GA'],
+  ]),
+  ...always('session', [
+    ['id', 'number', 9],
+    ['state', 'text', 'Session ready for routing'],
+    ['user', 'text', 'alice'],
+    ['address', 'text', '192.168.121.1'],
+    ['service', 'service link', '/services/My-Service'],
+    ['connected', 'asctime', 'Fri Sep  9 14:12:37 2016'],
+    ['idle', 'number', 42],
+  ]),
+  ...always('filter', [
+    ['name', 'text', 'Hint'],
+    ['module', 'text', 'hintfilter'],
+    [
+      'parameters',
+      'object',
+      { match: { value: 'select', configurable: true }, source: { value: '127.0.0.1', configurable: false } },
+    ],
+    ['services', 'service link[]', ['/services/My-Service', '/services/Report-Service']],
+  ]),
+  ...applicable('filter', [
+    ['parameters.match', 'object', { value: 'select', configurable: true }],
+    ['parameters.match.value', 'text', 'select'],
+    ['parameters.match.configurable', 'boolean', true],
+  ]),
+  ...always('user', [['name', 'text', 'ada']]),
+];
+
+function expect5(...[reads, writes, buffered_writes, high_water_events, low_water_events]: number[]): object {
+  return { reads, writes, buffered_writes, high_water_events, low_water_events };
+}
+
+/** Where representations of one kind are found. */
+export interface Place {
+  /** The one that has all fields. */
+  readonly full: string;
+  /** The one that has as few as possible. */
+  readonly bare: string;
+  /** Whether that is the one of a gateway of which nothing is known. */
+  readonly bareWhereEmpty?: boolean;
+}
+
+/** Where the representations are found. */
+export const places: Readonly<Partial<Record<Shown, Place>>> = {
+  service: { full: '/services/My-Service', bare: '/services/Bare-Service' },
+  listener: {
+    full: '/services/My-Service/listeners?range=1-1',
+    bare: '/services/My-Service/listeners?range=0-0',
+  },
+  server: { full: '/servers/db-serv-1', bare: '/servers/db-serv-3' },
+  connection: { full: '/sessions/9/connections?range=0-0', bare: '/servers/db-serv-1/connections' },
+  monitor: { full: '/monitors/Main-Monitor', bare: '/monitors/Idle-Monitor' },
+  instance: { full: '/gateway', bare: '/gateway', bareWhereEmpty: true },
+  threads: { full: '/gateway/threads', bare: '/gateway/threads', bareWhereEmpty: true },
+  logs: { full: '/gateway/logs', bare: '/gateway/logs', bareWhereEmpty: true },
+  task: { full: '/gateway/tasks', bare: '/gateway/tasks' },
+  module: { full: '/gateway/modules', bare: '/gateway/modules' },
+  session: { full: '/sessions/9', bare: '/sessions/0' },
+  filter: { full: '/filters/Hint', bare: '/filters/Spare' },
+  user: { full: '/users', bare: '/users' },
+};
+
+/** The values of a field in a representation: several below a list, none where it is left out. */
+export function valuesAt(shown: unknown, name: string): readonly unknown[] {
+  return name.split('.').reduce<readonly unknown[]>(
+    (values, part) =>
+      values.flatMap((value): readonly unknown[] => {
+        if (part === '[]') return value as readonly unknown[];
+        const members = value as Readonly<Record<string, unknown>>;
+        return Object.hasOwn(members, part) ? [members[part]] : [];
+      }),
+    [shown],
+  );
+}
+
+/** Whether a value is of a kind. */
+export function isOf(kind: Kind, value: unknown): boolean {
+  if (kind.endsWith('[]')) {
+    const item = kind.slice(0, -2) as keyof typeof formats;
+    return Array.isArray(value) && value.every((each) => isOf(item, each));
+  }
+  if (kind === 'objects') return Array.isArray(value) && value.every((each) => isOf('object', each));
+  if (kind === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (kind === 'number' || kind === 'boolean') return typeof value === kind;
+  return typeof value === 'string' && formats[kind as keyof typeof formats].test(value);
+}

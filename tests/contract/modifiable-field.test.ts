@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { problemTable, routes, type ProblemCode } from 'gateway-admin-core';
+
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import { modifiableFields } from './modifiable-field.ts';
+
+describe.each(transportNames)('through %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+  });
+
+  async function open(): Promise<Running> {
+    const running = runAdmin();
+    transport = await transports[name](running.admin);
+    return running;
+  }
+
+  async function patch(target: string, operations: unknown): Promise<Answer> {
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const answer = await transport?.send('PATCH', target, { headers, body: JSON.stringify(operations) });
+    if (answer === undefined) throw new Error('No transport is open');
+    return answer;
+  }
+
+  async function read(target: string): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await transport?.send('GET', target);
+    return answer?.body as Readonly<Record<string, unknown>>;
+  }
+
+  it.each(modifiableFields)('$field of $read is replaced', async (row) => {
+    const { gateway } = await open();
+    const before = await read(row.read);
+    const answer = await patch(row.patch, [{ op: 'replace', path: `/${row.field}`, value: row.value }]);
+    expect(answer.status).toBe(200);
+    const after = await read(row.read);
+    expect(after).toEqual(row.shownAs === undefined ? before : { ...before, [row.shownAs]: row.value });
+    const aboutServer = row.patch.startsWith('/servers/');
+    expect(answer.body).toEqual(aboutServer ? { ...after, state: after['status'] } : after);
+    expect(gateway.wishes).toHaveLength(1);
+  });
+
+  it.each(modifiableFields)('$field of $read is what a test sees, unless it is secret', async (row) => {
+    await open();
+    const before = await read(row.read);
+    const value = row.shownAs === undefined ? 'guess' : before[row.shownAs];
+    const answer = await patch(row.patch, [{ op: 'test', path: `/${row.field}`, value }]);
+    expect(answer.status).toBe(row.shownAs === undefined ? 422 : 200);
+  });
+
+  it.each(modifiableFields)('$field of $read is removed only where it can be unset', async (row) => {
+    await open();
+    const answer = await patch(row.patch, [{ op: 'remove', path: `/${row.field}` }]);
+    expect(answer.status).toBe(row.optional ? 200 : 422);
+    if (row.optional) expect(await read(row.read)).not.toHaveProperty(row.field);
+  });
+
+  it.each(modifiableFields)(
+    '$field of $read is refused what it cannot be, and nothing changes',
+    async (row) => {
+      const { admin, gateway } = await open();
+      const { snapshot } = admin;
+      for (const value of row.refused) {
+        const answer = await patch(row.patch, [{ op: 'replace', path: `/${row.field}`, value }]);
+        const problem = answer.body as {
+          code: ProblemCode;
+          errors: { pointer: string; operation: number }[];
+        };
+        expect({ value, status: answer.status }).toEqual({ value, status: 422 });
+        expect(problemTable[problem.code].status).toBe(422);
+        expect(problem.errors.map(({ operation }) => operation)).not.toContain(undefined);
+        expect(problem.errors.map(({ pointer }) => pointer.split('/')[1])).toEqual(
+          problem.errors.map(() => row.field),
+        );
+      }
+      expect(admin.snapshot).toBe(snapshot);
+      expect(gateway.calls).toEqual([]);
+    },
+  );
+});
+
+describe('the modifiable fields', () => {
+  it('are those that the routes name, in the same order', () => {
+    const summaries = routes
+      .filter(({ method }) => method === 'PATCH')
+      .map(({ path, summary }) => ({ path, summary }));
+    const described = summaries.map(({ path, summary }) => ({
+      kind: kindOf(path),
+      fields: summary.replace(/^.*: |\.$/g, '').split(', '),
+    }));
+    const rows = described.map(({ kind }) => ({
+      kind,
+      fields: modifiableFields.filter(({ patch }) => kindOf(patch) === kind).map(({ field }) => field),
+    }));
+    expect(described).toEqual(rows);
+    expect(described).toHaveLength(4);
+  });
+});
+
+/** The kind of resource that a path is about: `/services/x` is about a service. */
+function kindOf(path: string): string {
+  return path.replace(/^\/(\w+?)s?\/.*$/, '$1');
+}

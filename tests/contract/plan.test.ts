@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { planted } from '../support/document.ts';
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import { endpoints, targetOf } from './endpoint.ts';
+
+const writes = endpoints.filter(({ method }) => method !== 'GET');
+
+interface Plan {
+  readonly outcome: string;
+  readonly patch?: readonly object[];
+  readonly events: readonly { readonly type: string }[];
+  readonly effects: readonly { readonly type: string }[];
+  readonly etag?: string;
+  readonly closes: { readonly sessions: number; readonly connections: number };
+}
+
+describe.each(transportNames)('through %s', (name) => {
+  let running: Running;
+  let transport: Transport;
+
+  beforeEach(async () => {
+    running = runAdmin();
+    transport = await transports[name](running.admin);
+  });
+
+  afterEach(async () => {
+    await transport.close();
+  });
+
+  function send({ method, body }: (typeof writes)[number], target: string): Promise<Answer> {
+    if (body === undefined) return transport.send(method, target);
+    return transport.send(method, target, {
+      headers: { 'content-type': body.type },
+      body: JSON.stringify(body.json),
+    });
+  }
+
+  async function planOf(method: string, target: string): Promise<Plan> {
+    const { status, body } = await transport.send(method, `${target}?dry_run=true`);
+    expect(status).toBe(200);
+    return body as Plan;
+  }
+
+  it.each(writes)('$method $path is planned, and then does what was planned', async (endpoint) => {
+    const { admin, gateway } = running;
+    const { snapshot } = admin;
+    const { status, body, headers } = await send(endpoint, `${targetOf(endpoint)}?dry_run=true`);
+    const plan = body as Plan;
+    expect([status, headers['content-type'], plan.outcome]).toEqual([200, 'application/json', 'accepted']);
+    expect(admin.snapshot).toBe(snapshot);
+    expect(gateway.calls).toEqual([]);
+    expect(plan.patch !== undefined).toBe(endpoint.method === 'PATCH');
+
+    const after = admin.events({ after: '0.0' });
+    expect((await send(endpoint, targetOf(endpoint))).status).toBe(endpoint.answer.status);
+    expect(gateway.asked.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
+    const { value } = (await after.next()) as { value: { event: { type: string } } };
+    expect(value.event.type).toBe(plan.events[0]?.type);
+    const about = endpoint.path
+      .replace(/\/(?:stop|start|flush|sessions|connections)$/, '')
+      .replace(/^\/(\w+?)s?\/:/, '/$1s/:');
+    const shown = about === '/users/:name' ? '/users' : targetOf({ ...endpoint, path: about });
+    const tag = (await transport.send('GET', shown)).headers['etag'];
+    if (endpoint.path.endsWith('/flush')) expect(plan.etag).toBeDefined();
+    else expect(plan.etag).toBe(tag);
+  });
+
+  it('says how much would be closed', async () => {
+    expect((await planOf('DELETE', '/sessions/9')).closes).toEqual({ sessions: 1, connections: 2 });
+    expect((await planOf('DELETE', '/services/My-Service/sessions')).closes).toEqual({
+      sessions: 2,
+      connections: 3,
+    });
+    expect((await planOf('DELETE', '/servers/db-serv-1/connections')).closes).toEqual({
+      sessions: 0,
+      connections: 2,
+    });
+    expect((await planOf('PUT', '/service/My-Service/stop')).closes).toEqual({ sessions: 0, connections: 0 });
+  });
+
+  it('says that nothing would change', async () => {
+    const plan = await planOf('PUT', '/service/My-Service/start');
+    expect(plan).toMatchObject({ outcome: 'unchanged', events: [], effects: [] });
+    expect(plan).not.toHaveProperty('patch');
+    expect(plan.etag).toBe((await transport.send('GET', '/services/My-Service')).headers['etag']);
+    expect((await planOf('DELETE', '/servers/db-serv-3/connections')).outcome).toBe('unchanged');
+  });
+
+  it('shows the operations that are needed, not those that were sent', async () => {
+    const { body } = await transport.send('PATCH', '/services/My-Service?dry_run=true', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([
+        { op: 'test', path: '/max_connection', value: 100 },
+        { op: 'replace', path: '/max_connection', value: 7 },
+        { op: 'replace', path: '/root_user', value: false },
+      ]),
+    });
+    expect((body as Plan).patch).toEqual([{ op: 'replace', path: '/max_connection', value: 7 }]);
+  });
+
+  it('refuses what would be refused', async () => {
+    expect((await transport.send('PUT', '/service/nothing/stop?dry_run=true')).status).toBe(404);
+    const stale = { headers: { 'if-match': '"x"' } };
+    expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=true', stale)).status).toBe(412);
+    const headers = { 'content-type': 'application/json' };
+    const existing = { headers, body: '{"name":"ADA","password":"x"}' };
+    expect((await transport.send('PUT', '/users?dry_run=true', existing)).status).toBe(409);
+  });
+
+  it.each(['', 'yes', '1', 'TRUE', 'true&dry_run=true'])('refuses dry_run=%s', async (value) => {
+    const { snapshot } = running.admin;
+    const { status, body } = await transport.send('PUT', `/service/My-Service/stop?dry_run=${value}`);
+    expect([status, (body as { code: string }).code]).toEqual([400, 'query-invalid']);
+    expect(running.admin.snapshot).toBe(snapshot);
+  });
+
+  it('does it when dry_run is false', async () => {
+    expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=false')).status).toBe(204);
+    expect(running.gateway.wishes).toEqual(['service.stop /services/My-Service']);
+  });
+
+  it('shows no secret', async () => {
+    const json = { 'content-type': 'application/json' };
+    const secret = 'a secret of the operator';
+    const plans = await Promise.all([
+      transport.send('PATCH', '/services/My-Service?dry_run=true', {
+        headers: json,
+        body: JSON.stringify([{ op: 'replace', path: '/password', value: secret }]),
+      }),
+      transport.send('PATCH', '/services/My-Service?dry_run=true', {
+        headers: json,
+        body: JSON.stringify([{ op: 'remove', path: '/password' }]),
+      }),
+      transport.send('PUT', '/users?dry_run=true', {
+        headers: json,
+        body: JSON.stringify({ name: 'joan', password: secret }),
+      }),
+      transport.send('DELETE', '/users/ada?dry_run=true'),
+    ]);
+    for (const { status, text } of plans) {
+      expect(status).toBe(200);
+      for (const hidden of [secret, planted.hash, planted.sealed, 'pbkdf2', 'passwordHash"', 'v1.']) {
+        expect(text).not.toContain(hidden);
+      }
+    }
+  });
+});

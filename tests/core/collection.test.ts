@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { Collection, latest, never, type Entity } from '../../src/core/collection.ts';
+import { nameKey } from '../../src/core/name.ts';
+
+const entity = (name: string, revision = 0): Entity =>
+  Object.freeze({ name, key: nameKey(name), version: { command: revision, live: revision } });
+
+type Change = { readonly put: string } | { readonly drop: string };
+
+const names = fc.constantFrom('a', 'B', 'c d', 'C-D', '__proto__', 'constructor', 'length');
+const changes = fc.array(
+  fc.oneof(fc.record({ put: names }), fc.record({ drop: names })) as fc.Arbitrary<Change>,
+);
+
+describe('a collection', () => {
+  it('behaves as a list in which each key is once', () => {
+    fc.assert(
+      fc.property(changes, (list) => {
+        let collection = Collection.of<Entity>([]);
+        let model: Entity[] = [];
+        for (const [revision, change] of list.entries()) {
+          if ('put' in change) {
+            const added = entity(change.put, revision + 1);
+            const at = model.findIndex(({ key }) => key === added.key);
+            model = at < 0 ? [...model, added] : model.toSpliced(at, 1, added);
+            collection = collection.with(added);
+          } else {
+            const key = nameKey(change.drop);
+            model = model.filter((each) => each.key !== key);
+            collection = collection.without(key, { command: revision + 1, live: revision + 1 });
+          }
+        }
+        expect([...collection]).toEqual(model);
+        expect(collection.size).toBe(model.length);
+        expect([...collection.positions]).toEqual(model.map(({ key }, position) => [key, position]));
+        for (const [position, each] of model.entries()) {
+          expect(collection.get(each.key)).toBe(each);
+          expect(collection.find(each.name.toUpperCase())).toBe(each);
+          expect(collection.slice(position, 1)).toEqual([each]);
+        }
+      }),
+    );
+  });
+
+  it('never changes: what was taken from it stays as it was', () => {
+    const one = Collection.of([entity('a'), entity('b')]);
+    const two = one.with(entity('a', 5));
+    const three = two.without('b', { command: 6, live: 6 });
+    expect([one.size, two.size, three.size]).toEqual([2, 2, 1]);
+    expect(one.get('a')?.version.command).toBe(0);
+    expect(one.version).toEqual(never);
+    expect([...one][1]).toBe([...two][1]);
+    expect(Object.isFrozen(one) && Object.isFrozen(three)).toBe(true);
+  });
+
+  it('refuses two entries with one key', () => {
+    expect(() => Collection.of([entity('My Name'), entity('my-name')])).toThrow(RangeError);
+  });
+
+  it('shares the positions as long as no name comes or goes', () => {
+    const one = Collection.of([entity('a'), entity('b')]);
+    expect(one.with(entity('b', 1)).positions).toBe(one.positions);
+    expect(one.with(entity('c', 1)).positions).not.toBe(one.positions);
+  });
+
+  it('gives itself when there is nothing to remove', () => {
+    const one = Collection.of([entity('a')]);
+    expect(one.without('b', { command: 1, live: 1 })).toBe(one);
+  });
+
+  it('has the version of its latest change, removals included', () => {
+    const one = Collection.of([entity('a')]).with(entity('b', 3));
+    expect(one.version).toEqual({ command: 3, live: 3 });
+    const two = one.without('b', { command: 4, live: 4 });
+    expect(two.version).toEqual({ command: 4, live: 4 });
+    expect(Collection.of([...two], two.version).with(entity('a', 1)).version).toEqual({
+      command: 4,
+      live: 4,
+    });
+  });
+
+  it('finds nothing by what is no name of it', () => {
+    const one = Collection.of([entity('a')]);
+    expect([one.get('A'), one.get('toString'), one.find('b'), one.slice(1, 5)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      [],
+    ]);
+  });
+
+  it('cuts beyond its ends', () => {
+    const one = Collection.of([entity('a'), entity('b'), entity('c')]);
+    expect(one.slice(1, Infinity).map(({ name }) => name)).toEqual(['b', 'c']);
+    expect(one.slice(2, 9).map(({ name }) => name)).toEqual(['c']);
+    expect(one.slice(0, 0)).toEqual([]);
+  });
+});
+
+describe('latest', () => {
+  it('takes the later of each part', () => {
+    expect(latest({ command: 1, live: 5 }, { command: 2, live: 4 })).toEqual({ command: 2, live: 5 });
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import {
+  accepted,
+  beginFold,
+  eventHead,
+  fold,
+  nextVersion,
+  refused,
+  sequenceFor,
+  unchanged,
+  type EffectOf,
+  type EffectTable,
+  type EventOf,
+  type EventTable,
+  type StepOf,
+} from '../../src/core/decision.ts';
+import { createOwner } from '../../src/core/ordered-map.ts';
+import { problem } from '../../src/core/problem.ts';
+import { thawedPlaces } from '../support/frozen.ts';
+
+/** A toy: a tank that can be filled, drained, and seen to leak. */
+interface Tank {
+  readonly revision: number;
+  readonly litres: number;
+}
+
+interface OfLitres {
+  readonly litres: number;
+}
+type TankEvent = (EventOf<'filled' | 'leaked'> & OfLitres) | EventOf<'drained'>;
+type TankEffect = (EffectOf<'fill' | 'pump'> & OfLitres) | EffectOf<'drain'>;
+type TankStep = StepOf<Tank, TankEvent, TankEffect>;
+
+const events: EventTable<Tank, TankEvent> = {
+  filled: {
+    origin: 'command',
+    effect: 'fill',
+    evolve: (tank, { litres }) => (litres === 0 ? tank : { ...tank, litres: tank.litres + litres }),
+  },
+  leaked: {
+    origin: 'report',
+    evolve: (tank, { litres }) => ({ ...tank, litres: Math.max(0, tank.litres - litres) }),
+  },
+  drained: {
+    origin: 'command',
+    effect: 'drain',
+    evolve: (tank) => (tank.litres === 0 ? tank : { ...tank, litres: 0 }),
+  },
+};
+const effects: EffectTable<TankEffect> = {
+  fill: (effect) => ({ ...effect, type: 'pump' }),
+  pump: (effect) => ({ ...effect, type: 'fill' }),
+  drain: 'irreversible',
+};
+const resource = '/tank';
+const full = problem('validation-failed', 'It is full.');
+
+const fill =
+  (litres: number): TankStep =>
+  (tank, context) => {
+    if (litres === 0) return unchanged(tank, [resource]);
+    if (tank.litres + litres > 100) return refused(tank, full, [resource]);
+    return accepted(events, tank, [resource, `/litres/${String(litres)}`], {
+      events: [{ type: 'filled', ...eventHead(resource, context), litres }],
+      effects: [{ type: 'fill', resource, litres }],
+    });
+  };
+const drain: TankStep = (tank, context) =>
+  accepted(events, tank, [resource], {
+    events: [{ type: 'drained', ...eventHead(resource, context) }],
+    effects: [{ type: 'drain', resource }],
+  });
+const note: TankStep = (tank, context) =>
+  accepted(events, tank, ['/notes'], {
+    events: [{ type: 'leaked', ...eventHead('/notes', context), litres: 1 }],
+    effects: [],
+  });
+
+const sequence = sequenceFor(events, effects);
+const empty: Tank = Object.freeze({ revision: 7, litres: 0 });
+const now = { now: 5 };
+const facts = fc.array(
+  fc.oneof(
+    fc.record({
+      type: fc.constantFrom('filled' as const, 'leaked' as const),
+      at: fc.nat(),
+      resource: fc.constant(resource),
+      litres: fc.nat(9),
+    }),
+    fc.record({ type: fc.constant('drained' as const), at: fc.nat(), resource: fc.constant(resource) }),
+  ),
+);
+
+describe('fold', () => {
+  it('gives the same state however the events are cut, one revision for each cut that changes something', () => {
+    fc.assert(
+      fc.property(facts, fc.nat(), (list, at) => {
+        const whole = fold(events, empty, list);
+        const cut = at % (list.length + 1);
+        const parts = fold(events, fold(events, empty, list.slice(0, cut)), list.slice(cut));
+        expect(parts.litres).toBe(whole.litres);
+        expect(whole.revision - empty.revision).toBe(whole === empty ? 0 : 1);
+        expect(parts.revision - empty.revision).toBeLessThanOrEqual(2);
+      }),
+    );
+  });
+
+  it('gives the same object when the events change nothing', () => {
+    const drained: TankEvent = { type: 'drained', at: 0, resource };
+    expect(fold(events, empty, [])).toBe(empty);
+    expect(fold(events, empty, [drained, { type: 'filled', at: 0, resource, litres: 0 }])).toBe(empty);
+  });
+
+  it.each(['unheard-of', 'toString', '__proto__', 'constructor'])('throws at an event of type %s', (type) => {
+    const strange = { type, at: 0, resource } as unknown as TankEvent;
+    expect(() => fold(events, empty, [strange])).toThrow(TypeError);
+  });
+});
+
+describe('beginFold', () => {
+  it('says of each event whether it changed anything, and shows the state so far', () => {
+    const folding = beginFold(events, empty);
+    expect(folding.apply({ type: 'drained', at: 0, resource })).toBe(false);
+    expect(folding.apply({ type: 'filled', at: 0, resource, litres: 3 })).toBe(true);
+    expect(folding.current().litres).toBe(3);
+    expect(folding.finish()).toEqual({ revision: 8, litres: 3 });
+    expect(Object.isFrozen(folding.finish())).toBe(true);
+  });
+
+  it('tells commands from reports, by the event and not by who folds', () => {
+    const seen: string[] = [];
+    const spying: EventTable<Tank, TankEvent> = {
+      ...events,
+      leaked: {
+        origin: 'report',
+        evolve(tank, _event, { origin, revision }) {
+          seen.push(`${origin} ${String(revision)}`);
+          return tank;
+        },
+      },
+    };
+    fold(spying, empty, [{ type: 'leaked', at: 0, resource, litres: 1 }]);
+    expect(seen).toEqual(['report 8']);
+  });
+});
+
+describe('accepted', () => {
+  it('freezes the facts and the wishes, and folds the facts', () => {
+    const decision = fill(3)(empty, now);
+    if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
+    expect(thawedPlaces(decision.events)).toEqual([]);
+    expect(thawedPlaces(decision.effects)).toEqual([]);
+    expect(decision.next).toEqual({ revision: 8, litres: 3 });
+    expect(decision.touches).toEqual([resource, '/litres/3']);
+  });
+});
+
+describe('eventHead', () => {
+  it('names the actor only when one is known', () => {
+    expect(eventHead(resource, { now: 5 })).toStrictEqual({ at: 5, resource });
+    expect(eventHead(resource, { now: 5, actor: 'ada' })).toStrictEqual({ at: 5, actor: 'ada', resource });
+  });
+});
+
+describe('nextVersion', () => {
+  const owner = createOwner();
+
+  it('moves both numbers for a command and only the second for a report', () => {
+    const version = { command: 2, live: 4 };
+    expect(nextVersion(version, { revision: 9, origin: 'command', owner })).toEqual({ command: 9, live: 9 });
+    expect(nextVersion(version, { revision: 9, origin: 'report', owner })).toEqual({ command: 2, live: 9 });
+  });
+});
+
+describe('a sequence', () => {
+  it('is one change with all facts and wishes in order, each step on what the one before it left', () => {
+    const decision = sequence(fill(60), fill(0), fill(40))(empty, now);
+    expect(decision).toMatchObject({
+      outcome: 'accepted',
+      next: { revision: 8, litres: 100 },
+      events: [{ litres: 60 }, { litres: 40 }],
+      effects: [{ litres: 60 }, { litres: 40 }],
+      touches: [resource, '/litres/60', '/litres/40'],
+    });
+  });
+
+  it('is refused as a whole when a step is, says which one, and gives the state back', () => {
+    const decision = sequence(fill(60), fill(60))(empty, now);
+    expect(decision).toMatchObject({ outcome: 'refused', touches: [resource, '/litres/60'] });
+    expect(decision.next).toBe(empty);
+    if (decision.outcome !== 'refused') throw new Error('It was not refused');
+    expect(decision.problem).toEqual({ ...full, detail: 'Step 2 of the sequence: It is full.' });
+  });
+
+  it('is unchanged when no step changes anything', () => {
+    const decision = sequence(fill(0), fill(0))(empty, now);
+    expect(decision).toEqual({ outcome: 'unchanged', next: empty, touches: [resource] });
+    expect(decision.next).toBe(empty);
+    expect(sequence()(empty, now)).toEqual({ outcome: 'unchanged', next: empty, touches: [] });
+  });
+
+  it('takes one step that cannot be taken back, as the last that asks the host for anything', () => {
+    expect(sequence(fill(1), drain)(empty, now).outcome).toBe('accepted');
+    expect(sequence(drain, note)(empty, now).outcome).toBe('accepted');
+    expect(sequence(drain, fill(0))(empty, now).outcome).toBe('accepted');
+  });
+
+  it.each([
+    ['drain, fill', [drain, fill(1)]],
+    ['drain, drain', [drain, drain]],
+    ['fill, drain, fill', [fill(1), drain, fill(1)]],
+  ] as const)('throws a RangeError for %s', (_what, steps) => {
+    expect(() => sequence(...steps)(empty, now)).toThrow(RangeError);
+    expect(() => sequence(...steps)(empty, now)).toThrow(/"drain" cannot be taken back/);
+  });
+
+  it('can be part of another one', () => {
+    const flat = sequence(fill(1), fill(2), fill(3))(empty, now);
+    const nested = sequence(sequence(fill(1), fill(2)), fill(3))(empty, now);
+    expect(nested).toEqual(flat);
+  });
+});

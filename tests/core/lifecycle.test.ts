@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  canStep,
+  defineLifecycle,
+  monitorLifecycle,
+  serviceLifecycle,
+  stepLifecycle,
+  type Lifecycle,
+} from 'gateway-admin-core';
+
+import { thawedPlaces } from '../support/frozen.ts';
+
+type Startable = Lifecycle<'started' | 'stopped' | 'failed', 'start' | 'stop'>;
+
+const machines: readonly (readonly [string, Startable])[] = [
+  ['service', serviceLifecycle],
+  ['monitor', monitorLifecycle],
+];
+const states = ['started', 'stopped', 'failed'] as const;
+const commands = ['start', 'stop'] as const;
+
+describe.each(machines)('the lifecycle of a %s', (_name, lifecycle) => {
+  it('has a row for each state and each command, and leads nowhere else', () => {
+    expect(Object.keys(lifecycle).toSorted()).toEqual(states.toSorted());
+    for (const row of Object.values(lifecycle)) {
+      expect(Object.keys(row).toSorted()).toEqual(commands.toSorted());
+      for (const next of Object.values(row)) expect(states).toContain(next);
+    }
+  });
+
+  it('is frozen', () => {
+    expect(thawedPlaces(lifecycle)).toEqual([]);
+  });
+
+  it('gives the same when a command is given twice', () => {
+    for (const state of states) {
+      for (const command of commands) {
+        const once = stepLifecycle(lifecycle, state, command);
+        expect(stepLifecycle(lifecycle, once, command)).toBe(once);
+        expect(canStep(lifecycle, once, command)).toBe(false);
+        expect(canStep(lifecycle, state, command)).toBe(once !== state);
+      }
+    }
+  });
+
+  it('lets no command lead to failure, and start lead out of it', () => {
+    for (const state of states) {
+      expect(stepLifecycle(lifecycle, state, 'start')).toBe('started');
+      expect(stepLifecycle(lifecycle, state, 'stop')).toBe(state === 'failed' ? 'failed' : 'stopped');
+    }
+  });
+});
+
+describe('defineLifecycle', () => {
+  const light = defineLifecycle({
+    red: { next: 'green', flash: 'amber' },
+    green: { next: 'amber', flash: 'amber' },
+    amber: { next: 'red', flash: 'amber' },
+  });
+
+  it('gives a frozen machine of any states and commands', () => {
+    expect(thawedPlaces(light)).toEqual([]);
+    const three = stepLifecycle(
+      light,
+      stepLifecycle(light, stepLifecycle(light, 'red', 'next'), 'next'),
+      'next',
+    );
+    expect(three).toBe('red');
+    expect(canStep(light, 'amber', 'flash')).toBe(false);
+    expect(canStep(light, 'amber', 'next')).toBe(true);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { decodeSegment, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
+import { nameFault, nameKey } from '../../src/core/name.ts';
+
+const awkward = fc.string({
+  unit: fc.constantFrom('%', '/', '?', '#', '.', ' ', '2', 'F', 'ä', "'", '"', '\\', '😀'),
+});
+const names = fc
+  .oneof(awkward, fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }))
+  .filter((name) => nameFault(name) === undefined);
+
+describe('linkTo and parseLink', () => {
+  it('give back every name that can be declared, with white space as hyphens', () => {
+    fc.assert(
+      fc.property(names, (name) => {
+        const back = parseLink(linkTo('servers', name), 'servers');
+        expect(back).toBe(name.replace(/\s/g, '-'));
+        expect(nameKey(back ?? '')).toBe(nameKey(name));
+      }),
+    );
+  });
+
+  it('write links that a URL parser leaves as they are', () => {
+    fc.assert(
+      fc.property(names, (name) => {
+        const link = linkTo('servers', name);
+        expect(link).toMatch(/^\/servers\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-F]{2})+$/);
+        expect(new URL(link, 'http://gateway.test').pathname).toBe(link);
+      }),
+    );
+  });
+
+  it('give no name for a link that is not one of the collection, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (link) => {
+        const name = parseLink(link, 'servers');
+        expect(name === undefined || link.startsWith('/servers/')).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('linkTo', () => {
+  it.each([
+    ['DB 1', '/servers/DB-1'],
+    ['a\u00a0b\tc', '/servers/a-b-c'],
+    ['eu/west?', '/servers/eu%2Fwest%3F'],
+    ['100%', '/servers/100%25'],
+    ["a:b@c!$&'()*+,;=~", "/servers/a:b@c!$&'()*+,;=~"],
+    ['Köln', '/servers/K%C3%B6ln'],
+    ['😀', '/servers/%F0%9F%98%80'],
+    ['a\ud800b', '/servers/a%EF%BF%BDb'],
+    [7, '/servers/7'],
+  ])('writes %j as %s', (name, link) => {
+    expect(linkTo('servers', name)).toBe(link);
+  });
+});
+
+describe('parseLink', () => {
+  it.each([
+    ['/servers/DB-1', 'DB-1'],
+    ['/servers/eu%2Fwest', 'eu/west'],
+    ['/servers/%2525', '%25'],
+    ['/servers/__proto__', '__proto__'],
+    ['/servers/Köln', 'Köln'],
+    ['/servers/...', '...'],
+  ])('reads %s as the name %j', (link, name) => {
+    expect(parseLink(link, 'servers')).toBe(name);
+  });
+
+  it.each([
+    ['an absolute URL', 'http://gateway.test/servers/a'],
+    ['a reference without scheme', '//gateway.test/servers/a'],
+    ['another collection', '/services/a'],
+    ['a collection in other case', '/Servers/a'],
+    ['a path without leading slash', 'servers/a'],
+    ['a bare name', 'a'],
+    ['a query', '/servers/a?b'],
+    ['a fragment', '/servers/a#b'],
+    ['a dot segment', '/servers/.'],
+    ['a step up', '/servers/..'],
+    ['an escaped step up', '/servers/%2e%2E'],
+    ['a step up and down again', '/servers/../servers/a'],
+    ['a further segment', '/servers/a/b'],
+    ['a trailing slash', '/servers/a/'],
+    ['no name', '/servers/'],
+    ['the collection itself', '/servers'],
+    ['a broken escape', '/servers/%zz'],
+    ['an escape that is cut off', '/servers/a%2'],
+    ['an overlong form', '/servers/%C0%AF'],
+    ['an encoded surrogate', '/servers/%ED%A0%80'],
+    ['nothing', ''],
+  ])('refuses %s', (_what, link) => {
+    expect(parseLink(link, 'servers')).toBeUndefined();
+  });
+});
+
+describe('decodeSegment', () => {
+  it('undoes encodeURIComponent', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        (text) => decodeSegment(encodeURIComponent(text)) === text,
+      ),
+    );
+  });
+
+  it('decodes once', () => {
+    expect(decodeSegment('%252F')).toBe('%2F');
+    expect(decodeSegment('a%2Fb')).toBe('a/b');
+  });
+
+  it.each(['%', '%zz', 'a%2', '%C0%AF', '%FF', '%ED%A0%80'])('refuses %s', (segment) => {
+    expect(decodeSegment(segment)).toBeUndefined();
+  });
+});
+
+describe('percentEncode', () => {
+  it('writes what the pattern picks as UTF-8 and half of a pair as U+FFFD', () => {
+    expect(percentEncode('a b😀\udc00', /[^a-z]/gu)).toBe('a%20b%F0%9F%98%80%EF%BF%BD');
+  });
+});

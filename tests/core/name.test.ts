@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { nameFault, nameKey } from '../../src/core/name.ts';
+
+const text = fc.string({ unit: 'binary' });
+
+describe('nameKey', () => {
+  it('gives the key of a key unchanged', () => {
+    fc.assert(fc.property(text, (name) => nameKey(nameKey(name)) === nameKey(name)));
+  });
+
+  it('gives composed and decomposed spellings the same key', () => {
+    fc.assert(
+      fc.property(text, (name) => {
+        expect(nameKey(name.normalize('NFD'))).toBe(nameKey(name));
+        expect(nameKey(name.normalize('NFC'))).toBe(nameKey(name));
+      }),
+    );
+  });
+
+  it('gives every Unicode character a key that is its own key', () => {
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const key = nameKey(String.fromCodePoint(code));
+      if (nameKey(key) !== key) throw new Error(`U+${code.toString(16)} has an unstable key`);
+    }
+  });
+
+  it('leaves no white space, and as many hyphens as there was white space', () => {
+    const space = fc.constantFrom(' ', '\t', '\n', '\u00a0', '\u2003', '\u2028', '\u3000', '\ufeff');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(space, fc.constantFrom('a', 'Ö', '-'))), (parts) => {
+        const name = parts.join('');
+        expect(nameKey(name)).toBe(nameKey(name.replace(/\s/g, '-')));
+        expect(nameKey(name)).not.toMatch(/\s/);
+        expect(nameKey(name)).toHaveLength(name.length);
+      }),
+    );
+  });
+
+  it.each([
+    ['My Service', 'my-service'],
+    ['my-service', 'my-service'],
+    ['a  b', 'a--b'],
+    ['snake_case.v2', 'snake_case.v2'],
+    ['KÖLN', 'köln'],
+    ['Ko\u0308ln', 'köln'],
+    ['\u212a', 'k'],
+    // There is a composed form of the small letter only.
+    ['J\u030c', '\u01f0'],
+    ['\u01f0', '\u01f0'],
+    ['constructor', 'constructor'],
+    ['__proto__', '__proto__'],
+    ['', ''],
+  ])('folds %j to %j', (name, key) => {
+    expect(nameKey(name)).toBe(key);
+  });
+});
+
+describe('nameFault', () => {
+  it.each([
+    'a',
+    'Read Write Split',
+    'naïve café',
+    '数据库',
+    '100% /?#',
+    '...',
+    'constructor',
+    '__proto__',
+    'x'.repeat(255),
+    '😀'.repeat(255),
+  ])('accepts %j', (name) => {
+    expect(nameFault(name)).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'A name has at least one character.'],
+    ['x'.repeat(256), 'A name has at most 255 characters; this one has 256.'],
+    [' a', 'A name has no white space at its beginning or end.'],
+    ['a\u3000', 'A name has no white space at its beginning or end.'],
+    ['\ud800', 'A name is whole characters; this one has half of a pair.'],
+    ['a\udc00b', 'A name is whole characters; this one has half of a pair.'],
+    ['.', '"." cannot be a name: no URL path can address it.'],
+    ['..', '".." cannot be a name: no URL path can address it.'],
+  ])('refuses %j', (name, fault) => {
+    expect(nameFault(name)).toBe(fault);
+  });
+
+  it.each([
+    ['a NUL', '\0', 'U+0000'],
+    ['a line feed', '\n', 'U+000A'],
+    ['a C1 control', '\u0085', 'U+0085'],
+    ['a soft hyphen', '\u00ad', 'U+00AD'],
+    ['an Arabic letter mark', '\u061c', 'U+061C'],
+    ['a zero-width space', '\u200b', 'U+200B'],
+    ['a zero-width joiner', '\u200d', 'U+200D'],
+    ['a right-to-left mark', '\u200f', 'U+200F'],
+    ['a right-to-left override', '\u202e', 'U+202E'],
+    ['a word joiner', '\u2060', 'U+2060'],
+    ['a first strong isolate', '\u2068', 'U+2068'],
+    ['a byte-order mark', '\ufeff', 'U+FEFF'],
+    ['a tag character', '\u{e0061}', 'U+E0061'],
+  ])('refuses %s and says which character it is', (_what, character, code) => {
+    expect(nameFault(`a${character}b`)).toBe(
+      `A name has no control, bidirectional or zero-width characters; this one has ${code}.`,
+    );
+  });
+});

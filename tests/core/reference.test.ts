@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { linkTo } from '../../src/core/link.ts';
+import { nameFault, nameKey } from '../../src/core/name.ts';
+import { resolveLink, resolveLinks, type FindName } from '../../src/core/reference.ts';
+
+const declared = ['My Server', 'eu/west', 'Köln', '__proto__'];
+const find: FindName = (collection, key) =>
+  collection === 'servers' ? declared.find((name) => nameKey(name) === key) : undefined;
+
+describe('resolveLinks', () => {
+  it('writes every link to a thing in one form, whatever the spelling of the name', () => {
+    const spelled = fc
+      .constantFrom(...declared)
+      .chain((name) =>
+        fc
+          .constantFrom(
+            name,
+            name.toUpperCase(),
+            name.toLowerCase(),
+            name.replaceAll(' ', '-'),
+            name.normalize('NFD'),
+          )
+          .map((spelling) => ({ name, link: `/servers/${encodeURIComponent(spelling)}` })),
+      );
+    fc.assert(
+      fc.property(fc.uniqueArray(spelled, { selector: ({ name }) => name }), (list) => {
+        const { links, faults } = resolveLinks(
+          list.map(({ link }) => link),
+          'servers',
+          find,
+          [],
+        );
+        expect(faults).toEqual([]);
+        expect(links).toEqual(list.map(({ name }) => linkTo('servers', name)));
+        expect(resolveLinks(links, 'servers', find, []).links).toEqual(links);
+      }),
+    );
+  });
+
+  it('has a fault for each link that names nothing', () => {
+    const strangers = fc
+      .string({ unit: 'grapheme' })
+      .filter((name) => nameFault(name) === undefined && find('servers', nameKey(name)) === undefined);
+    fc.assert(
+      fc.property(fc.array(strangers), (names) => {
+        const { links, faults } = resolveLinks(
+          names.map((name) => linkTo('servers', name)),
+          'servers',
+          find,
+          ['servers'],
+        );
+        expect(links).toEqual([]);
+        expect(faults.map(({ pointer }) => pointer)).toEqual(names.map((_, at) => `/servers/${String(at)}`));
+      }),
+    );
+  });
+
+  it('says what is wrong with each, where it stands', () => {
+    const written = [
+      '/servers/my-server',
+      '/servers/nothing',
+      '/filters/My-Server',
+      '/servers/MY%20SERVER',
+      '/servers/K%C3%B6ln',
+    ];
+    const { links, faults } = resolveLinks(written, 'servers', find, ['services', 0, 'servers']);
+    expect(links).toEqual(['/servers/My-Server', '/servers/K%C3%B6ln']);
+    expect(faults).toEqual([
+      {
+        pointer: '/services/0/servers/1',
+        code: 'link-unresolved',
+        detail: 'names nothing that exists: GET /servers lists what there is',
+      },
+      {
+        pointer: '/services/0/servers/2',
+        code: 'link-unresolved',
+        detail: 'must be a relative link of the form /servers/<name>',
+      },
+      { pointer: '/services/0/servers/3', code: 'link-unresolved', detail: 'names the same thing as item 0' },
+    ]);
+  });
+});
+
+describe('resolveLink', () => {
+  it('gives the canonical form, or nothing', () => {
+    expect(resolveLink('/servers/EU%2FWest', 'servers', find)).toBe('/servers/eu%2Fwest');
+    expect(resolveLink('/servers/__proto__', 'servers', find)).toBe('/servers/__proto__');
+    expect(resolveLink('/servers/constructor', 'servers', find)).toBeUndefined();
+    expect(resolveLink('/filters/Köln', 'filters', find)).toBeUndefined();
+    expect(resolveLink('http://gateway.test/servers/Köln', 'servers', find)).toBeUndefined();
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import * as z from 'zod/mini';
+
+import * as shape from '../../src/core/shape.ts';
+
+const accepts = (schema: z.core.$ZodType, value: unknown): boolean => shape.parseShape(schema, value).ok;
+
+describe.each([
+  ['port', shape.port, [1, 65535, 5432], [0, -1, 65536, 1.5, '5432', null, true, NaN, Infinity, 1e400]],
+  ['unlimited', shape.unlimited, [0, 1, Number.MAX_SAFE_INTEGER], [-1, 0.5, '0', null, 2 ** 53, NaN]],
+  [
+    'address',
+    shape.address,
+    [
+      'localhost',
+      '127.0.0.1',
+      '::1',
+      'fe80::1%eth0',
+      '0.0.0.0',
+      '::',
+      'db-1.example.test',
+      'db_1',
+      'köln.test',
+      '/run/db.sock',
+      '::ffff:10.0.0.1',
+      'a.',
+    ],
+    [
+      '',
+      ' ',
+      'a b',
+      'a\tb',
+      'host:5432',
+      '10.0.0.1:80',
+      '[::1]:80',
+      'http://a',
+      '-a',
+      'a/b',
+      '/a b',
+      '/a\nb',
+      'a\u0000',
+      'x'.repeat(256),
+      '\ud800',
+      '::1%',
+      7,
+      null,
+    ],
+  ],
+  [
+    'name',
+    shape.name,
+    ['My Service', '__proto__', 'constructor', 'x'.repeat(255), 'Köln', '😀'],
+    ['', ' a', 'a ', 'x'.repeat(256), 'a\u200bb', 'a\u202eb', 'a\u0000', '.', '..', '\ud800', 7],
+  ],
+  [
+    'text(3)',
+    shape.text(3),
+    ['', 'abc', ' a ', '😀a'],
+    ['abcd', 'a\nb', '\u0085', '\u007f', '\ud800', 7, null],
+  ],
+  [
+    'options',
+    shape.options,
+    [{}, { a: '' }, Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`n${String(at)}`, '']))],
+    [
+      [],
+      null,
+      'a',
+      { a: 1 },
+      { a: null },
+      { a: ['b'] },
+      { '': 'a' },
+      { 'a\n': 'b' },
+      { a: 'x'.repeat(4097) },
+      { ['x'.repeat(256)]: 'a' },
+      Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`n${String(at)}`, ''])),
+    ],
+  ],
+  [
+    'instant',
+    shape.instant,
+    ['2016-08-29T12:52:31+03:00', '2016-08-29T12:52:31Z', '2016-08-29T12:52:31.123-00:30'],
+    [
+      '',
+      '2016-08-29',
+      '2016-08-29T12:52:31',
+      '2016-02-30T00:00:00Z',
+      'Wed, 31 Aug 2016 23:29:26 +0300',
+      1472464351000,
+    ],
+  ],
+  [
+    'links',
+    shape.links,
+    [[], ['/servers/a'], ['/servers/a', '/servers/b%2Fc']],
+    [
+      null,
+      '/servers/a',
+      [7],
+      ['a\n'],
+      ['x'.repeat(1025)],
+      Array.from({ length: 10_001 }, (_, at) => `/s/${String(at)}`),
+    ],
+  ],
+  [
+    'milliseconds',
+    shape.milliseconds,
+    [0, -1, -62_135_596_800_000, 253_402_300_799_999],
+    [0.5, NaN, Infinity, '0', null, -62_135_596_800_001, 253_402_300_800_000, 8.64e15],
+  ],
+] as const)('%s', (_name, schema: z.core.$ZodType, right: readonly unknown[], wrong: readonly unknown[]) => {
+  it.each(right.map((value) => [value]))('accepts %j', (value) => {
+    expect(accepts(schema, value)).toBe(true);
+  });
+
+  it.each(wrong.map((value) => [value]))('refuses %j', (value) => {
+    expect(accepts(schema, value)).toBe(false);
+  });
+});
+
+const person = z.strictObject({
+  name: z.string(),
+  age: z.exactOptional(z.int()),
+  tags: z.exactOptional(z.array(z.enum(['a', 'b']))),
+});
+
+describe('parseShape', () => {
+  it('accepts, or has a fault with a pointer and a sentence for each place, and never throws', () => {
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true }), (value) => {
+        const parsed = shape.parseShape(person, value);
+        if (parsed.ok) return;
+        expect(parsed.faults).not.toHaveLength(0);
+        expect(new Set(parsed.faults.map(({ pointer }) => pointer)).size).toBe(parsed.faults.length);
+        for (const { detail } of parsed.faults) expect(detail).not.toBe('');
+      }),
+    );
+  });
+
+  it.each([
+    [{}, '/name', 'is required'],
+    [{ name: 7 }, '/name', 'must be a string, not a number'],
+    [{ name: null }, '/name', 'must be a string, not null'],
+    [{ name: [] }, '/name', 'must be a string, not an array'],
+    [{ name: 'a', age: 'b' }, '/age', 'must be a number, not a string'],
+    [{ name: 'a', age: 1.5 }, '/age', 'must be an integer, not a fraction'],
+    [{ name: 'a', tags: ['a', 'c'] }, '/tags/1', 'must be one of "a", "b"'],
+    [{ name: 'a', 'x/y~': 1 }, '/x~1y~0', 'there is no field of this name here (1 unknown in all)'],
+    [null, '', 'must be an object, not null'],
+    [[], '', 'must be an object, not an array'],
+  ])('says of %j at %j: %s', (value, pointer, detail) => {
+    expect(shape.parseShape(person, value)).toMatchObject({ ok: false, faults: [{ pointer, detail }] });
+  });
+
+  it.each([
+    [shape.port, 0, 'must be at least 1'],
+    [shape.port, 65536, 'must be at most 65535'],
+    [shape.text(3), 'abcd', 'must have at most 3 characters'],
+    [shape.address, '', 'must have at least 1 characters'],
+    [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 items'],
+    [z.literal('a'), 'b', 'must be "a"'],
+  ] as const)('says what the bound is', (schema, value, detail) => {
+    expect(shape.parseShape(schema as z.core.$ZodType, value)).toMatchObject({ faults: [{ detail }] });
+  });
+
+  it('puts the place of the value before the place in it', () => {
+    const parsed = shape.parseShape(person, { name: 7 }, ['people', 3]);
+    expect(parsed).toMatchObject({ faults: [{ pointer: '/people/3/name' }] });
+  });
+
+  it('lists few of many unknown names, and says how many there are', () => {
+    const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`n${String(at)}`, 0]));
+    const parsed = shape.parseShape(person, { name: 'a', ...many });
+    if (parsed.ok) throw new Error('It was accepted');
+    expect(parsed.faults).toHaveLength(20);
+    expect(parsed.faults[0]).toMatchObject({
+      code: 'field-unknown',
+      detail: expect.stringContaining('200000'),
+    });
+  });
+
+  it('never repeats the value', () => {
+    const secret = 'planted-secret';
+    for (const schema of [shape.port, shape.address, shape.options, shape.instant, shape.links, person]) {
+      const parsed = shape.parseShape(schema as z.core.$ZodType, { name: [secret], a: { b: secret } });
+      expect(JSON.stringify(parsed)).not.toContain(secret);
+    }
+  });
+});
+
+describe('fieldNames', () => {
+  it('gives the names in the order of the shape', () => {
+    expect(shape.fieldNames(person)).toEqual(['name', 'age', 'tags']);
+  });
+});

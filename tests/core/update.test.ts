@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import type { Json } from '../../src/core/json.ts';
+import { applyPatch } from '../../src/core/patch.ts';
+import { invertUpdate, mergeUpdate, type Update } from '../../src/core/update.ts';
+
+type Settings = Readonly<Record<string, Json>>;
+
+const values = fc.oneof(
+  fc.constantFrom<Json>(0, 'a', true, null),
+  fc.array(fc.nat(3)),
+  fc.dictionary(fc.constantFrom('x', 'y'), fc.nat(3)).map((record): Json => ({ ...record })),
+);
+const settings: fc.Arbitrary<Settings> = fc
+  .dictionary(fc.constantFrom('one', 'two', 'three', 'four'), values)
+  .map((record) => ({ ...record }));
+
+const update = (before: Settings, after: Settings): Update<Settings> => ({ before, after, operations: [] });
+
+describe('mergeUpdate', () => {
+  it('gives what was decided when nothing else has changed', () => {
+    fc.assert(
+      fc.property(settings, settings, (before, after) => {
+        expect(mergeUpdate(before, update(before, after))).toEqual(after);
+      }),
+    );
+  });
+
+  it('keeps what has changed meanwhile wherever the update leaves a field alone', () => {
+    fc.assert(
+      fc.property(settings, settings, settings, (before, after, present) => {
+        const merged = mergeUpdate(present, update(before, after));
+        for (const name of ['one', 'two', 'three', 'four']) {
+          const alone = JSON.stringify(before[name]) === JSON.stringify(after[name]);
+          expect(merged[name]).toEqual(alone ? present[name] : after[name]);
+        }
+      }),
+    );
+  });
+
+  it('changes neither what is there nor the update', () => {
+    const present = Object.freeze({ one: 1, two: 2 });
+    expect(mergeUpdate(present, update(present, { one: 3 }))).toEqual({ one: 3 });
+    expect(present).toEqual({ one: 1, two: 2 });
+  });
+
+  it('sets a field again that had been unset meanwhile', () => {
+    expect(mergeUpdate({ two: 2 }, update({ one: 1, two: 2 }, { one: 3, two: 2 }))).toEqual({
+      one: 3,
+      two: 2,
+    });
+  });
+});
+
+describe('invertUpdate', () => {
+  it('leads back: its operations make of what came what there was', () => {
+    fc.assert(
+      fc.property(settings, settings, (before, after) => {
+        const back = invertUpdate(update(before, after));
+        expect([back.before, back.after]).toEqual([after, before]);
+        expect(applyPatch(after, back.operations)).toEqual({ ok: true, value: before });
+      }),
+    );
+  });
+
+  it('keeps what else the effect says', () => {
+    const effect = {
+      type: 'server.update',
+      resource: '/servers/a',
+      server: 'a',
+      ...update({ one: 1 }, { one: 2 }),
+    };
+    expect(invertUpdate(effect)).toEqual({
+      type: 'server.update',
+      resource: '/servers/a',
+      server: 'a',
+      before: { one: 2 },
+      after: { one: 1 },
+      operations: [{ op: 'replace', path: '/one', value: 1 }],
+    });
+  });
+});

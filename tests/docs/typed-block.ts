@@ -1,0 +1,30 @@
+/**
+ * Typed blocks: the TypeScript blocks of all pages, checked by the compiler as one program.
+ */
+import { compile, compilerOptions } from '../support/compiler.ts';
+import { type Chain, textOf } from './code-block.ts';
+
+/**
+ * Checks the blocks with the options of the project; the package's name means its sources.
+ *
+ * @returns for each chain what the compiler says against it, a sentence each with page and line
+ */
+export function typeFaults(chains: readonly Chain[]): ReadonlyMap<Chain, readonly string[]> {
+  const options = compilerOptions('tsconfig.json');
+  const texts = new Map(chains.map((chain) => [pathOf(chain), `${textOf(chain)}\nexport {};\n`]));
+  // A block may show a declaration that the page does not go on to use.
+  const found = compile(texts, { ...options, noUnusedLocals: false, noUnusedParameters: false });
+  return new Map(
+    chains.map((chain) => [
+      chain,
+      (found.get(pathOf(chain)) ?? []).map(
+        ({ line, message }) => `${chain[0].file}:${String(line)}: ${message}`,
+      ),
+    ]),
+  );
+}
+
+/** Beside its page, so that the compiler resolves packages as it does there. */
+function pathOf([first]: Chain): string {
+  return `${first.file}.${String(first.line)}.ts`;
+}

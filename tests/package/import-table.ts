@@ -1,0 +1,159 @@
+/**
+ * Who may import what: the table of docs/architecture.md as data, and the check of one import against it.
+ *
+ * Paths are relative to src/. A `*` stands for anything but a slash. The first row whose `from` fits is the row of
+ * a file; a file without a row is a fault.
+ */
+import ts from 'typescript';
+
+import { read } from '../support/project.ts';
+
+/** Files below src/ that may use Node: those that the web fence leaves out. */
+const nodeOnly = ts.readConfigFile('src/tsconfig.web.json', read).config as {
+  readonly exclude: readonly string[];
+};
+
+interface Row {
+  readonly from: string;
+  /** What may be imported as a value, and so also as a type. */
+  readonly values: readonly string[];
+  /** What may be imported with `import type` only. */
+  readonly types?: readonly string[];
+}
+
+const shapes = ['zod/mini', 'immer'];
+const frameworks = ['express', 'fastify', 'node:*', 'node:*/*'];
+
+const rows: readonly Row[] = [
+  { from: 'core/patch.ts', values: ['core/*', ...shapes, 'rfc6902'] },
+  { from: 'core/time.ts', values: ['core/*', 'date-fns', 'date-fns/*', 'date-fns/locale/*', '@date-fns/tz'] },
+  { from: 'core/*', values: ['core/*', ...shapes] },
+  {
+    from: 'snapshot/document.ts',
+    values: ['core/*', 'snapshot/*', 'resources/index.ts', ...shapes],
+    types: ['resources/*'],
+  },
+  { from: 'snapshot/*', values: ['core/*', 'snapshot/*', ...shapes], types: ['resources/*'] },
+  { from: 'resources/index.ts', values: ['core/*', 'snapshot/*', 'resources/*'] },
+  // A listener is a part of its service.
+  { from: 'resources/service.ts', values: ['core/*', 'snapshot/*', 'resources/listener.ts', 'resources/service-settings.ts', ...shapes] },
+  { from: 'resources/*', values: ['core/*', 'snapshot/*', ...shapes] },
+  { from: 'runtime/*', values: ['core/*', 'snapshot/*', 'resources/*', 'runtime/*', 'ports/*'] },
+  { from: 'ports/port.ts', values: ['core/*'], types: ['snapshot/*', 'resources/*'] },
+  ...nodeOnly.exclude.map((from) =>
+    from.startsWith('ports/')
+      ? { from, values: ['ports/port.ts', 'core/*', 'node:*'] }
+      : { from, values: ['index.ts', 'node:*', 'node:*/*'], types: frameworks },
+  ),
+  { from: 'ports/*', values: ['ports/port.ts', 'core/*'] },
+  { from: 'adapters/*', values: ['index.ts'], types: frameworks },
+  { from: 'openapi/*', values: ['index.ts', 'openapi/*'] },
+  { from: 'testing/*', values: ['index.ts', 'testing/*'], types: frameworks },
+  { from: 'index.ts', values: ['core/*', 'snapshot/*', 'resources/*', 'runtime/*', 'ports/*'] },
+];
+
+/** One import of one file. */
+export interface Import {
+  /** The file, relative to src/. */
+  readonly from: string;
+  /** What it imports: a path relative to src/, or the specifier of a package. */
+  readonly to: string;
+  /** `type` imports are gone once the sources are compiled. */
+  readonly kind: 'value' | 'type';
+}
+
+/** All imports and re-exports of a file, dynamic ones and those inside types included. */
+export function importsOf(from: string, text: string): readonly Import[] {
+  const found: Import[] = [];
+  const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
+    if (specifier === undefined) return;
+    const to = ts.isStringLiteralLike(specifier) ? resolve(from, specifier.text) : specifier.getText();
+    found.push({ from, to, kind: typeOnly ? 'type' : 'value' });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
+    } else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node)) add(literalOf(node.argument), true);
+    else if (isImportCall(node)) add(node.arguments[0], false);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(from, text, ts.ScriptTarget.ES2023, true));
+  return found;
+}
+
+/** What is wrong with the imports, a sentence for each; empty when they keep to the table. */
+export function faultsOf(imports: readonly Import[]): readonly string[] {
+  return imports.flatMap((each) => {
+    const fault = faultOf(each);
+    return fault === undefined ? [] : [`${each.from}: ${fault}`];
+  });
+}
+
+/** The first chain of value imports that leads back to where it started, if there is one. */
+export function cycleOf(imports: readonly Import[]): readonly string[] | undefined {
+  const targets = new Map<string, string[]>();
+  for (const { from, to, kind } of imports) {
+    if (kind === 'value') targets.set(from, [...(targets.get(from) ?? []), to]);
+  }
+  const done = new Set<string>();
+  const search = (path: readonly string[], here: string): readonly string[] | undefined => {
+    if (path.includes(here)) return [...path.slice(path.indexOf(here)), here];
+    if (done.has(here)) return undefined;
+    for (const next of targets.get(here) ?? []) {
+      const cycle = search([...path, here], next);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(here);
+    return undefined;
+  };
+  for (const start of targets.keys()) {
+    const cycle = search([], start);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+/** Everything that is loaded when `start` is loaded: files of src/ and packages, `start` included. */
+export function reachableFrom(start: string, imports: readonly Import[]): ReadonlySet<string> {
+  const reached = new Set([start]);
+  for (const here of reached) {
+    for (const { from, to, kind } of imports) if (from === here && kind === 'value') reached.add(to);
+  }
+  return reached;
+}
+
+function faultOf({ from, to, kind }: Import): string | undefined {
+  const row = rows.find((each) => fits(each.from, from));
+  if (row === undefined) return 'has no row in tests/package/import-table.ts';
+  if (nodeOnly.exclude.includes(to)) return `must not import ${to}, which needs Node`;
+  if (row.values.some((pattern) => fits(pattern, to))) return undefined;
+  const asType = row.types?.some((pattern) => fits(pattern, to)) === true;
+  if (asType && kind === 'type') return undefined;
+  return asType ? `may import ${to} with "import type" only` : `must not import ${to}`;
+}
+
+function fits(pattern: string, path: string): boolean {
+  const [head = '', tail] = pattern.split('*');
+  if (tail === undefined) return path === pattern;
+  return path.startsWith(head) && path.endsWith(tail) && !path.slice(head.length).includes('/');
+}
+
+/** A path relative to src/ for a relative specifier, with `..` in front where it leads out of src/. */
+function resolve(from: string, specifier: string): string {
+  if (!specifier.startsWith('.')) return specifier;
+  const segments = from.split('/').slice(0, -1);
+  for (const segment of specifier.split('/')) {
+    if (segment === '..' && segments.length > 0 && segments.at(-1) !== '..') segments.pop();
+    else if (segment !== '.') segments.push(segment);
+  }
+  return segments.join('/');
+}
+
+function literalOf(type: ts.TypeNode): ts.Node {
+  return ts.isLiteralTypeNode(type) ? type.literal : type;
+}
+
+function isImportCall(node: ts.Node): node is ts.ImportCall {
+  return ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+}

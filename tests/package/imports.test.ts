@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { filesBelow, read } from '../support/project.ts';
+import { cycleOf, faultsOf, importsOf, reachableFrom } from './import-table.ts';
+
+const files = filesBelow('src', '.ts');
+const imports = files.flatMap((path) => importsOf(path.slice('src/'.length), read(path)));
+
+describe('the imports of src', () => {
+  it('are there', () => {
+    expect(imports).not.toHaveLength(0);
+  });
+
+  it('keep to the import table', () => {
+    expect(faultsOf(imports)).toEqual([]);
+  });
+
+  it('have no cycle of values', () => {
+    expect(cycleOf(imports)).toBeUndefined();
+  });
+
+  it('lead from the main entry to nothing that needs Node', () => {
+    const reached = [...reachableFrom('index.ts', imports)];
+    expect(reached).toContain('core/problem.ts');
+    expect(reached.filter((each) => each.startsWith('node:') || each.includes('adapters/'))).toEqual([]);
+  });
+});
+
+/** The faults of one line in a file. */
+function check(from: string, line: string): readonly string[] {
+  return faultsOf(importsOf(from, line));
+}
+
+describe('the import table', () => {
+  it.each([
+    ['core/name.ts', "import { a } from '../resources/service.ts';"],
+    ['core/name.ts', "import type { A } from '../snapshot/snapshot.ts';"],
+    ['core/name.ts', "import { readFileSync } from 'node:fs';"],
+    ['core/name.ts', "import { createPatch } from 'rfc6902';"],
+    ['core/name.ts', "import { format } from 'date-fns';"],
+    ['core/name.ts', "import * as z from 'zod';"],
+    ['snapshot/snapshot.ts', "import { a } from '../resources/service.ts';"],
+    ['snapshot/snapshot.ts', "import { type A } from '../resources/service.ts';"],
+    ['snapshot/document.ts', "import { a } from '../resources/service.ts';"],
+    ['resources/service.ts', "import { a } from './server.ts';"],
+    ['resources/service.ts', "import type { A } from './server.ts';"],
+    ['resources/service.ts', "import type { A } from '../ports/port.ts';"],
+    ['resources/service.ts', "export * from '../runtime/admin.ts';"],
+    ['resources/service.ts', "const a = await import('node:fs');"],
+    ['resources/service.ts', "type A = import('node:fs').Stats;"],
+    ['resources/service.ts', 'const a = await import(path);'],
+    ['runtime/admin.ts', "import { a } from '../ports/scrypt-hasher.ts';"],
+    ['runtime/admin.ts', "import { a } from '../adapters/fetch.ts';"],
+    ['runtime/admin.ts', "import 'node:fs';"],
+    ['ports/port.ts', "import { a } from '../resources/index.ts';"],
+    ['ports/memory-store.ts', "import type { A } from '../resources/index.ts';"],
+    ['ports/memory-store.ts', "import { a } from 'node:fs';"],
+    ['ports/file-store.ts', "import { a } from '../runtime/writer.ts';"],
+    ['adapters/fetch.ts', "import type { A } from '../runtime/admin.ts';"],
+    ['adapters/fetch.ts', "import { a } from './node.ts';"],
+    ['adapters/fetch.ts', "import { a } from 'node:stream';"],
+    ['adapters/express.ts', "import express from 'express';"],
+    ['openapi/document.ts', "import { a } from '../core/route.ts';"],
+    ['testing/conformance.ts', "import { a } from '../core/route.ts';"],
+    ['index.ts', "export { a } from './adapters/fetch.ts';"],
+    ['index.ts', "export { a } from './ports/file-store.ts';"],
+    ['index.ts', "export { a } from '../tests/support/project.ts';"],
+    ['elsewhere/new.ts', "import { a } from '../index.ts';"],
+  ])('refuses in %s: %s', (from, line) => {
+    expect(check(from, line)).toHaveLength(1);
+  });
+
+  it.each([
+    ['core/patch.ts', "import { createPatch } from 'rfc6902';"],
+    ['core/time.ts', "import { tz } from '@date-fns/tz';"],
+    ['core/shape.ts', "import * as z from 'zod/mini';"],
+    ['snapshot/snapshot.ts', "import type { A } from '../resources/service.ts';"],
+    ['snapshot/document.ts', "import { kinds } from '../resources/index.ts';"],
+    ['resources/index.ts', "export { a } from './service.ts';"],
+    ['runtime/admin.ts', "import { a } from '../ports/system-clock.ts';"],
+    ['ports/port.ts', "import type { A } from '../resources/index.ts';"],
+    ['ports/scrypt-hasher.ts', "import { scrypt } from 'node:crypto';"],
+    ['adapters/node.ts', "import { createServer } from 'node:http';"],
+    ['adapters/express.ts', "import type { Request } from 'express';"],
+    ['index.ts', "export { a } from './ports/system-clock.ts';"],
+  ])('allows in %s: %s', (from, line) => {
+    expect(check(from, line)).toEqual([]);
+  });
+
+  it('says who may not import what', () => {
+    expect(check('core/name.ts', "import { a } from '../resources/service.ts';")).toEqual([
+      'core/name.ts: must not import resources/service.ts',
+    ]);
+    expect(check('snapshot/snapshot.ts', "import { a } from '../resources/service.ts';")).toEqual([
+      'snapshot/snapshot.ts: may import resources/service.ts with "import type" only',
+    ]);
+  });
+});
+
+describe('the search for cycles', () => {
+  const a = importsOf('core/a.ts', "import { b } from './b.ts';");
+  const b = importsOf('core/b.ts', "import { c } from './c.ts';");
+
+  it('finds a cycle of values and names its way', () => {
+    const back = importsOf('core/c.ts', "export { b } from './b.ts';");
+    expect(cycleOf([...a, ...b, ...back])).toEqual(['core/b.ts', 'core/c.ts', 'core/b.ts']);
+  });
+
+  it('passes a cycle that types close', () => {
+    const back = importsOf('core/c.ts', "import type { A } from './a.ts';");
+    expect(cycleOf([...a, ...b, ...back])).toBeUndefined();
+  });
+
+  it('follows values, not types, to what is reachable', () => {
+    const types = importsOf('core/b.ts', "import type { D } from './d.ts';");
+    expect([...reachableFrom('core/a.ts', [...a, ...b, ...types])]).toEqual([
+      'core/a.ts',
+      'core/b.ts',
+      'core/c.ts',
+    ]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { filesBelow, read, textFiles } from '../support/project.ts';
+
+const sources = filesBelow('src', '.ts');
+
+/** Says nothing of what is inside. */
+const vague = /^(utils?|helpers?|types?|common|misc)$/;
+
+/** The host of a package registry, whichever. */
+const registryHost = /\bregistry\.(?:[a-z0-9-]+\.)+[a-z]{2,}\b/i;
+
+describe('the sources', () => {
+  it('are there', () => {
+    expect(sources).not.toHaveLength(0);
+  });
+
+  it.each(sources)('%s has at most 400 lines', (path) => {
+    expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(400);
+  });
+
+  it.each(sources)('%s says at its top what it is about', (path) => {
+    // A comment of its own: what follows is an empty line or an import, not the thing that it would document.
+    expect(read(path)).toMatch(/^\/\*\*\n(?: \*.*\n)+? \*\/\n(?:\n|import |export \{|export (?:type )?\*)/);
+  });
+});
+
+describe('the files of the project', () => {
+  it('have names that say what is inside', () => {
+    const words = [...sources, ...filesBelow('tests', '.ts')].flatMap((path) => path.split(/[/.]/));
+    expect(words.filter((word) => vague.test(word))).toEqual([]);
+  });
+
+  it('are kebab-case', () => {
+    expect(
+      sources.filter(
+        (path) => !/^src\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(path),
+      ),
+    ).toEqual([]);
+  });
+
+  it('name no package registry, so that they install from any', () => {
+    expect(textFiles().filter((path) => registryHost.test(read(path)))).toEqual([]);
+    expect(read('package-lock.json')).not.toContain('"resolved"');
+  });
+});
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>
+  >;
+}
+
+describe('the package lock', () => {
+  // npm leaves out those that the registry in use does not have, and `npm ci` then refuses the lock.
+  it('lists the optional packages of every platform', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as Lock;
+    const wanted = Object.values(packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}));
+    expect(
+      wanted.filter((name) => !Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`))),
+    ).toEqual([]);
+  });
+});

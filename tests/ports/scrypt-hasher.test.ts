@@ -1,0 +1,110 @@
+import { scryptSync } from 'node:crypto';
+
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { createScryptHasher } from '../../src/ports/scrypt-hasher.ts';
+
+const hasher = createScryptHasher({ cost: 4 });
+const passwords = fc.string({ unit: 'binary', minLength: 1 });
+
+/** A hash made without our code; the primitive is the same. */
+function hashOf(password: string, logCost: number, salt = Buffer.alloc(16, 0xfb)): string {
+  const cost = 2 ** logCost;
+  const key = scryptSync(password, salt, 32, { N: cost, r: 8, p: 1, maxmem: 2 ** 31 });
+  const [salt64, key64] = [salt, key].map((bytes) => bytes.toString('base64').replaceAll('=', ''));
+  return `$scrypt$ln=${String(logCost)},r=8,p=1$${String(salt64)}$${String(key64)}`;
+}
+
+/** Processor time that something takes, all threads together, in microseconds. */
+async function processorTimeOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+async function threeTimes(work: () => Promise<unknown>): Promise<readonly number[]> {
+  return [await processorTimeOf(work), await processorTimeOf(work), await processorTimeOf(work)];
+}
+
+describe('hash', () => {
+  it('gives a hash that only its own password verifies', async () => {
+    await fc.assert(
+      fc.asyncProperty(passwords, passwords, async (password, other) => {
+        const hash = await hasher.hash(password);
+        expect(await hasher.verify(password, hash)).toBe(true);
+        expect(await hasher.verify(other, hash)).toBe(other === password);
+      }),
+    );
+  });
+
+  it('names the algorithm and its parameters, and never the password', async () => {
+    const hash = await hasher.hash('engine');
+    expect(hash).toMatch(/^\$scrypt\$ln=2,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(hash).not.toContain('engine');
+  });
+
+  it('gives another hash each time', async () => {
+    const hashes = await Promise.all(Array.from({ length: 20 }, () => hasher.hash('engine')));
+    expect(new Set(hashes).size).toBe(20);
+  });
+
+  it('takes a cost of 2^17 unless told otherwise', async () => {
+    const hash = await createScryptHasher().hash('engine');
+    const [, , parameters = '', salt = ''] = hash.split('$');
+    expect(parameters).toBe('ln=17,r=8,p=1');
+    expect(hash).toBe(hashOf('engine', 17, Buffer.from(salt, 'base64')));
+  });
+});
+
+describe('verify', () => {
+  it('takes the cost from the hash', async () => {
+    await fc.assert(
+      fc.asyncProperty(passwords, fc.integer({ min: 1, max: 10 }), async (password, logCost) => {
+        const hash = hashOf(password, logCost);
+        expect(await hasher.verify(password, hash)).toBe(true);
+        expect(await hasher.verify(`${password}x`, hash)).toBe(false);
+      }),
+    );
+  });
+
+  const known = hashOf('engine', 2);
+  it.each([
+    ['an empty text', ''],
+    ['plain text', 'engine'],
+    ['another algorithm', known.replace('scrypt', 'yescrypt')],
+    ['text in front', `x${known}`],
+    ['text behind', `${known}x`],
+    ['a line end', `${known}\n`],
+    ['padding', `${known}=`],
+    ['a short hash', known.slice(0, -1)],
+    ['a cost of one', known.replace('ln=2', 'ln=0')],
+    ['a cost with a leading zero', known.replace('ln=2', 'ln=02')],
+    ['a cost that is too high by one step', known.replace('ln=2', 'ln=21')],
+    ['an absurd cost', known.replace('ln=2', 'ln=999')],
+    ['another block size', known.replace('r=8', 'r=80000')],
+    ['another parallelization', known.replace('p=1', 'p=2')],
+  ])('does not hold for %s', async (_what, hash) => {
+    expect(hash).not.toBe(known);
+    expect(await hasher.verify('engine', hash)).toBe(false);
+  });
+
+  it('takes as much work for a hash that it cannot read as for a wrong password', async () => {
+    const slow = createScryptHasher({ cost: 2 ** 15 });
+    const hash = hashOf('engine', 15);
+    const wrong = await threeTimes(() => slow.verify('difference', hash));
+    const unreadable = await threeTimes(() => slow.verify('difference', '$argon2id$'));
+    expect(Math.max(...unreadable)).toBeGreaterThan(Math.min(...wrong) / 4);
+  });
+});
+
+describe('createScryptHasher', () => {
+  it.each([0, 1, -2, 3, 1000, 2.5, 2 ** 21, Infinity, NaN])('refuses a cost of %d', (cost) => {
+    expect(() => createScryptHasher({ cost })).toThrow(RangeError);
+  });
+
+  it.each([2, 2 ** 20])('accepts a cost of %d', (cost) => {
+    expect(() => createScryptHasher({ cost })).not.toThrow();
+  });
+});

@@ -1,0 +1,96 @@
+import { getEventListeners } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { systemClock } from '../../src/ports/system-clock.ts';
+
+/** Says after a while whether a promise has settled. */
+async function isPending(promise: Promise<void>): Promise<boolean> {
+  const later = new Promise<true>((resolve) => setTimeout(resolve, 30, true));
+  return Promise.race([promise.then(() => false), later]);
+}
+
+function timersThatKeepAlive(): number {
+  return process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+}
+
+describe('systemClock', () => {
+  it('tells the time of the machine', () => {
+    const before = Date.now();
+    const now = systemClock.now();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('never goes back', () => {
+    const readings = Array.from({ length: 1000 }, () => systemClock.monotonic());
+    expect(readings).toEqual(readings.toSorted((a, b) => a - b));
+  });
+
+  it('cannot be changed', () => {
+    expect(Object.isFrozen(systemClock)).toBe(true);
+  });
+});
+
+describe('sleep', () => {
+  it('lasts as long as was asked for', async () => {
+    const begin = systemClock.monotonic();
+    await systemClock.sleep(40);
+    // Timers round to whole milliseconds.
+    expect(systemClock.monotonic() - begin).toBeGreaterThanOrEqual(39);
+  });
+
+  it.each([0, -1, Number.NEGATIVE_INFINITY])('of %d milliseconds ends', async (milliseconds) => {
+    await expect(systemClock.sleep(milliseconds)).resolves.toBeUndefined();
+  });
+
+  it('ends when the signal aborts', async () => {
+    const controller = new AbortController();
+    const sleep = systemClock.sleep(3_600_000, controller.signal);
+    expect(await isPending(sleep)).toBe(true);
+    controller.abort();
+    await expect(sleep).resolves.toBeUndefined();
+  });
+
+  it('does not begin when the signal was aborted before', async () => {
+    const signal = AbortSignal.abort();
+    await expect(systemClock.sleep(3_600_000, signal)).resolves.toBeUndefined();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('leaves no listener behind, whichever way it ends', async () => {
+    const controller = new AbortController();
+    const short = systemClock.sleep(5, controller.signal);
+    const long = systemClock.sleep(3_600_000, controller.signal);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(2);
+    await short;
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+    controller.abort();
+    await long;
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+  });
+
+  it.each([2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER, Infinity])(
+    'of %d milliseconds does not end at once',
+    async (milliseconds) => {
+      const controller = new AbortController();
+      const sleep = systemClock.sleep(milliseconds, controller.signal);
+      expect(await isPending(sleep)).toBe(true);
+      controller.abort();
+      await sleep;
+    },
+  );
+
+  it('does not keep the process alive', async () => {
+    const before = timersThatKeepAlive();
+    const reference = setTimeout(() => undefined, 3_600_000);
+    expect(timersThatKeepAlive()).toBe(before + 1);
+    clearTimeout(reference);
+
+    const controller = new AbortController();
+    const sleep = systemClock.sleep(3_600_000, controller.signal);
+    expect(timersThatKeepAlive()).toBe(before);
+    controller.abort();
+    await sleep;
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it } from '@jest/globals';
+import { evolve, nameKey, type Event, type Snapshot } from 'gateway-admin-core';
+
+import {
+  lookUp,
+  lookUpSession,
+  lookUpSessionAt,
+  nameFinder,
+  parseSessionId,
+} from '../../src/snapshot/snapshot.ts';
+import { sampleSnapshot } from '../support/document.ts';
+
+const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
+
+describe('lookUp', () => {
+  it.each(collections)('finds everything in %s by its name, in whatever spelling', (collection) => {
+    const snapshot = sampleSnapshot();
+    expect([...snapshot[collection]]).not.toHaveLength(0);
+    for (const entity of snapshot[collection]) {
+      for (const name of [
+        entity.name,
+        entity.name.toUpperCase(),
+        entity.name.replaceAll(' ', '-'),
+        entity.key,
+      ]) {
+        const found = lookUp(snapshot, collection, name);
+        expect(found.ok && found.value).toBe(entity);
+      }
+    }
+  });
+
+  it.each(collections)('says where to look when there is no such thing in %s', (collection) => {
+    const found = lookUp(sampleSnapshot(), collection, 'constructor');
+    expect(found).toMatchObject({
+      ok: false,
+      problem: {
+        status: 404,
+        code: `${collection.slice(0, -1)}-not-found`,
+        detail: expect.stringContaining(`GET /${collection}`),
+      },
+    });
+  });
+});
+
+describe('lookUpSession', () => {
+  it('finds a session by its id, and 0 is one', () => {
+    const snapshot = sampleSnapshot();
+    for (const id of [0, 9, 12])
+      expect(lookUpSession(snapshot, id)).toMatchObject({ ok: true, value: { id } });
+    expect(lookUpSessionAt(snapshot, '9')).toMatchObject({ ok: true, value: { id: 9 } });
+  });
+
+  it('says that it may have ended', () => {
+    expect(lookUpSession(sampleSnapshot(), 1)).toMatchObject({
+      problem: { code: 'session-not-found', status: 404 },
+    });
+    expect(lookUpSessionAt(sampleSnapshot(), '1')).toMatchObject({ problem: { code: 'session-not-found' } });
+    expect(lookUpSessionAt(sampleSnapshot(), 'x')).toMatchObject({ problem: { code: 'session-id-invalid' } });
+  });
+});
+
+describe('parseSessionId', () => {
+  it.each([
+    ['0', 0],
+    ['7', 7],
+    ['9007199254740991', 9007199254740991],
+  ])('reads %s', (text, id) => {
+    expect(parseSessionId(text)).toEqual({ ok: true, value: id });
+  });
+
+  it.each([
+    '',
+    '00',
+    '01',
+    '-0',
+    '-1',
+    '+1',
+    '1 ',
+    ' 1',
+    '1.0',
+    '1e3',
+    '0x1',
+    'Infinity',
+    'NaN',
+    '9007199254740992',
+    '9'.repeat(400),
+    '٣',
+    '１',
+  ])('refuses %j', (text) => {
+    expect(parseSessionId(text)).toMatchObject({
+      ok: false,
+      problem: { status: 400, code: 'session-id-invalid' },
+    });
+  });
+});
+
+describe('nameFinder', () => {
+  it('gives the name as it was declared, of the collections that have names', () => {
+    const find = nameFinder(sampleSnapshot());
+    expect(find('services', nameKey('MY SERVICE'))).toBe('My Service');
+    expect(find('services', 'nothing')).toBeUndefined();
+    for (const collection of ['sessions', 'gateway', 'constructor', '__proto__', 'toString', '']) {
+      expect(find(collection, 'my-service')).toBeUndefined();
+    }
+  });
+});
+
+describe('evolve', () => {
+  const head = { at: 0, resource: '/x' };
+  const gone: readonly Event[] = [
+    { type: 'service.started', ...head, service: 'gone' },
+    { type: 'service.stopped', ...head, service: 'gone' },
+    { type: 'service.failed', ...head, service: 'gone' },
+    {
+      type: 'service.updated',
+      ...head,
+      service: 'gone',
+      ...update({ servers: [], router_options: {}, filters: [] }),
+    },
+    { type: 'server.reported', ...head, server: 'gone', status: ['master'] },
+    {
+      type: 'server.updated',
+      ...head,
+      server: 'gone',
+      ...update({ address: 'a', port: 1, parameters: {}, state: [] }),
+    },
+    { type: 'monitor.started', ...head, monitor: 'gone' },
+    { type: 'monitor.stopped', ...head, monitor: 'gone' },
+    { type: 'monitor.failed', ...head, monitor: 'gone' },
+    { type: 'filter.updated', ...head, filter: 'gone', ...update({ parameters: {} }) },
+    { type: 'user.deleted', ...head, user: 'gone' },
+    {
+      type: 'session.opened',
+      ...head,
+      id: 99,
+      state: '',
+      user: '',
+      address: '',
+      service: 'gone',
+      connected: 0,
+    },
+    { type: 'session.updated', ...head, id: 99, state: '', user: '' },
+    { type: 'session.closed', ...head, id: 99, connected: 0 },
+    { type: 'sessions.closed', ...head, sessions: [{ id: 99, connected: 0 }] },
+    { type: 'connection.opened', ...head, session: 9, id: 99, server: 'gone', role: '', state: '' },
+    { type: 'connection.opened', ...head, session: 99, id: 99, server: 'db-serv-1', role: '', state: '' },
+    { type: 'connection.updated', ...head, session: 9, id: 99, role: '', state: '' },
+    { type: 'connection.closed', ...head, session: 9, id: 99 },
+    { type: 'connections.closed', ...head, connections: [{ session: 9, connected: 0, id: 4 }] },
+  ];
+
+  it.each(gone)('changes nothing when $type is about a thing that is gone', (event) => {
+    const snapshot = sampleSnapshot();
+    expect(evolve(snapshot, [event])).toBe(snapshot);
+  });
+
+  it('changes nothing when a thing comes that is there already', () => {
+    const snapshot = sampleSnapshot();
+    const again: readonly Event[] = [
+      { type: 'user.created', ...head, user: 'ada', name: 'ADA', passwordHash: 'another' },
+      {
+        type: 'session.opened',
+        ...head,
+        id: 9,
+        state: '',
+        user: '',
+        address: '',
+        service: 'my-service',
+        connected: 0,
+      },
+      { type: 'connection.opened', ...head, session: 9, id: 4, server: 'db-serv-1', role: '', state: '' },
+    ];
+    expect(evolve(snapshot, again)).toBe(snapshot);
+  });
+
+  it('does not close a session whose id is used again', () => {
+    const snapshot = sampleSnapshot();
+    const connected = (of: Snapshot): number => of.sessions.get(9)?.connected ?? NaN;
+    const stale = { id: 9, connected: connected(snapshot) - 1 };
+    expect(evolve(snapshot, [{ type: 'sessions.closed', ...head, sessions: [stale] }])).toBe(snapshot);
+    expect(evolve(snapshot, [{ type: 'session.closed', ...head, ...stale }])).toBe(snapshot);
+    const connections = [{ session: 9, connected: stale.connected, id: 4 }];
+    expect(evolve(snapshot, [{ type: 'connections.closed', ...head, connections }])).toBe(snapshot);
+  });
+
+  it('throws at an event that it does not know', () => {
+    expect(() =>
+      evolve(sampleSnapshot(), [{ type: 'service.painted', ...head } as unknown as Event]),
+    ).toThrow(TypeError);
+  });
+
+  it('is one revision later, however many events there are', () => {
+    const snapshot = sampleSnapshot();
+    const events: readonly Event[] = [
+      { type: 'service.stopped', ...head, service: 'my-service' },
+      { type: 'monitor.stopped', ...head, monitor: 'main-monitor' },
+    ];
+    expect(evolve(snapshot, events).revision).toBe(1);
+    expect(evolve(evolve(snapshot, events.slice(0, 1)), events.slice(1)).revision).toBe(2);
+  });
+});
+
+function update<T extends object>(before: T): { before: T; after: T; operations: [] } {
+  return { before, after: before, operations: [] };
+}

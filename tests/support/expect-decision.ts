@@ -1,0 +1,230 @@
+/**
+ * The one way in which tests call a transition: the laws that hold for every decision are checked each time.
+ */
+import { expect } from '@jest/globals';
+import {
+  evolve,
+  nameKey,
+  problemTable,
+  toDocument,
+  type Context,
+  type Decision,
+  type Event,
+  type Problem,
+  type Snapshot,
+} from 'gateway-admin-core';
+
+import { eventTable } from '../../src/resources/index.ts';
+import { sampleSnapshot } from './document.ts';
+import { thawedPlaces } from './frozen.ts';
+import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
+import { miscounts } from './session-count.ts';
+
+/** The context of decisions whose time does not matter. */
+export const someTime: Context = Object.freeze({ now: Date.parse('2016-09-10T00:00:00Z'), actor: 'ada' });
+
+type Transition<D extends Decision> = (snapshot: Snapshot, context: Context) => D;
+
+/**
+ * Calls a transition and checks what holds for every decision.
+ *
+ * The given snapshot is frozen and stays as it is · the same input gives the same output · a refused or unchanged
+ * decision gives the very snapshot back · the next one is frozen, is one revision later, has only links that resolve
+ * and representations of the right shape · parts that no event is about are the same objects · events and effects are
+ * JSON, and each event that needs an effect has it, in order · folding the events over the given snapshot gives the
+ * next one.
+ *
+ * @returns the decision, for what else is expected of it
+ */
+export function expectDecision<D extends Decision>(
+  transition: Transition<D>,
+  snapshot: Snapshot = sampleSnapshot(),
+  context: Context = someTime,
+): D {
+  const before = contentOf(snapshot);
+  const decision = transition(snapshot, context);
+  const again = transition(snapshot, context);
+  expect(thawedPlaces(snapshot)).toEqual([]);
+  expect(contentOf(snapshot)).toStrictEqual(before);
+  expect(plain(again)).toStrictEqual(plain(decision));
+  if (decision.outcome === 'accepted') expectAcceptedLaws(snapshot, decision);
+  else expectSame(snapshot, decision);
+  return decision;
+}
+
+/** Calls a transition that must be accepted; see {@link expectDecision}. */
+export function expectAccepted<D extends Decision>(
+  transition: Transition<D>,
+  snapshot?: Snapshot,
+  context?: Context,
+): Extract<D, { readonly outcome: 'accepted' }> {
+  const decision = expectDecision(transition, snapshot, context);
+  expect(decision).toMatchObject({ outcome: 'accepted' });
+  return decision as Extract<D, { readonly outcome: 'accepted' }>;
+}
+
+/** Calls a transition that must change nothing; see {@link expectDecision}. */
+export function expectUnchanged(
+  transition: Transition<Decision>,
+  snapshot?: Snapshot,
+  context?: Context,
+): void {
+  const { outcome } = expectDecision(transition, snapshot, context);
+  expect(outcome).toBe('unchanged');
+}
+
+/** Calls a transition that must be refused, and gives the problem; see {@link expectDecision}. */
+export function expectRefused(
+  transition: Transition<Decision>,
+  snapshot?: Snapshot,
+  context?: Context,
+): Problem {
+  const decision = expectDecision(transition, snapshot, context);
+  expect(decision).toMatchObject({ outcome: 'refused' });
+  return (decision as Extract<Decision, { readonly outcome: 'refused' }>).problem;
+}
+
+function expectSame(snapshot: Snapshot, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): void {
+  expect(decision.next).toBe(snapshot);
+  if (decision.outcome === 'unchanged') return;
+  const { problem } = decision;
+  expect(thawedPlaces(problem)).toEqual([]);
+  expect(problem).toMatchObject(problemTable[problem.code]);
+  expect(problem.detail).not.toBe('');
+}
+
+function expectAcceptedLaws(
+  snapshot: Snapshot,
+  decision: Extract<Decision, { readonly outcome: 'accepted' }>,
+): void {
+  const { next, events, effects } = decision;
+  expect(events).not.toHaveLength(0);
+  expect(thawedPlaces([events, effects]).filter((place) => place !== '(the whole)')).toEqual([]);
+  expect(plain([events, effects])).toStrictEqual([events, effects]);
+  expect(effects.map(({ type }) => type)).toEqual(
+    events.flatMap(({ type }) => eventTable[type].effect ?? []),
+  );
+  expect(next.revision).toBe(snapshot.revision + 1);
+  expectNext(snapshot, next, events);
+  expect(contentOf(evolve(snapshot, plain(events)))).toStrictEqual(contentOf(next));
+}
+
+/** Checks a snapshot that came of another one by events: a decision, or a report. */
+export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly Event[]): void {
+  const readings = readAll(next);
+  expect(thawedPlaces(next)).toEqual([]);
+  expect(next.epoch).toBe(snapshot.epoch);
+  expect(shapeBreaches(readings)).toEqual([]);
+  expect(danglingLinks(readings, next)).toEqual([]);
+  expect(events.filter((event) => !isAboutSomething(event, snapshot, next))).toEqual([]);
+  expect(miscounts(next)).toEqual([]);
+  expect(strayChanges(snapshot, next, events)).toEqual([]);
+}
+
+/** All that can be told of a snapshot, as plain data. */
+export function contentOf(snapshot: Snapshot): object {
+  const { epoch, revision, gateway, logs, servers, services, monitors, filters, users, sessions } = snapshot;
+  const collections = { servers, services, monitors, filters, users };
+  return {
+    epoch,
+    revision,
+    document: toDocument(snapshot),
+    versions: [gateway.version, logs.version],
+    collections: Object.entries(collections).map(([name, collection]) => ({
+      name,
+      version: collection.version,
+      entities: Array.from<{ key: string; version: object }>(collection).map(({ key, version }) => ({
+        key,
+        version,
+      })),
+    })),
+    live: [sessions.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
+    total: sessions.total,
+  };
+}
+
+/** What JSON keeps of a value; snapshots, which are no JSON, as their content. */
+function plain<T>(value: T): T {
+  return JSON.parse(
+    JSON.stringify(value, (name, member: unknown) =>
+      name === 'next' ? contentOf(member as Snapshot) : member,
+    ),
+  ) as T;
+}
+
+function isAboutSomething({ resource }: Event, before: Snapshot, next: Snapshot): boolean {
+  const [, collection = '', name = ''] = resource.split('/');
+  if (collection === 'gateway') return true;
+  if (collection === 'users') return (before.users.find(name) ?? next.users.find(name)) !== undefined;
+  return resolves(resource, collection, before) || resolves(resource, collection, next);
+}
+
+/** The parts that changed although no event is about them. */
+function strayChanges(before: Snapshot, next: Snapshot, events: readonly Event[]): readonly string[] {
+  const named = new Set(events.flatMap(partsOf));
+  const whole = new Set([...named].map((part) => part.split('/')[0]));
+  const [old, now] = [partsIn(before), partsIn(next)];
+  return [...new Set([...old.keys(), ...now.keys()])].filter(
+    (part) => !named.has(part) && !whole.has(part) && old.get(part) !== now.get(part),
+  );
+}
+
+function partsIn(snapshot: Snapshot): ReadonlyMap<string, unknown> {
+  const { servers, services, monitors, filters, users, sessions } = snapshot;
+  const collections = { servers, services, monitors, filters, users };
+  return new Map<string, unknown>([
+    ...Object.entries(snapshot).filter(([name]) => name !== 'revision'),
+    ...Object.entries(collections).flatMap(([name, collection]) =>
+      Array.from<{ key: string }, [string, unknown]>(collection, (entity) => [
+        `${name}/${entity.key}`,
+        entity,
+      ]),
+    ),
+    ...Array.from(sessions, (session): [string, unknown] => [`sessions/${String(session.id)}`, session]),
+  ]);
+}
+
+/** What an event may change: `<part of the snapshot>` or `<collection>/<key>`. */
+function partsOf(event: Event): readonly string[] {
+  switch (event.type) {
+    case 'service.started':
+    case 'service.stopped':
+    case 'service.failed':
+      return [`services/${event.service}`];
+    case 'service.updated': {
+      const filters = [...event.before.filters, ...event.after.filters];
+      const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
+      return [
+        `services/${event.service}`,
+        ...moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`),
+      ];
+    }
+    case 'server.reported':
+    case 'server.updated':
+      return [`servers/${event.server}`];
+    case 'monitor.started':
+    case 'monitor.stopped':
+    case 'monitor.failed':
+    case 'monitor.updated':
+      return [`monitors/${event.monitor}`];
+    case 'filter.updated':
+      return [`filters/${event.filter}`];
+    case 'user.created':
+    case 'user.deleted':
+      return [`users/${event.user}`];
+    case 'logs.flushed':
+      return ['logs'];
+    case 'session.opened':
+    case 'session.updated':
+    case 'session.closed':
+      return [`sessions/${String(event.id)}`];
+    case 'sessions.closed':
+      return event.sessions.map(({ id }) => `sessions/${String(id)}`);
+    case 'connection.opened':
+    case 'connection.updated':
+    case 'connection.closed':
+      return [`sessions/${String(event.session)}`];
+    case 'connections.closed':
+      return event.connections.map(({ session }) => `sessions/${String(session)}`);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Reading everything there is: what each reading route gives for each thing of a snapshot.
+ */
+import {
+  createTimeFormat,
+  routes,
+  type Json,
+  type Rendering,
+  type Route,
+  type Snapshot,
+} from 'gateway-admin-core';
+
+type ReadRoute = Exclude<Route, { readonly kind: 'command' }>;
+
+/** What one reading route gives: the representation, or the elements of the list. */
+export interface Reading {
+  readonly route: ReadRoute;
+  readonly subject: string;
+  readonly shown: readonly unknown[];
+}
+
+const readRoutes = routes.filter((route) => route.kind !== 'command');
+const rendering: Rendering = { times: createTimeFormat('UTC') };
+
+/** How many sessions are read one by one; the list has them all. */
+const readOneByOne = 20;
+
+/** Reads everything. Fails when a route does not know what the snapshot has. */
+export function readAll(snapshot: Snapshot): readonly Reading[] {
+  return readRoutes.flatMap((route) =>
+    subjectsOf(route, snapshot).map((subject) => ({ route, subject, shown: read(route, subject, snapshot) })),
+  );
+}
+
+function read(route: ReadRoute, subject: string, snapshot: Snapshot): readonly unknown[] {
+  if (route.kind === 'list') {
+    const list = valueOf(route, route.list(snapshot, subject, rendering));
+    const elements = list.slice(0, list.total);
+    if (elements.length !== list.total)
+      throw new Error(`${route.id} ${subject} has another total than elements`);
+    return elements;
+  }
+  return [valueOf(route, route.read(snapshot, subject, rendering))];
+}
+
+function valueOf<T>(route: Route, result: { ok: true; value: T } | { ok: false; problem: object }): T {
+  if (!result.ok) throw new Error(`${route.id}: ${JSON.stringify(result.problem)}`);
+  return result.value;
+}
+
+/** What the variable segment of a path can stand for; one empty text where there is none. */
+function subjectsOf({ path }: ReadRoute, snapshot: Snapshot): readonly string[] {
+  const [, collection = '', variable] = path.split('/');
+  if (variable?.startsWith(':') !== true) return [''];
+  if (collection === 'sessions') return snapshot.sessions.range(0, readOneByOne).map(({ id }) => String(id));
+  return [...snapshot[collection as 'services' | 'servers' | 'monitors' | 'filters']].map(({ name }) => name);
+}
+
+/** What is wrong with representations: not of the shape of their route, or with fields that it does not list. */
+export function shapeBreaches(readings: readonly Reading[]): readonly string[] {
+  return readings.flatMap(({ route, subject, shown }) =>
+    shown.flatMap((each) => {
+      const where = `${route.id} ${subject}`;
+      const json = JSON.parse(JSON.stringify(each)) as Json;
+      const parsed = route.shape['~standard'].validate(json);
+      if (parsed instanceof Promise) return [`${where}: is checked later`];
+      if (parsed.issues !== undefined) return [`${where}: ${JSON.stringify(parsed.issues)}`];
+      const strangers = Object.keys(typeof each === 'object' ? (each ?? {}) : {}).filter(
+        (name) => !route.fields.includes(name),
+      );
+      return strangers.map((name) => `${where}: shows "${name}", which "fields" does not know`);
+    }),
+  );
+}
+
+/** The fields whose texts are links, and the collection that each must be of. */
+const linkFields: Readonly<Record<string, string>> = {
+  servers: 'servers',
+  services: 'services',
+  filters: 'filters',
+  server: 'servers',
+  service: 'services',
+};
+
+/** The links in representations that lead nowhere. */
+export function danglingLinks(readings: readonly Reading[], snapshot: Snapshot): readonly string[] {
+  return readings.flatMap(({ route, subject, shown }) =>
+    shown
+      .flatMap((each) => linksIn(each))
+      .filter(({ link, collection }) => !resolves(link, collection, snapshot))
+      .map(({ link }) => `${route.id} ${subject}: ${link}`),
+  );
+}
+
+interface Link {
+  readonly link: string;
+  readonly collection: string;
+}
+
+function linksIn(shown: unknown): readonly Link[] {
+  if (typeof shown === 'string') return [{ link: shown, collection: 'sessions' }];
+  return Object.entries(shown as object).flatMap(([name, value]: [string, unknown]) => {
+    const collection = Object.hasOwn(linkFields, name) ? linkFields[name] : undefined;
+    const links = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+    return collection === undefined ? [] : links.map((link) => ({ link: String(link), collection }));
+  });
+}
+
+/** Whether a link is one of the collection, and GET of it finds something. */
+export function resolves(link: string, collection: string, snapshot: Snapshot): boolean {
+  const route = readRoutes.find(({ kind, path }) => kind === 'item' && path.startsWith(`/${collection}/:`));
+  const [, first, name = '', more] = link.split('/');
+  if (route?.kind !== 'item' || first !== collection || more !== undefined) return false;
+  return route.read(snapshot, decodeURIComponent(name), rendering).ok;
+}

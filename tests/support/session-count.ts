@@ -1,0 +1,41 @@
+/**
+ * Counting sessions anew: whether the indexes of a session table say what its sessions say.
+ */
+import type { Snapshot } from 'gateway-admin-core';
+
+/** What the indexes of the session table say otherwise than a count of its sessions. */
+export function miscounts({ sessions, services, servers }: Snapshot): readonly string[] {
+  const all = [...sessions];
+  const wrong: string[] = [];
+  const compare = (what: string, said: unknown, counted: unknown): void => {
+    const [one, other] = [JSON.stringify(said), JSON.stringify(counted)];
+    if (one !== other) wrong.push(`${what}: ${one} instead of ${other}`);
+  };
+  const ids = all.map(({ id }) => id);
+  compare('size', sessions.size, all.length);
+  compare(
+    'order',
+    ids,
+    ids.toSorted((a, b) => a - b),
+  );
+  for (const { key } of services) {
+    const open = all.filter(({ service }) => service === key);
+    const identities = open.map(({ id, connected }) => ({ id, connected }));
+    compare(`sessions on ${key}`, sessions.countOfService(key), open.length);
+    compare(`identities on ${key}`, sessions.identitiesOfService(key, 0, Infinity), identities);
+    compare(`more than ever opened on ${key}`, sessions.totalOfService(key) < open.length, false);
+  }
+  for (const { key } of servers) {
+    const open = all.flatMap(({ id: session, connections }) =>
+      connections.filter(({ server }) => server === key).map(({ id }) => ({ session, id })),
+    );
+    const listed = sessions
+      .connectionsOfServer(key, 0, Infinity)
+      .map(({ session, connection }) => ({ session: session.id, id: connection.id }));
+    compare(`connections to ${key}`, sessions.countOfServer(key), open.length);
+    compare(`connections listed for ${key}`, listed, open);
+  }
+  const total = [...services].reduce((sum, { key }) => sum + sessions.totalOfService(key), 0);
+  compare('total', sessions.total, total);
+  return wrong;
+}

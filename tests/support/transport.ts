@@ -1,0 +1,110 @@
+/**
+ * The transports: one way to send a request, whatever carries it.
+ */
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Admin } from 'gateway-admin-core';
+import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  /** With their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  /** The text as JSON; `undefined` when there is none. */
+  readonly body: unknown;
+}
+
+/** What is sent besides method and target. */
+export interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A way to send requests. */
+export interface Transport {
+  send(this: void, method: string, target: string, sent?: Sent): Promise<Answer>;
+  close(this: void): Promise<void>;
+}
+
+/** How a transport is opened in front of an administration interface. */
+export type OpenTransport = (admin: Admin) => Promise<Transport>;
+
+/** The transports by name: the core's own request handler, and each adapter in front of it. */
+export const transports: Readonly<Record<'core' | 'fetch' | 'node', OpenTransport>> = {
+  core: openCore,
+  fetch: openFetch,
+  node: openNode,
+};
+
+/** Their names. */
+export const transportNames = ['core', 'fetch', 'node'] as const;
+
+function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
+  return { status, headers, text, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+}
+
+/** What is not matched is told apart from what an adapter makes of it by the status 0. */
+function openCore(admin: Admin): Promise<Transport> {
+  return Promise.resolve({
+    async send(method, target, { headers = {}, ...body } = {}) {
+      const handled = await admin.handle({ method, target, headers, ...body });
+      if (!handled.matched) return answerOf(0, {}, '');
+      const { response } = handled;
+      const pieces = typeof response.body === 'object' ? response.body : [Buffer.from(response.body ?? '')];
+      return answerOf(response.status, response.headers, await textOf(pieces));
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
+async function textOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const piece of pieces) chunks.push(piece);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function openFetch(admin: Admin): Promise<Transport> {
+  const fetch = createFetchHandler(admin);
+  return Promise.resolve({
+    async send(method, target, sent = {}) {
+      const response = await fetch(new Request(`http://gateway.test${target}`, { method, ...sent }));
+      return answerOf(response.status, Object.fromEntries(response.headers), await response.text());
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
+async function openNode(admin: Admin): Promise<Transport> {
+  const server = createServer(createNodeHandler(admin));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    send: (method, target, sent = {}) => sendHttp(port, method, target, sent),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function sendHttp(port: number, method: string, path: string, { headers = {}, body }: Sent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
+    request.once('error', reject);
+    request.once('response', (response) => {
+      readHttp(response).then(resolve, reject);
+    });
+    request.end(body);
+  });
+}
+
+async function readHttp(response: IncomingMessage): Promise<Answer> {
+  const text = await textOf(response as AsyncIterable<Buffer>);
+  const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
+  return answerOf(response.statusCode ?? 0, Object.fromEntries(headers), text);
+}

@@ -1,6 +1,5 @@
 /**
  * The program of a database process: one embedded PostgreSQL behind a socket.
- *
  * A process each, because nothing else happens in a process while its embedded database works.
  */
 import { PGlite } from '@electric-sql/pglite';

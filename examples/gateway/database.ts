@@ -1,6 +1,4 @@
-/**
- * The databases behind the default document: embedded PostgreSQL in processes of their own, all in memory.
- */
+/** The databases behind the default document: embedded PostgreSQL, in processes of their own and all in memory. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 

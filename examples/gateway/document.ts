@@ -33,12 +33,21 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
 
 /** Reads a document; throws with every fault that it has. Its sessions are not ours, and are dropped. */
 export function parseDocument(text: string): GatewayDocument {
-  const document = JSON.parse(text) as GatewayDocument;
+  const document = parseJson(text) as GatewayDocument;
   const { refused, allowed } = differences(document);
   const faults = [...faultsOf(document).filter(({ pointer }) => !allowed.has(pointer)), ...refused];
   if (faults.length > 0) throw new InvalidDocumentError(faults);
   const { sessions, ...rest } = document;
   return rest;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const detail = `is not JSON: ${(error as Error).message}`;
+    throw new InvalidDocumentError([{ pointer: '', code: 'body-not-json', detail }]);
+  }
 }
 
 function faultsOf(document: GatewayDocument): readonly Fault[] {
@@ -95,11 +104,8 @@ export async function startingDocument(document: GatewayDocument): Promise<Gatew
 async function withPort(listener: Listener, held: Server[]): Promise<Listener> {
   if (listener.port !== 0) return listener;
   const server = createServer().listen(0, listener.address);
-  try {
-    await once(server, 'listening');
-  } catch {
-    return { ...listener, port: 1 }; // The listener will not open either, and will say why.
-  }
   held.push(server);
-  return { ...listener, port: (server.address() as AddressInfo).port };
+  await once(server, 'listening').catch(() => undefined);
+  // At an address where there is none the listener will not open either, and will say why.
+  return { ...listener, port: (server.address() as AddressInfo | null)?.port ?? 1 };
 }

@@ -1,15 +1,14 @@
 /**
- * The gateway: what runs, and the port through which the administration interface reaches it.
- *
- * What a snapshot can say has its home there: settings, statuses and counts are read from it at the moment they are
- * needed. What it cannot say is here: sockets and timers.
+ * The gateway: what runs, and the port through which the administration interface reaches it. What a snapshot can
+ * say has its home there: settings, statuses and counts are read from it when they are needed. Here is the rest:
+ * sockets and timers.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import { createAdmin, type Effect, type GatewayPort, type Snapshot } from 'gateway-admin-core';
-import type { MonitorSettings, Service, Telemetry } from 'gateway-admin-core';
+import { createAdmin, type Effect, type GatewayPort } from 'gateway-admin-core';
+import type { Admin, MonitorSettings, Snapshot, Telemetry } from 'gateway-admin-core';
 
 import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
@@ -17,22 +16,22 @@ import { chooseServer } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
 
 export class Gateway implements GatewayPort {
-  readonly admin;
+  readonly admin: Admin;
   readonly telemetry: Telemetry = {
     idle: (session) => this.#sessions.get(session)?.idleSeconds(),
     statistics: (session) => this.#sessions.get(session)?.statistics,
   };
-  readonly #listeners: ReadonlyMap<string, Listeners>;
+  readonly #listeners = new Map<string, Listeners>();
   readonly #monitors = new Map<string, RunningMonitor>();
   readonly #sessions = new Map<number, OpenSession>();
   #lastSession = 0;
-  #idleCheck: NodeJS.Timeout | undefined;
 
   constructor(snapshot: Snapshot) {
     this.admin = createAdmin({ snapshot, gateway: this, onError: console.error });
-    const listenersOf = ({ key, listeners }: Service): Listeners =>
-      createListeners(listeners, (client) => this.#welcome(client, key));
-    this.#listeners = new Map([...snapshot.services].map((service) => [service.key, listenersOf(service)]));
+    for (const { key, listeners } of snapshot.services) {
+      const onClient = (client: Socket): void => this.#welcome(client, key);
+      this.#listeners.set(key, createListeners(listeners, onClient));
+    }
   }
 
   /** Opens what the snapshot says is started. A service that cannot open has failed; the others go on. */
@@ -43,11 +42,9 @@ export class Gateway implements GatewayPort {
     const probed = Promise.all([...this.#monitors.values()].map(({ firstRound }) => firstRound));
     await Promise.race([probed, sleep(1000, undefined, { ref: false })]);
     for (const { key, state } of services) if (state === 'started') await this.#openListeners(key);
-    this.#idleCheck = setInterval(() => this.#closeIdle(), 1000);
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#idleCheck);
     for (const monitor of this.#monitors.values()) monitor.stop();
     for (const listeners of this.#listeners.values()) listeners.close();
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
@@ -135,13 +132,6 @@ export class Gateway implements GatewayPort {
     } catch (error) {
       console.error((error as Error).message);
       this.admin.report({ type: 'service.failed', service });
-    }
-  }
-
-  #closeIdle(): void {
-    for (const session of this.#sessions.values()) {
-      const limit = this.admin.snapshot.services.get(session.service)?.settings.connection_timeout ?? 0;
-      if (limit > 0 && session.idleSeconds() >= limit) void session.close();
     }
   }
 

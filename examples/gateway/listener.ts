@@ -1,6 +1,4 @@
-/**
- * The listeners of one service: they open together and close together, and closing them leaves the clients alone.
- */
+/** The listeners of one service: they open together and close together, and closing them leaves the clients alone. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -9,25 +7,24 @@ import { EffectRefused, type Listener } from 'gateway-admin-core';
 export type Listeners = ReturnType<typeof createListeners>;
 
 export function createListeners(declared: readonly Listener[], onClient: (client: Socket) => void) {
-  let servers: readonly Server[] | undefined;
+  const servers: Server[] = [];
+  let isOpen = false;
+  /** New clients are refused as soon as this returns. */
   const close = (): void => {
-    for (const server of servers ?? []) server.close();
-    servers = undefined;
+    for (const server of servers.splice(0)) server.close();
+    isOpen = false;
   };
-  return {
-    isOpen: () => servers !== undefined,
-    /** Opens all of them or none; rejects with {@link EffectRefused} when one cannot open. */
-    async open(): Promise<void> {
-      const attempts = await Promise.allSettled(declared.map((listener) => listen(listener, onClient)));
-      servers = attempts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-      const failure = attempts.find((each) => each.status === 'rejected');
-      if (failure === undefined) return;
+  /** Opens all of them or none; rejects with {@link EffectRefused} when one cannot open. */
+  const open = async (): Promise<void> => {
+    try {
+      for (const listener of declared) servers.push(await listen(listener, onClient));
+      isOpen = true;
+    } catch (error) {
       close();
-      throw failure.reason;
-    },
-    /** New clients are refused as soon as this returns. */
-    close,
+      throw error;
+    }
   };
+  return { open, close, isOpen: () => isOpen };
 }
 
 async function listen(listener: Listener, onClient: (client: Socket) => void): Promise<Server> {

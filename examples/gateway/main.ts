@@ -1,6 +1,4 @@
-/**
- * The example gateway: reads its arguments, starts everything, says where it is, and ends when it is told to.
- */
+/** The example gateway: reads its arguments, starts everything, says where it is, and ends when it is told to. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -25,15 +23,45 @@ PostgreSQL databases and two services in front of them.
   --help             print this`;
 
 function readArguments() {
-  const options = {
-    document: { type: 'string' },
-    'admin-port': { type: 'string', default: '8989' },
-    'admin-host': { type: 'string', default: '127.0.0.1' },
-    help: { type: 'boolean', default: false },
-  } as const;
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
+  const options = { document: text, 'admin-host': text, 'admin-port': text, help: flag };
   const { values } = parseArgs({ options });
-  if (/^\d{1,5}$/.test(values['admin-port']) && Number(values['admin-port']) < 65_536) return values;
-  throw new RangeError(`"${values['admin-port']}" is not a port.`);
+  const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989' } = values;
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new RangeError(`"${port}" is not a port.`);
+  return { ...values, host, port: Number(port) };
+}
+
+async function start({ document: path, host, port }: ReturnType<typeof readArguments>): Promise<void> {
+  const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
+  if (given === undefined) console.log('Starting two databases: a few seconds.\n');
+  const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
+  const gateway = new Gateway(createSnapshot(await startingDocument(given ?? defaultDocument(databases))));
+  await gateway.open();
+  const server = createServer(createHandler(gateway.admin, { onError: console.error }));
+  await once(server.listen(port, host), 'listening');
+  greet(gateway.admin.snapshot, host, (server.address() as AddressInfo).port);
+
+  const stop = async (): Promise<void> => {
+    server.close().closeAllConnections();
+    await gateway.close();
+    for (const database of databases) database.stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
+}
+
+/** Says where everything is, and what to try. */
+function greet({ services }: Snapshot, host: string, port: number): void {
+  const admin = `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  const [places, tries]: [string[], string[]] = [[], []];
+  for (const { name, key, state, listeners } of services) {
+    for (const each of state === 'started' ? listeners : []) {
+      places.push(`listener ${name.replace(/\s/g, '-')} ${each.address}:${String(each.port)}`);
+      tries.push(`  psql -h ${each.address} -p ${String(each.port)} -U postgres -d postgres`);
+      tries.push(`  curl -X PUT ${admin}/service/${encodeURIComponent(key)}/stop`);
+    }
+  }
+  const more = [`  curl ${admin}/sessions`, `  curl -X DELETE ${admin}/sessions/1`];
+  console.log([...places, `admin ${admin}`, '\nTo try in other terminals:', ...tries, ...more].join('\n'));
 }
 
 function quit(code: number, error: unknown): never {
@@ -41,54 +69,9 @@ function quit(code: number, error: unknown): never {
   process.exit(code);
 }
 
-async function start({
-  document: path,
-  'admin-port': port,
-  'admin-host': host,
-}: ReturnType<typeof readArguments>) {
-  const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
-  const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
-  const gateway = new Gateway(createSnapshot(await startingDocument(given ?? defaultDocument(databases))));
-  await gateway.open();
-  const server = createServer(createHandler(gateway.admin, { onError: console.error }));
-  await once(server.listen(Number(port), host), 'listening');
-  const address = `${host.includes(':') ? `[${host}]` : host}:${String((server.address() as AddressInfo).port)}`;
-  console.log(greeting(gateway.admin.snapshot, `http://${address}`));
-
-  async function stop(): Promise<void> {
-    server.close();
-    server.closeAllConnections();
-    await gateway.close();
-    for (const database of databases) database.stop();
-  }
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
-}
-
-/** Where everything is, and what to try. */
-function greeting({ services }: Snapshot, admin: string): string {
-  const listeners = [...services]
-    .filter(({ state }) => state === 'started')
-    .flatMap(({ name, listeners: all }) => all.map((each) => ({ ...each, name: name.replace(/\s/g, '-') })));
-  return [
-    `admin ${admin}`,
-    ...listeners.map(({ name, address, port }) => `listener ${name} ${address}:${String(port)}`),
-    '\nTo try, in another terminal:',
-    ...listeners
-      .slice(0, 1)
-      .map(({ address, port }) => `  psql -h ${address} -p ${String(port)} -U postgres`),
-    `  curl ${admin}/sessions`,
-    `  curl -X DELETE ${admin}/sessions/1`,
-    ...listeners
-      .slice(0, 1)
-      .map(({ name }) => `  curl -X PUT ${admin}/service/${encodeURIComponent(name)}/stop`),
-    `  curl ${admin}/servers`,
-    'Ctrl-C ends it.',
-  ].join('\n');
-}
-
 try {
   const options = readArguments();
-  if (options.help) console.log(help);
+  if (options.help === true) console.log(help);
   else await start(options).catch((error: unknown) => quit(1, error));
 } catch (error) {
   quit(2, error);

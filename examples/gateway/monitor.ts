@@ -1,6 +1,6 @@
 /** A running monitor: connects to each of its servers at every interval and reports which of them answer. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 import type { Admin, MonitorSettings, Server } from 'gateway-admin-core';
 
@@ -10,39 +10,29 @@ export type RunningMonitor = ReturnType<typeof runMonitor>;
 
 /** Begins to probe. To change the settings, another one takes its place. */
 export function runMonitor(admin: Admin, settings: MonitorSettings) {
-  const stopping = new AbortController();
-  const underWay = new Set<string>();
+  const probes = new Map<string, Socket>();
+  let isStopped = false;
 
-  async function visit(server: Server): Promise<void> {
+  async function probe({ key, name, settings: { address, port } }: Server): Promise<void> {
     // A server that keeps silent holds up its own next probe and no other.
-    if (underWay.has(server.key)) return;
-    underWay.add(server.key);
-    const answers = await probe(server, settings.connect_timeout, stopping.signal);
-    underWay.delete(server.key);
-    if (stopping.signal.aborted) return;
-    admin.report({ type: 'server.reported', server: server.name, status: answers ? ['running'] : [] });
+    if (probes.has(key)) return;
+    const socket = connect(port, address);
+    probes.set(key, socket);
+    socket.setTimeout(settings.connect_timeout * 1000, () => socket.destroy(new Error('Too late')));
+    const answer = await Promise.allSettled([once(socket, 'connect')]);
+    probes.delete(key);
+    socket.destroy();
+    const status = answer[0].status === 'fulfilled' ? (['running'] as const) : [];
+    if (!isStopped) admin.report({ type: 'server.reported', server: name, status });
   }
 
-  const round = () => Promise.all(serversAt(admin.snapshot, settings.servers).map(visit));
+  const round = () => Promise.all(serversAt(admin.snapshot, settings.servers).map(probe));
   const timer = setInterval(() => void round(), settings.monitor_interval);
-  return {
-    settings,
-    firstRound: round(),
-    /** From now on nothing is reported. */
-    stop(): void {
-      clearInterval(timer);
-      stopping.abort();
-    },
+  /** From now on nothing is reported. */
+  const stop = (): void => {
+    isStopped = true;
+    clearInterval(timer);
+    for (const socket of probes.values()) socket.destroy(new Error('Stopped'));
   };
-}
-
-async function probe({ settings }: Server, limitSeconds: number, signal: AbortSignal): Promise<boolean> {
-  const socket = connect({ host: settings.address, port: settings.port, signal });
-  socket.setTimeout(Math.min(limitSeconds * 1000, 2 ** 31 - 1), () => socket.destroy(new Error('Too late')));
-  const answers = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return answers;
+  return { settings, firstRound: round(), stop };
 }

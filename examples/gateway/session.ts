@@ -22,28 +22,19 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
   const backend = connect({ host: server.settings.address, port: server.settings.port, noDelay: true });
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
   const connected = Date.now();
-  const facts = {
-    state: 'Session ready for routing',
-    user: '',
-    address: client.remoteAddress ?? '',
-    connected,
-  };
+  const address = client.remoteAddress ?? '';
+  const facts = { state: 'Session ready for routing', user: '', address, connected };
   const connection = { session: id, id: 1 };
   let outlives = false;
 
   admin.report([
     { type: 'session.opened', id, service: service.name, ...facts },
-    {
-      type: 'connection.opened',
-      ...connection,
-      server: server.name,
-      role: 'Only connection',
-      state: 'In use',
-    },
+    { type: 'connection.opened', ...connection, server: server.name, role: 'Backend', state: 'In use' },
   ]);
   findUser(client, (user) => admin.report({ type: 'session.updated', id, user }));
   backend.setTimeout(patienceMs, () => backend.destroy());
   backend.once('connect', () => backend.setTimeout(0));
+  client.setTimeout((service.settings.connection_timeout ?? 0) * 1000, () => client.destroy());
   backend.once('close', () => {
     admin.report({ type: 'connection.closed', ...connection });
     if (outlives) client.resume();
@@ -58,7 +49,6 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
 
   return {
     connected,
-    service: service.key,
     statistics,
     idleSeconds,
     isConnected: () => !backend.destroyed,

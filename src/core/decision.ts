@@ -4,9 +4,8 @@
  * A transition looks at a snapshot and answers with facts (events) and wishes to the host (effects). A fold over
  * the events alone makes the next snapshot, so the same few lines serve the live path, replay and dry run.
  */
-import { freeze } from 'immer';
-
 import type { Version } from './etag.ts';
+import { deepFreeze } from './freeze.ts';
 import { createOwner, type Owner } from './ordered-map.ts';
 import type { Problem } from './problem.ts';
 import type { TimeFormat } from './time.ts';
@@ -161,8 +160,8 @@ export interface Change {
   readonly owner: Owner;
 }
 
-/** Where an event comes from. @internal */
-export type Origin = 'command' | 'report';
+/** Where an event comes from. */
+type Origin = 'command' | 'report';
 
 /**
  * One row of a table of events: how a snapshot looks once it has happened.
@@ -277,8 +276,8 @@ export function accepted<S extends Revisioned, E extends EventBase, F extends Ef
   touches: readonly string[],
   change: { readonly events: readonly E[]; readonly effects: readonly F[] },
 ): Accepted<S, E, F> {
-  const events = freeze(change.events, true);
-  const effects = freeze(change.effects, true);
+  const events = deepFreeze(change.events);
+  const effects = deepFreeze(change.effects);
   return { outcome: 'accepted', next: fold(table, snapshot, events), touches, events, effects };
 }
 

@@ -4,7 +4,7 @@
  * What the language's own parser lets through and what hurts later (a key given twice, a number that changes when it
  * is read, a million brackets) is refused here before anything else sees it, and in linear time.
  */
-import { formatPointer, isContainer, isPlain, setMember, type JsonContainer } from './pointer.ts';
+import { formatPointer, freezeDeep, isPlain, setMember, type JsonContainer } from './pointer.ts';
 import { fail, ok, problem, problemOf, type Problem, type ProblemCode, type Result } from './problem.ts';
 
 /**
@@ -102,10 +102,11 @@ function scanOpening(scan: Scan, isObject: boolean): Problem | undefined {
   return isObject ? scanKey(scan) : undefined;
 }
 
-function scanClosing(scan: Scan): undefined {
+function scanClosing(scan: Scan): Problem | undefined {
   scan.open.pop();
   scan.at += 1;
   scan.due = false;
+  return undefined;
 }
 
 /** What follows a complete value inside an array or object. */
@@ -223,22 +224,12 @@ function refuse(scan: Scan, code: ProblemCode, detail: string): Problem {
   return problem(code, `${detail}, at character ${String(scan.at)} (counted from 0).`);
 }
 
-function freezeDeep(value: Json): Json {
-  if (!isContainer(value)) return value;
-  const containers: JsonContainer[] = [value];
-  for (const container of containers) {
-    Object.freeze(container);
-    for (const child of Object.values<Json>(container)) if (isContainer(child)) containers.push(child);
-  }
-  return value;
-}
-
 /** The text, or the offset of the first byte that is not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | number {
   // A JSON text starts with an ASCII character, so a NUL this early means UTF-16 or UTF-32.
   if (bytes[0] === 0) return 0;
   if (bytes[1] === 0) return 1;
-  if (bytes.every((byte) => byte < 0x80)) return textOf(bytes);
+  if (isAscii(bytes)) return textOf(bytes);
   const units = new Uint16Array(bytes.length);
   let length = 0;
   for (let at = 0; at < bytes.length;) {
@@ -250,6 +241,12 @@ function decodeUtf8(bytes: Uint8Array): string | number {
     at += more + 1;
   }
   return textOf(units.subarray(0, length));
+}
+
+function isAscii(bytes: Uint8Array): boolean {
+  let at = 0;
+  while (at < bytes.length && (bytes[at] ?? 0) < 0x80) at += 1;
+  return at === bytes.length;
 }
 
 /** How many bytes follow a lead byte; `undefined` when it cannot lead. */
@@ -308,7 +305,7 @@ export function checkJson(value: unknown, limits: JsonLimits): Result<Json> {
   } catch {
     walk.reason = 'cannot be read: a getter or a proxy throws';
   }
-  if (walk.reason === undefined && copy !== undefined) return ok(copy);
+  if (copy !== undefined) return ok(copy);
   const fault = {
     pointer: formatPointer(walk.path),
     code: 'patch-malformed',
@@ -335,7 +332,7 @@ interface Walk {
 /** The copy, or `undefined` when the value is refused. */
 function copyOf(walk: Walk, value: unknown): Json | undefined {
   if (isScalar(value)) return value;
-  if (typeof value === 'object' && value !== null) return copyOfContainer(walk, value);
+  if (typeof value === 'object') return copyOfContainer(walk, value);
   const kind = typeof value === 'number' ? 'number that is not finite' : typeof value;
   return refuseValue(walk, `must be JSON, which has no ${kind}`);
 }
@@ -390,6 +387,7 @@ function copyOfObject(walk: Walk, source: object): Record<string, Json> | undefi
   return copy;
 }
 
-function refuseValue(walk: Walk, reason: string): undefined {
+function refuseValue(walk: Walk, reason: string): JsonContainer | undefined {
   walk.reason = reason;
+  return undefined;
 }

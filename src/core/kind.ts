@@ -5,8 +5,8 @@ import type * as z from 'zod/mini';
 
 import type { Entity } from './collection.ts';
 
-/** Fields of a document entry that hold links, each with the collection its links must be of. @internal */
-export type LinkFields = Readonly<Record<string, string>>;
+/** Fields of a document entry that hold links, each with the collection its links must be of. */
+type LinkFields = Readonly<Record<string, string>>;
 
 /** How the things of one kind stand in a gateway document. @internal */
 export interface DocumentPart<T extends Entity, D extends { readonly name: string }> {

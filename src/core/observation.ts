@@ -12,13 +12,13 @@ export interface ObservationBase {
   readonly type: string;
 }
 
-/** Why an observation cannot be true; a sentence that goes on from its place. @internal */
-export interface Contradiction {
+/** Why an observation cannot be true; a sentence that goes on from its place. */
+interface Contradiction {
   readonly contradiction: string;
 }
 
-/** One row of a table of observations. @internal */
-export interface ObservationRow<S, O, E> {
+/** One row of a table of observations. */
+interface ObservationRow<S, O, E> {
   readonly shape: z.core.$ZodType<O>;
   /**
    * The fact that follows; `undefined` when what is reported is known already, or is about a thing that is gone, as

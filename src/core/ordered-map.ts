@@ -10,9 +10,8 @@
  */
 
 /**
- * Token of a batch of changes: an object that stands for nothing but itself. What was made under a token is changed
- * in place by later changes under the same token, so of the maps of one batch only the last may be used; maps made
- * before or without the token stay as they are.
+ * Token of a batch: what was made under it is changed in place by later changes under it. So of the maps of a batch
+ * only the last may be used; maps made before, or without the token, stay as they are.
  *
  * @internal
  */
@@ -64,7 +63,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
 
   /** The map without entries. Its descendants are weighed by `weigh`; left out, each entry weighs 1. */
   static empty<V extends NonNullable<unknown>>(weigh: Weigh<V> = one): OrderedMap<V> {
-    return new OrderedMap(new Leaf<V>(createOwner(), 0, [], []), 0, weigh);
+    return new OrderedMap(new Leaf<V>(undefined, 0, [], []), 0, weigh);
   }
 
   /** The map with these entries; of two with the same key the later counts. */
@@ -117,7 +116,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
    * @returns the new map, or this one when the value stays the same
    * @throws RangeError when the key is not a safe integer
    */
-  update(key: number, recipe: (value: V | undefined) => V | undefined, owner = createOwner()): OrderedMap<V> {
+  update(key: number, recipe: (value: V | undefined) => V | undefined, owner?: Owner): OrderedMap<V> {
     if (!Number.isSafeInteger(key)) throw new RangeError(`A key must be a safe integer, not ${String(key)}`);
     const before = this.get(key);
     const value = recipe(before);
@@ -213,20 +212,20 @@ interface Change<V> {
   /** What the change adds to the weight of every node above the entry. */
   readonly gain: number;
   readonly weigh: Weigh<V>;
-  readonly owner: Owner;
+  readonly owner: Owner | undefined;
 }
 
 type Node<V> = Leaf<V> | Branch<V>;
 
 /** What leaves and branches have in common. */
 class Part<I> {
-  owner: Owner;
+  owner: Owner | undefined;
   weight: number;
   /** Never changed in place, so that nodes with the same keys can share them. */
   keys: readonly number[];
   items: I[];
 
-  constructor(owner: Owner, weight: number, keys: readonly number[], items: I[]) {
+  constructor(owner: Owner | undefined, weight: number, keys: readonly number[], items: I[]) {
     this.owner = owner;
     this.weight = weight;
     this.keys = keys;
@@ -237,7 +236,7 @@ class Part<I> {
 /** Values, each with its key. */
 class Leaf<V> extends Part<V> {
   apply(change: Change<V>): Leaf<V> {
-    const { key, value, owner } = change;
+    const { key, value } = change;
     const end = countUpTo(this.keys, key);
     const start = end > 0 && item(this.keys, end - 1) === key ? end - 1 : end;
     if (value === undefined) {
@@ -246,15 +245,15 @@ class Leaf<V> extends Part<V> {
     if (start === end) {
       return this.revise(change, this.keys.toSpliced(end, 0, key), this.items.toSpliced(end, 0, value));
     }
-    const items = this.owner === owner ? this.items : this.items.slice();
+    const items = isOwn(this, change) ? this.items : this.items.slice();
     items[start] = value;
     return this.revise(change, this.keys, items);
   }
 
   /** This leaf with other content, in place if it belongs to the batch. */
-  revise({ owner, gain }: Change<V>, keys: readonly number[], items: V[]): Leaf<V> {
-    if (this.owner !== owner) return new Leaf(owner, this.weight + gain, keys, items);
-    this.weight += gain;
+  revise(change: Change<V>, keys: readonly number[], items: V[]): Leaf<V> {
+    if (!isOwn(this, change)) return new Leaf(change.owner, this.weight + change.gain, keys, items);
+    this.weight += change.gain;
     this.keys = keys;
     this.items = items;
     return this;
@@ -324,9 +323,10 @@ class Branch<V> extends Part<Node<V>> {
   }
 
   /** This branch with one node replaced, in place if it belongs to the batch. */
-  revise({ owner, gain }: Change<V>, at: number, node: Node<V>): Branch<V> {
-    const branch =
-      this.owner === owner ? this : new Branch(owner, this.weight, this.keys, this.items.slice());
+  revise(change: Change<V>, at: number, node: Node<V>): Branch<V> {
+    const { owner, gain } = change;
+    const own = isOwn(this, change);
+    const branch = own ? this : new Branch(owner, this.weight, this.keys, this.items.slice());
     branch.weight += gain;
     branch.items[at] = node;
     return branch;
@@ -361,6 +361,11 @@ class Branch<V> extends Part<Node<V>> {
 /** The default weigher. */
 function one(): number {
   return 1;
+}
+
+/** Whether a node belongs to the batch of a change, so that it may be changed in place. */
+function isOwn<V>(node: Node<V>, { owner }: Change<V>): boolean {
+  return owner !== undefined && node.owner === owner;
 }
 
 /** What becomes of a node at the top: a level more when it is too wide, and none without a choice. */

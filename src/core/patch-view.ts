@@ -6,9 +6,10 @@
  */
 import * as z from 'zod/mini';
 
+import { deepFreeze } from './freeze.ts';
 import type { Json } from './json.ts';
 import { applyOperations, diff, type Operation, type ParsedOperation } from './patch.ts';
-import { hasReservedKey, parsePointer, reservedToken, sameJson } from './pointer.ts';
+import { formatPointer, hasReservedKey, parsePointer, reservedToken, sameJson } from './pointer.ts';
 import { ok, problemOf, type Fault, type ProblemCode, type Result } from './problem.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import type { Protector } from './route.ts';
@@ -33,30 +34,66 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One modifiable field of a patch view. @internal */
-export interface PatchField {
+/** One modifiable field of a patch view. */
+interface PatchField {
   /** Collection that its links must be of; left out for fields that hold no links. */
   readonly links?: string;
   /** Name under which the sealed text is kept. Only for a secret: such a field can be written and never read. */
   readonly sealedAs?: string;
-  /** A list or map that is empty when it was never set, so that removing it empties it. */
+  /** What the field is when it was never set; removing it makes it so again. Left out for one that is absent then. */
   readonly empty?: Json;
 }
 
-/** What a JSON Patch sees of a resource. @internal */
-export interface PatchView<T extends object> {
+/** What a JSON Patch sees of a resource, as it is declared. @internal */
+export interface PatchViewRules<T extends object> {
   /** The modifiable fields. */
   readonly fields: Readonly<Record<string, PatchField>>;
   /** The fields of the representation that cannot be modified. A `test` may read them. */
   readonly readOnly: readonly string[];
   /** Other spellings of a first token. */
-  readonly aliases: Readonly<Record<string, string>>;
-  /** Shape of all settings together. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** Shape of all settings together, with a secret under the name of its field. It must not transform. */
   readonly shape: z.core.$ZodType<T>;
   /** Turns a shorthand of this resource into what it stands for; `settings` is the state the operation meets. */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
+  /** Brings valid settings into the form in which they are kept. */
+  readonly normalize?: (settings: T) => T;
   /** Rules beyond the shape, checked on the whole result. */
   readonly check?: (before: T, after: T) => readonly Fault[];
+}
+
+/** What a JSON Patch sees of a resource. @internal */
+export interface PatchView<T extends object> extends PatchViewRules<T> {
+  /** The names of the modifiable fields, for people. */
+  readonly names: string;
+  /** The field that a first token speaks of, with its name. */
+  field(token: string): (PatchField & { readonly name: string }) | undefined;
+  /** Fields with links. */
+  readonly linked: readonly (readonly [name: string, collection: string])[];
+  /** Fields that are never absent, with what they are when they were never set. */
+  readonly emptied: readonly (readonly [name: string, empty: Json])[];
+  /** The secret, if there is one: its name for clients and its name in the settings. */
+  readonly secret: { readonly name: string; readonly sealedAs: string } | undefined;
+}
+
+/** Declares a patch view. @internal */
+export function definePatchView<T extends object>(rules: PatchViewRules<T>): PatchView<T> {
+  const fields = Object.entries(rules.fields).map(([name, field]) => ({ ...field, name }));
+  const byToken = new Map(fields.map((field) => [field.name, field]));
+  for (const [alias, name] of Object.entries(rules.aliases ?? {})) {
+    const field = byToken.get(name);
+    if (field !== undefined) byToken.set(alias, field);
+  }
+  const secret = fields.find(({ sealedAs }) => sealedAs !== undefined);
+  return Object.freeze({
+    ...rules,
+    shape: z.compile(rules.shape),
+    names: fields.map(({ name }) => name).join(', '),
+    field: (token: string) => byToken.get(token),
+    linked: fields.flatMap(({ name, links }) => (links === undefined ? [] : [[name, links] as const])),
+    emptied: fields.flatMap(({ name, empty }) => (empty === undefined ? [] : [[name, empty] as const])),
+    secret: secret?.sealedAs === undefined ? undefined : { name: secret.name, sealedAs: secret.sealedAs },
+  });
 }
 
 /** What a patch comes to. @internal */
@@ -71,7 +108,7 @@ export interface Patched<T> {
  * Applies a patch to the settings of a resource, under the rules of its view.
  *
  * @param view - the view
- * @param shown - the fields of the representation that cannot be modified; a `test` may read them
+ * @param shown - gives the representation; a `test` may read its fields
  * @param before - the settings as they are
  * @param operations - the parsed operations
  * @param find - look-up of names for links
@@ -80,25 +117,28 @@ export interface Patched<T> {
  */
 export function patchSettings<T extends object>(
   view: PatchView<T>,
-  shown: JsonObject,
+  shown: () => JsonObject,
   before: T,
   operations: readonly ParsedOperation[],
   find: FindName,
 ): Result<Patched<T>> {
   const faults = operations.flatMap((operation) => ruleFaults(view, operation));
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
+  const old = toClient(view, before);
+  const readsMore = operations.some(({ path: [token = ''] }) => view.field(token) === undefined);
   const translated = operations.map((operation) => translate(view, operation));
-  const applied = apply(view, { ...shown, ...emptyFields(view), ...(before as JsonObject) }, translated);
+  const applied = apply(view, readsMore ? { ...shown(), ...old } : old, translated);
   if (!applied.ok) return applied;
-  const after = validate(view, applied.value, before, translated, find);
-  if (!after.ok) return after;
-  return ok(
-    outcome(
-      before,
-      after.value,
-      operations.some((operation) => secretOf(view, operation.path) !== undefined),
-    ),
-  );
+  const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
+  const valid = validate(view, result, before, old, translated, find);
+  if (!valid.ok) return valid;
+  const after = toStored(view, valid.value);
+  if (sameJson(before as JsonObject, after as JsonObject)) {
+    // Writing a secret always counts as a change, so that a no-op cannot confirm a guess.
+    const written = operations.some((operation) => isSecret(view, operation));
+    return ok({ after: written ? after : before, operations: [] });
+  }
+  return ok({ after, operations: diff(before as JsonObject, after as JsonObject) });
 }
 
 /**
@@ -114,8 +154,8 @@ export async function sealOperations<T extends object>(
 ): Promise<readonly ParsedOperation[]> {
   return Promise.all(
     operations.map(async (operation) => {
-      if (secretOf(view, operation.path) === undefined || operation.value === undefined) return operation;
       const { value } = operation;
+      if (value === undefined || !isSecret(view, operation)) return operation;
       if (typeof value !== 'string' || passwordFault(value) !== undefined)
         return { ...operation, value: null };
       return { ...operation, value: { sealed: await protector.seal(value) } };
@@ -123,23 +163,52 @@ export async function sealOperations<T extends object>(
   );
 }
 
-function outcome<T extends object>(before: T, after: T, secretWritten: boolean): Patched<T> {
-  if (sameJson(before as JsonObject, after as JsonObject)) {
-    // Writing a secret always counts as a change, so that a no-op cannot confirm a guess.
-    return { after: secretWritten ? after : before, operations: [] };
-  }
-  return { after, operations: diff(before as JsonObject, after as JsonObject) };
+function isSecret<T extends object>(
+  { secret, field }: PatchView<T>,
+  { path: [token = ''] }: ParsedOperation,
+): boolean {
+  return secret !== undefined && field(token)?.name === secret.name;
+}
+
+/** The settings with their secret under the name that clients know, so that every fault speaks of that name. */
+function toClient<T extends object>({ secret }: PatchView<T>, settings: T): JsonObject {
+  return secret === undefined
+    ? (settings as JsonObject)
+    : renamed(settings as JsonObject, secret.sealedAs, secret.name);
+}
+
+function toStored<T extends object>({ secret }: PatchView<T>, settings: T): T {
+  if (secret === undefined) return settings;
+  return renamed(settings as JsonObject, secret.name, secret.sealedAs) as T;
+}
+
+function renamed(settings: JsonObject, from: string, to: string): JsonObject {
+  if (!Object.hasOwn(settings, from)) return settings;
+  const { [from]: value = null, ...rest } = settings;
+  return Object.freeze({ ...rest, [to]: value });
+}
+
+function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject): JsonObject {
+  return Object.freeze(
+    Object.fromEntries(Object.entries(document).filter(([name]) => view.field(name)?.name === name)),
+  );
+}
+
+/** A list or map that was moved away is empty, not absent. */
+function withEmpty<T extends object>({ emptied }: PatchView<T>, settings: JsonObject): JsonObject {
+  if (emptied.every(([name]) => Object.hasOwn(settings, name))) return settings;
+  return Object.freeze({ ...Object.fromEntries(emptied), ...settings });
 }
 
 function apply<T extends object>(
-  view: PatchView<T>,
+  { expand }: PatchView<T>,
   document: JsonObject,
   operations: readonly ParsedOperation[],
 ): Result<JsonObject> {
-  if (view.expand === undefined) return applyOperations(document, operations) as Result<JsonObject>;
+  if (expand === undefined) return applyOperations(document, operations) as Result<JsonObject>;
   let current = document;
   for (const operation of operations) {
-    const applied = applyOperations(current, [view.expand(operation, current)]);
+    const applied = applyOperations(current, [expand(operation, current)]);
     if (!applied.ok) return applied;
     current = applied.value as JsonObject;
   }
@@ -148,114 +217,121 @@ function apply<T extends object>(
 
 /** What can be said against an operation before it is tried. */
 function ruleFaults<T extends object>(view: PatchView<T>, operation: ParsedOperation): readonly Fault[] {
-  const fault = (pointer: string, code: ProblemCode, detail: string): readonly Fault[] => [
-    { pointer, operation: operation.index, code, detail },
-  ];
-  for (const tokens of operation.from === undefined ? [operation.path] : [operation.path, operation.from]) {
-    const pointer = textOf(tokens);
-    const reserved = reservedToken(tokens);
-    if (reserved !== undefined)
-      return fault(pointer, 'reserved-key', `"${reserved}" cannot be used as a key`);
-    const refusal = fieldRefusal(view, operation, tokens);
-    if (refusal !== undefined) return fault(pointer, ...refusal);
-  }
-  const inside = operation.value === undefined ? undefined : hasReservedKey(operation.value);
+  const { path, from, value } = operation;
+  const refusal =
+    placeRefusal(view, operation, path) ??
+    (from === undefined ? undefined : placeRefusal(view, operation, from));
+  if (refusal !== undefined) return [refusal];
+  const inside = value === undefined ? undefined : hasReservedKey(value);
   if (inside === undefined) return [];
-  return fault(
-    textOf(operation.path) + inside,
-    'reserved-key',
-    'the value has a member with a reserved name',
-  );
+  const detail = 'the value has a member with a reserved name';
+  return [
+    { pointer: formatPointer(path) + inside, operation: operation.index, code: 'reserved-key', detail },
+  ];
 }
 
-function fieldRefusal<T extends object>(
+function placeRefusal<T extends object>(
   view: PatchView<T>,
   operation: ParsedOperation,
   tokens: readonly string[],
-): [ProblemCode, string] | undefined {
-  const names = Object.keys(view.fields).join(', ');
+): Fault | undefined {
+  const refusal = reservedRefusal(tokens) ?? fieldRefusal(view, operation, tokens);
+  if (refusal === undefined) return undefined;
+  const [code, detail] = refusal;
+  return { pointer: formatPointer(tokens), operation: operation.index, code, detail };
+}
+
+type Refusal = readonly [code: ProblemCode, detail: string];
+
+function reservedRefusal(tokens: readonly string[]): Refusal | undefined {
+  const reserved = reservedToken(tokens);
+  return reserved === undefined ? undefined : ['reserved-key', `"${reserved}" cannot be used as a key`];
+}
+
+function fieldRefusal<T extends object>(
+  { field: fieldOf, names, readOnly }: PatchView<T>,
+  operation: ParsedOperation,
+  tokens: readonly string[],
+): Refusal | undefined {
   const [token] = tokens;
   if (token === undefined)
     return ['op-not-allowed', `a patch changes fields, not the whole resource: ${names}`];
-  const field = fieldOf(view, token);
-  if (field === undefined) {
-    if (!view.readOnly.includes(token))
-      return ['field-unknown', `there is no such field; these can be modified: ${names}`];
-    if (operation.op === 'test') return undefined;
-    return ['field-not-modifiable', `this field cannot be modified; these can: ${names}`];
-  }
-  return field.sealedAs === undefined ? undefined : secretRefusal(operation, tokens);
+  const field = fieldOf(token);
+  if (field !== undefined) return field.sealedAs === undefined ? undefined : secretRefusal(operation, tokens);
+  if (!readOnly.includes(token))
+    return ['field-unknown', `there is no such field; these can be modified: ${names}`];
+  return operation.op === 'test'
+    ? undefined
+    : ['field-not-modifiable', `this field cannot be modified; these can: ${names}`];
 }
 
 /** The same answer whatever is there and whatever was guessed. */
-function secretRefusal(
-  operation: ParsedOperation,
-  tokens: readonly string[],
-): [ProblemCode, string] | undefined {
-  const writes = operation.op === 'add' || operation.op === 'replace' || operation.op === 'remove';
+function secretRefusal({ op, value }: ParsedOperation, tokens: readonly string[]): Refusal | undefined {
+  const writes = op === 'add' || op === 'replace' || op === 'remove';
   if (!writes || tokens.length > 1) {
     return ['field-write-only', 'this field can be set and removed, and in no way read or compared'];
   }
-  if (operation.op === 'remove' || isSealed(operation.value)) return undefined;
-  return [
-    'password-unacceptable',
-    'must be a text of 1 to 1024 bytes without control characters (a program seals it first)',
-  ];
+  if (op === 'remove' || isSealed(value)) return undefined;
+  const form = 'a text of 1 to 1024 bytes without control characters';
+  return ['password-unacceptable', `must be ${form} (a program seals it first)`];
 }
 
-/** Writes an operation in the terms of the stored settings. */
+/** Writes an operation in the terms of the settings: aliases, fields that were never set, sealed values. */
 function translate<T extends object>(view: PatchView<T>, operation: ParsedOperation): ParsedOperation {
-  const path = storedTokens(view, operation.path);
-  const from = operation.from === undefined ? {} : { from: storedTokens(view, operation.from) };
-  const [token = ''] = operation.path;
-  const field = fieldOf(view, token);
-  const whole = operation.path.length === 1 && field !== undefined;
-  if (whole && operation.op === 'remove' && field.empty !== undefined) {
-    return { ...operation, op: 'add', path, value: field.empty };
-  }
-  const op = whole && operation.op === 'replace' ? 'add' : operation.op;
-  if (field?.sealedAs !== undefined && isSealed(operation.value)) {
-    return { ...operation, op, path, value: operation.value.sealed };
-  }
-  return { ...operation, ...from, op, path };
+  const { op, path, from, value } = operation;
+  const [token = ''] = path;
+  const field = view.field(token);
+  if (field === undefined) return operation;
+  const place = {
+    path: named(view, path),
+    ...(from === undefined ? {} : { from: named(view, from) }),
+    ...(field.sealedAs !== undefined && isSealed(value) ? { value: value.sealed } : {}),
+  };
+  const whole = path.length === 1;
+  if (whole && op === 'remove' && field.empty !== undefined)
+    return { ...operation, ...place, op: 'add', value: field.empty };
+  return { ...operation, ...place, op: whole && op === 'replace' ? 'add' : op };
 }
 
-function storedTokens<T extends object>(view: PatchView<T>, tokens: readonly string[]): readonly string[] {
-  const [token, ...rest] = tokens;
-  if (token === undefined) return tokens;
-  const name = aliasOf(view, token);
-  return [fieldOf(view, name)?.sealedAs ?? name, ...rest];
+function named<T extends object>({ field }: PatchView<T>, tokens: readonly string[]): readonly string[] {
+  const [token = '', ...rest] = tokens;
+  const name = field(token)?.name ?? token;
+  return name === token ? tokens : [name, ...rest];
 }
 
 function validate<T extends object>(
   view: PatchView<T>,
-  document: JsonObject,
+  settings: JsonObject,
   before: T,
+  old: JsonObject,
   operations: readonly ParsedOperation[],
   find: FindName,
 ): Result<T> {
-  const settings = Object.fromEntries(
-    storedNames(view).flatMap((name) => (Object.hasOwn(document, name) ? [[name, document[name]]] : [])),
-  ) as JsonObject;
   const parsed = parseShape(view.shape, settings);
-  const resolved = resolveFields(view, settings, find);
-  const after = parsed.ok ? { ...parsed.value, ...resolved.links } : before;
+  const resolved = resolveFields(view, settings, old, find);
+  const canonical = { ...settings, ...resolved.links } as unknown as T;
+  const after = parsed.ok ? (view.normalize?.(canonical) ?? canonical) : before;
   const broken = parsed.ok ? (view.check?.(before, after) ?? []) : parsed.faults;
+  if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => locate(fault, operations));
-  return faults.length > 0 ? { ok: false, problem: problemOf(faults) } : ok(after);
+  return { ok: false, problem: problemOf(faults) };
 }
 
-/** Resolves the links as they were written, so that a fault of another field does not hide one of a link. */
+/**
+ * Resolves the links as they were written, so that a fault of another field does not hide one of a link. Fields that
+ * the patch did not touch are the same objects as before, and resolved already.
+ */
 function resolveFields<T extends object>(
   view: PatchView<T>,
   settings: JsonObject,
+  old: JsonObject,
   find: FindName,
 ): { readonly links: JsonObject; readonly faults: readonly Fault[] } {
   const links: Record<string, readonly string[]> = {};
   const faults: Fault[] = [];
-  for (const [name, { links: collection }] of Object.entries(view.fields)) {
+  for (const [name, collection] of view.linked) {
     const written = settings[name];
-    if (collection === undefined || !isTextList(written)) continue;
+    if (written === old[name] || !isTextList(written)) continue;
     const resolved = resolveLinks(written, collection, find, [name]);
     links[name] = resolved.links;
     faults.push(...resolved.faults);
@@ -272,32 +348,4 @@ function locate(fault: Fault, operations: readonly ParsedOperation[]): Fault {
       path.every((token, depth) => depth >= place.length || token === place[depth] || token === '-'),
   );
   return writer === undefined ? fault : { ...fault, operation: writer.index };
-}
-
-function emptyFields<T extends object>(view: PatchView<T>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(view.fields).flatMap(([name, { empty }]) => (empty === undefined ? [] : [[name, empty]])),
-  );
-}
-
-function storedNames<T extends object>(view: PatchView<T>): readonly string[] {
-  return Object.entries(view.fields).map(([name, { sealedAs }]) => sealedAs ?? name);
-}
-
-function fieldOf<T extends object>(view: PatchView<T>, token: string): PatchField | undefined {
-  const name = aliasOf(view, token);
-  return Object.hasOwn(view.fields, name) ? view.fields[name] : undefined;
-}
-
-function aliasOf<T extends object>(view: PatchView<T>, token: string): string {
-  return (Object.hasOwn(view.aliases, token) ? view.aliases[token] : undefined) ?? token;
-}
-
-function secretOf<T extends object>(view: PatchView<T>, tokens: readonly string[]): string | undefined {
-  const [token = ''] = tokens;
-  return fieldOf(view, token)?.sealedAs;
-}
-
-function textOf(tokens: readonly string[]): string {
-  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

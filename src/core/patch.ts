@@ -100,9 +100,7 @@ export function applyPatch(document: Json, operations: unknown, rules: PatchRule
 }
 
 /**
- * Reads a patch document, deeply frozen: the form of each operation, whatever it will be applied to.
- *
- * @returns the operations, or every fault with its pointer into the patch document
+ * Reads a frozen patch document: the form of each operation, or every fault with its pointer into the document.
  *
  * RFC 6902 §3 and §4; docs/spec-choices.md 28.
  *
@@ -121,6 +119,7 @@ const operandOf = {
   copy: 'from',
   test: 'value',
 } as const;
+const names = Object.keys(operandOf).join(', ');
 
 type Admit = (value: unknown) => Result<Json>;
 
@@ -165,17 +164,15 @@ function readOperation(reading: Reading, item: unknown): ParsedOperation {
     blame(reading, '', 'patch-malformed', 'must be a plain object');
     return { index, op: 'test', path: [] };
   }
-  const op = readOp(reading, readMember(item, 'op'));
+  const name = readMember(item, 'op');
+  const op =
+    typeof name === 'string' && Object.hasOwn(operandOf, name) ? (name as Operation['op']) : undefined;
+  if (op === undefined) blame(reading, '/op', 'patch-malformed', `must be one of ${names}`);
   const operand = op === undefined ? 'nothing' : operandOf[op];
   const path = readPointer(reading, item, 'path');
   const from = operand === 'from' ? readPointer(reading, item, 'from') : undefined;
   const value = operand === 'value' ? readValue(reading, readMember(item, 'value')) : undefined;
   return { index, op: op ?? 'test', path, from, value };
-}
-
-function readOp(reading: Reading, op: unknown): Operation['op'] | undefined {
-  if (typeof op === 'string' && Object.hasOwn(operandOf, op)) return op as Operation['op'];
-  return blame(reading, '/op', 'patch-malformed', `must be one of ${Object.keys(operandOf).join(', ')}`);
 }
 
 function readPointer(reading: Reading, item: object, name: 'path' | 'from'): readonly string[] {
@@ -195,9 +192,9 @@ function readPointer(reading: Reading, item: object, name: 'path' | 'from'): rea
 }
 
 function readValue(reading: Reading, value: unknown): Json | undefined {
-  if (value === undefined) return blame(reading, '/value', 'patch-malformed', 'is required');
-  const admitted = reading.admit(value);
-  if (admitted.ok) return admitted.value;
+  if (value === undefined) blame(reading, '/value', 'patch-malformed', 'is required');
+  const admitted = value === undefined ? undefined : reading.admit(value);
+  if (admitted === undefined || admitted.ok) return admitted?.value;
   for (const fault of admitted.problem.errors ?? []) {
     blame(reading, `/value${fault.pointer}`, fault.code, fault.detail);
   }
@@ -209,14 +206,12 @@ function readMember(item: object, name: string): unknown {
   return Object.hasOwn(item, name) ? (item as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-function blame({ faults, index }: Reading, place: string, code: ProblemCode, detail: string): undefined {
+function blame({ faults, index }: Reading, place: string, code: ProblemCode, detail: string): void {
   faults.push({ pointer: `/${String(index)}${place}`, operation: index, code, detail });
 }
 
 /**
- * Applies operations to a document, which is never changed: all of them, or none.
- *
- * @returns the new document, the given one when nothing changes, or the fault of an operation that cannot be done
+ * Applies operations to a document, which is never changed: all of them, or none, and the fault of the one at fault.
  *
  * RFC 6902 §4 and §5; docs/spec-choices.md 28 and 29.
  *
@@ -246,11 +241,12 @@ interface Run {
 
 function reservedFault({ rules }: Run, operation: ParsedOperation): Fault | undefined {
   if (rules.reservedKeys === 'plain') return undefined;
-  const { path, from, value } = operation;
-  const token = pointer.reservedToken(path) ?? (from && pointer.reservedToken(from));
-  if (token !== undefined) return faultOf(operation, 'reserved-key', `"${token}" cannot be used as a key`);
-  const key = value === undefined ? undefined : pointer.hasReservedKey(value);
-  return key === undefined ? undefined : faultOf(operation, 'reserved-key', `the value has the key ${key}`);
+  const { path, from, value = null } = operation;
+  const tokens = from !== undefined && pointer.reservedToken(from) !== undefined ? from : path;
+  const inside = pointer.reservedToken(tokens) === undefined ? pointer.hasReservedKey(value) : '';
+  if (inside === undefined) return undefined;
+  const place = inside === '' ? tokens : [...path, ...(pointer.parsePointer(inside) ?? [])];
+  return faultOf(operation, 'reserved-key', '__proto__, constructor and prototype cannot be keys', place);
 }
 
 function perform(run: Run, operation: ParsedOperation): Fault | undefined {
@@ -373,7 +369,8 @@ function compareItems(from: Items, to: Items, at: Pointer, depth: number): Opera
   const path = at.toString();
   if (from.length === to.length) {
     const inside = comparer(depth - at.tokens.length + 1);
-    const operations = createPatch({ ...from }, { ...to }, inside) as readonly Operation[];
+    const [before, after] = [Object.fromEntries(from.entries()), Object.fromEntries(to.entries())];
+    const operations = createPatch(before, after, inside) as readonly Operation[];
     return operations.map((operation) => ({ ...operation, path: path + operation.path }));
   }
   const start = pointer.sharedStart(from, to);
@@ -382,11 +379,9 @@ function compareItems(from: Items, to: Items, at: Pointer, depth: number): Opera
   const come = to.slice(start, to.length - end);
   if (gone.length + come.length > to.length) return [{ op: 'replace', path, value: to }];
   const itemPath = (index: number): string => `${path}/${String(index)}`;
-  const removes = gone.map((): Operation => ({ op: 'remove', path: itemPath(start) }));
-  return [
-    ...removes,
-    ...come.map((value, i): Operation => ({ op: 'add', path: itemPath(start + i), value })),
-  ];
+  const remove: Operation = { op: 'remove', path: itemPath(start) };
+  const adds = come.map((value, i): Operation => ({ op: 'add', path: itemPath(start + i), value }));
+  return [...gone.map(() => remove), ...adds];
 }
 
 /** Puts a test of the old value before each operation that takes one away. */

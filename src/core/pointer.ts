@@ -77,15 +77,27 @@ export function reservedToken(tokens: readonly string[]): string | undefined {
 export function hasReservedKey(value: Json): string | undefined {
   if (!isContainer(value)) return undefined;
   // A value of an in-process caller may hold one object many times over: looking once is enough.
-  const places = new Map<JsonContainer, readonly (string | number)[]>([[value, []]]);
-  for (const [container, tokens] of places) {
+  const seen = new Map<JsonContainer, Origin | undefined>([[value, undefined]]);
+  for (const [container, origin] of seen) {
     const reserved = isArray(container) ? undefined : reservedToken(Object.keys(container));
-    if (reserved !== undefined) return formatPointer([...tokens, reserved]);
-    for (const [key, child] of Object.entries(container)) {
-      if (isContainer(child) && !places.has(child)) places.set(child, [...tokens, key]);
+    if (reserved !== undefined) return formatPointer([...pathOf(origin), reserved]);
+    for (const [token, child] of Object.entries<Json>(container)) {
+      if (isContainer(child) && !seen.has(child)) seen.set(child, { token, above: origin });
     }
   }
   return undefined;
+}
+
+/** How a walk came to a value. */
+interface Origin {
+  readonly token: string;
+  readonly above: Origin | undefined;
+}
+
+function pathOf(origin: Origin | undefined): readonly string[] {
+  const path: string[] = [];
+  for (let each = origin; each !== undefined; each = each.above) path.push(each.token);
+  return path.reverse();
 }
 
 /** Whether a value is an array or an object. @internal */
@@ -139,13 +151,17 @@ export function setMember(object: Record<string, Json>, key: string, value: Json
 
 /** Says how far tokens lead and where nothing is. Never what is there: it may be a secret. @internal */
 export function explainMiss(document: Json, tokens: readonly string[]): string {
+  let value = document;
   let depth = 0;
-  while (depth < tokens.length && valueAt(document, tokens, depth + 1) !== undefined) depth += 1;
-  const parent = valueAt(document, tokens, depth) ?? null;
+  for (let child = childOf(value, tokens[0] ?? ''); child !== undefined && depth + 1 < tokens.length;) {
+    depth += 1;
+    value = child;
+    child = childOf(value, tokens[depth] ?? '');
+  }
   const token = JSON.stringify(tokens[depth] ?? '');
   const place = `${JSON.stringify(formatPointer(tokens.slice(0, depth)))} is`;
-  if (isArray(parent)) return `${place} a list of ${String(parent.length)}, without a place ${token}`;
-  return isContainer(parent)
+  if (isArray(value)) return `${place} a list of ${String(value.length)}, without a place ${token}`;
+  return isContainer(value)
     ? `${place} an object without a member ${token}`
     : `${place} a value, and has no members`;
 }
@@ -227,6 +243,23 @@ export function sizeOf(value: Json, most: number): number {
 
 function scalarSize(value: Json): number {
   return typeof value === 'string' ? value.length + 2 : 5;
+}
+
+/** Freezes a value through and through, and gives it back. @internal */
+export function freezeDeep(value: Json): Json {
+  const pending = isContainer(value) ? [value] : [];
+  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
+    Object.freeze(container);
+    if (isArray(container)) {
+      for (const item of container) if (isContainer(item)) pending.push(item);
+    } else {
+      for (const key in container) {
+        const member = container[key] ?? null;
+        if (isContainer(member)) pending.push(member);
+      }
+    }
+  }
+  return value;
 }
 
 /** A document that is being changed, while the one it started from stays as it was. @internal */

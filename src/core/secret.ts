@@ -45,8 +45,11 @@ function utf8Length(text: string): number {
   return length;
 }
 
-/** Names of members that hold hashes and sealed texts. */
-const secretMembers: ReadonlySet<string> = new Set(['passwordHash', 'passwordSealed']);
+/** Members that hold hashes and sealed texts, each with the name that clients know. */
+const secretMembers: ReadonlyMap<string, string> = new Map([
+  ['passwordHash', 'password'],
+  ['passwordSealed', 'password'],
+]);
 
 /**
  * Takes hashes and sealed texts out of what a reader is shown: members that hold them, and the values of patch
@@ -59,12 +62,12 @@ const secretMembers: ReadonlySet<string> = new Set(['passwordHash', 'passwordSea
 export function withoutSecrets(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(withoutSecrets);
-  const members = Object.entries(value as Readonly<Record<string, Json>>);
-  const { path } = value as Readonly<Record<string, Json>>;
-  const secretOperation = typeof path === 'string' && secretMembers.has(path.slice(1));
+  const { path, ...rest } = value as Readonly<Record<string, Json>>;
+  const name = typeof path === 'string' ? secretMembers.get(path.slice(1)) : undefined;
+  if (name !== undefined) return { op: rest['op'] ?? null, path: `/${name}` };
   return Object.fromEntries(
-    members
-      .filter(([name]) => !secretMembers.has(name) && !(secretOperation && name === 'value'))
-      .map(([name, member]) => [name, withoutSecrets(member)]),
+    Object.entries(value as Readonly<Record<string, Json>>)
+      .filter(([member]) => !secretMembers.has(member))
+      .map(([member, content]) => [member, withoutSecrets(content)]),
   );
 }

@@ -12,7 +12,7 @@ import { parseInstant } from './time.ts';
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const hostName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 
-/** One line of text of at most `length` UTF-16 units, without control characters or lone surrogates. */
+/** One line of text of at most `length` code points, without control characters or lone surrogates. */
 export function text(length: number): z.ZodMiniString {
   return z.string().check(
     z.maxLength(length),
@@ -67,7 +67,7 @@ export const instant = z.string().check(
 export const milliseconds = z.int().check(z.minimum(-62_135_596_800_000), z.maximum(253_402_300_799_999));
 
 /** Links to things of one collection, in order. Whether they resolve is checked where the names are known. */
-export const links = z.array(text(1024)).check(z.maxLength(10_000));
+export const links = z.array(text(4096)).check(z.maxLength(10_000));
 
 function isHost(value: string): boolean {
   return value.includes(':')
@@ -160,6 +160,8 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       return 'has a key that is not allowed';
     case 'custom':
       return issue.message;
+    case 'invalid_union':
+      return issue.message === 'Invalid input' ? 'is not valid' : issue.message;
     default:
       return 'is not valid';
   }

@@ -32,6 +32,7 @@ export function invertUpdate<T extends object, U extends Update<T>>(update: U): 
  * @internal
  */
 export function mergeUpdate<T extends object>(present: T, { before, after }: Update<T>): T {
+  if (present === before) return after;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof T & string>;
   const merged: Partial<T> = { ...present };
   for (const name of names) {

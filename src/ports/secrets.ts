@@ -9,15 +9,15 @@ import type { Secrets } from './port.ts';
  * @public
  */
 export interface SecretsOptions {
-  /** The key, 32 random bytes that the host keeps somewhere safe. Left out, a key is drawn and never leaves the process. */
+  /** The key, 32 random bytes that the host keeps safe. Left out, one is drawn that never leaves the process. */
   readonly key?: Uint8Array;
 }
 
 /**
  * Creates what seals secrets: AES-256-GCM with a random nonce for each, as text `v1.<nonce>.<ciphertext>` in base64url.
  *
- * Without a key, what was sealed can be opened for as long as this object lives: `durable` is false, and secrets are
- * not accepted where state outlives the process. One key seals up to 2^32 secrets. The length of a secret shows.
+ * Without a key, what was sealed can be opened for as long as this object lives: `durable` is false. One key seals up
+ * to 2^32 secrets. The length of a secret shows.
  *
  * @param options - the key; see {@link SecretsOptions}. It is copied
  * @returns the port. `open` rejects with an Error, whose message holds nothing secret, when the text was made with

@@ -148,7 +148,7 @@ export type ConnectionEffect = EffectOf<'connections.close'> & {
 export type ConnectionDecision = DecisionOf<Snapshot, ConnectionEvent, ConnectionEffect>;
 
 const id = z.int().check(z.minimum(0));
-const line = shape.text(1024);
+const line = shape.text(4096);
 const representationShape = z.strictObject({
   state: z.string(),
   role: z.string(),

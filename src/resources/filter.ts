@@ -3,7 +3,6 @@
  *
  * The chapter "Filter" of the Gateway Administration REST Interface.
  */
-import { castDraft } from 'immer';
 import * as z from 'zod/mini';
 
 import { never, type Entity } from '../core/collection.ts';
@@ -12,7 +11,7 @@ import type { Json } from '../core/json.ts';
 import type { DocumentPart } from '../core/kind.ts';
 import { nameKey } from '../core/name.ts';
 import type { Operation, ParsedOperation } from '../core/patch.ts';
-import { isObject, type JsonObject } from '../core/patch-view.ts';
+import { definePatchView, isObject, type JsonObject } from '../core/patch-view.ts';
 import { formatPointer } from '../core/pointer.ts';
 import type { Fault } from '../core/problem.ts';
 import type { RouteOf } from '../core/route.ts';
@@ -20,7 +19,7 @@ import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes } from '../snapshot/route.ts';
-import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, resettle, type Snapshot } from '../snapshot/snapshot.ts';
 import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
 
 /**
@@ -147,8 +146,8 @@ export const filterDocument: DocumentPart<Filter, z.infer<typeof documentShape>>
   }),
 };
 
-/** The representation of a filter. @internal */
-export function toFilterRepresentation(snapshot: Snapshot, filter: Filter): FilterRepresentation {
+/** The representation of a filter. */
+function toFilterRepresentation(snapshot: Snapshot, filter: Filter): FilterRepresentation {
   const link = linkOf('filters', filter);
   const services = [...snapshot.services].filter(({ settings }) => settings.filters.includes(link));
   const { name, module, settings } = filter;
@@ -166,9 +165,7 @@ export const filterEvents: EventTable<Snapshot, FilterEvent> = {
     origin: 'command',
     effect: 'filter.update',
     evolve: (snapshot, event, change) =>
-      revise(snapshot, 'filters', event.filter, change, (draft, { settings }) => {
-        draft.settings = castDraft(mergeUpdate(settings, event));
-      }),
+      resettle(snapshot, 'filters', event.filter, change, (settings) => mergeUpdate(settings, event)),
   },
 };
 
@@ -181,6 +178,8 @@ export const filterEffects: EffectTable<FilterEffect> = { 'filter.update': inver
  */
 function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
   const [field, name, member] = operation.path;
+  if (operation.path.length === 1 && operation.op !== 'test')
+    return { ...operation, ...fromSingleEntry(operation.value) };
   if (field !== 'parameters' || name === undefined || operation.value === undefined) return operation;
   const present = Object.hasOwn(settings['parameters'] as JsonObject, name);
   if (operation.path.length === 2 && operation.op !== 'test')
@@ -189,6 +188,13 @@ function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperati
     return { ...operation, path: [field, name], value: fromShorthand(operation.value) };
   }
   return operation;
+}
+
+/** The single-entry form: an object that is itself a parameter with its name. */
+function fromSingleEntry(value: Json | undefined): { readonly value?: Json } {
+  if (!isObject(value) || typeof value['name'] !== 'string') return {};
+  const { name, ...entry } = value;
+  return { value: Object.fromEntries([[name, fromShorthand(entry)]]) };
 }
 
 function fromShorthand(value: Json): Json {
@@ -221,14 +227,13 @@ function check(
 const patchable: Patchable<'filters', FilterSettings, FilterEvent, FilterEffect> = {
   collection: 'filters',
   events: filterEvents,
-  view: {
+  view: definePatchView<FilterSettings>({
     fields: { parameters: {} },
     readOnly: ['name', 'module', 'services'],
-    aliases: {},
     shape: z.strictObject({ parameters }),
     expand,
     check,
-  },
+  }),
   settings: (filter) => filter.settings,
   shown: toFilterRepresentation,
   consequence: (head, filter, update) => ({

@@ -3,7 +3,6 @@
  *
  * The chapter "Monitor" of the Gateway Administration REST Interface.
  */
-import { castDraft } from 'immer';
 import * as z from 'zod/mini';
 
 import { never, type Entity } from '../core/collection.ts';
@@ -21,12 +20,13 @@ import { defineLifecycle } from '../core/lifecycle.ts';
 import { nameKey } from '../core/name.ts';
 import type { ObservationTable } from '../core/observation.ts';
 import type { Operation } from '../core/patch.ts';
+import { definePatchView } from '../core/patch-view.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes, stepRoutes } from '../snapshot/route.ts';
-import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, resettle, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import { decideStep, patchAsGiven, type Patchable, type Startable } from '../snapshot/transition.ts';
 
 /**
@@ -188,8 +188,8 @@ export const monitorDocument: DocumentPart<Monitor, z.infer<typeof documentShape
   save: ({ name, module, state, settings }) => ({ name, module, state, ...settings }),
 };
 
-/** The representation of a monitor. @internal */
-export function toMonitorRepresentation({ name, module, state, settings }: Monitor): MonitorRepresentation {
+/** The representation of a monitor. */
+function toMonitorRepresentation({ name, module, state, settings }: Monitor): MonitorRepresentation {
   return { name, module, state, ...settings };
 }
 
@@ -209,9 +209,7 @@ export const monitorEvents: EventTable<Snapshot, MonitorEvent> = {
     origin: 'command',
     effect: 'monitor.update',
     evolve: (snapshot, event, change) =>
-      revise(snapshot, 'monitors', event.monitor, change, (draft, { settings }) => {
-        draft.settings = castDraft(mergeUpdate(settings, event));
-      }),
+      resettle(snapshot, 'monitors', event.monitor, change, (settings) => mergeUpdate(settings, event)),
   },
 };
 
@@ -249,7 +247,7 @@ const machine: Startable<'monitors', MonitorState, 'start' | 'stop', MonitorEven
 const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEffect> = {
   collection: 'monitors',
   events: monitorEvents,
-  view: {
+  view: definePatchView<MonitorSettings>({
     fields: {
       servers: { links: 'servers' },
       monitor_interval: {},
@@ -258,9 +256,8 @@ const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEff
       write_timeout: {},
     },
     readOnly: ['name', 'module', 'state'],
-    aliases: {},
     shape: z.strictObject(settings),
-  },
+  }),
   settings: (monitor) => monitor.settings,
   shown: (_snapshot, monitor) => toMonitorRepresentation(monitor),
   consequence: (head, monitor, update) => ({

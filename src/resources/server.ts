@@ -14,12 +14,13 @@ import { nameKey } from '../core/name.ts';
 import type { ObservationTable } from '../core/observation.ts';
 import type { Operation } from '../core/patch.ts';
 import { sameJson } from '../core/pointer.ts';
+import { definePatchView } from '../core/patch-view.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes } from '../snapshot/route.ts';
-import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, resettle, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
 
 /**
@@ -140,9 +141,12 @@ export type ServerEffect = OfServer & EffectOf<'server.update'> & Update<ServerS
  */
 export type ServerDecision = DecisionOf<Snapshot, ServerEvent, ServerEffect>;
 
-/** The words of a status, in the order given; a word that comes again is dropped. @internal */
-export const statusShape = z.pipe(
-  z.array(z.enum(serverStatusWords)).check(z.maxLength(16)),
+/** The words of a status as they may be sent: one may come again. */
+const wordsShape = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
+
+/** The words of a status, in the order given; a word that comes again is dropped. */
+const statusShape = z.pipe(
+  wordsShape,
   z.transform((words): readonly ServerStatusWord[] => [...new Set(words)]),
 );
 
@@ -198,8 +202,8 @@ export const serverDocument: DocumentPart<Server, z.infer<typeof documentShape>>
   }),
 };
 
-/** The representation of a server. @internal */
-export function toServerRepresentation({ name, protocol, settings }: Server): ServerRepresentation {
+/** The representation of a server. */
+function toServerRepresentation({ name, protocol, settings }: Server): ServerRepresentation {
   const { address, port, state, parameters } = settings;
   return { name, address, port, protocol, status: state, parameters };
 }
@@ -207,15 +211,28 @@ export function toServerRepresentation({ name, protocol, settings }: Server): Se
 /**
  * The status that follows from a report. `maintenance` belongs to the administrator: a report neither sets nor
  * clears it, and it stands first.
- *
- * @internal
  */
-export function reportedStatus(
+function reportedStatus(
   status: readonly ServerStatusWord[],
   report: readonly ServerStatusWord[],
 ): readonly ServerStatusWord[] {
   const words = report.filter((word) => word !== 'maintenance');
   return status.includes('maintenance') ? ['maintenance', ...words] : words;
+}
+
+/**
+ * The status after an update, when a report may have changed it since the update was decided: what the update added
+ * is there, what it removed is gone, and the rest is as it was reported.
+ */
+function mergeWords(
+  present: readonly ServerStatusWord[],
+  before: readonly ServerStatusWord[],
+  after: readonly ServerStatusWord[],
+): readonly ServerStatusWord[] {
+  if (sameJson(present, before)) return after;
+  const added = after.filter((word) => !before.includes(word) && !present.includes(word));
+  const kept = present.filter((word) => after.includes(word) || !before.includes(word));
+  return reportedStatus(added.includes('maintenance') ? ['maintenance'] : kept, [...kept, ...added]);
 }
 
 /** @internal */
@@ -232,9 +249,10 @@ export const serverEvents: EventTable<Snapshot, ServerEvent> = {
     origin: 'command',
     effect: 'server.update',
     evolve: (snapshot, event, change) =>
-      revise(snapshot, 'servers', event.server, change, (draft, { settings }) => {
-        draft.settings = castDraft(mergeUpdate(settings, event));
-      }),
+      resettle(snapshot, 'servers', event.server, change, (settings) => ({
+        ...mergeUpdate(settings, event),
+        state: Object.freeze(mergeWords(settings.state, event.before.state, event.after.state)),
+      })),
   },
 };
 
@@ -262,12 +280,13 @@ export const serverEffects: EffectTable<ServerEffect> = { 'server.update': inver
 const patchable: Patchable<'servers', ServerSettings, ServerEvent, ServerEffect> = {
   collection: 'servers',
   events: serverEvents,
-  view: {
+  view: definePatchView<ServerSettings>({
     fields: { address: {}, port: {}, parameters: {}, state: {} },
     readOnly: ['name', 'protocol'],
     aliases: { status: 'state' },
-    shape: z.strictObject({ ...settings, state: statusShape }),
-  },
+    shape: z.strictObject({ ...settings, state: wordsShape }),
+    normalize: (settings) => ({ ...settings, state: [...new Set(settings.state)] }),
+  }),
   settings: (server) => server.settings,
   shown: (_snapshot, server) => ({ ...toServerRepresentation(server), state: server.settings.state }),
   consequence: (head, server, update) => ({

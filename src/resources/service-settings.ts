@@ -3,7 +3,7 @@
  */
 import * as z from 'zod/mini';
 
-import type { PatchView } from '../core/patch-view.ts';
+import { definePatchView } from '../core/patch-view.ts';
 import * as shape from '../core/shape.ts';
 
 /**
@@ -56,8 +56,12 @@ export const settings = {
   ...optionalSettings,
 };
 
+/** The settings with the secret under the name of its field. */
+const { passwordSealed: password, ...open } = settings;
+const patchable = { ...open, password };
+
 /** What a JSON Patch sees of a service. @internal */
-export const servicePatchView: PatchView<ServiceSettings> = {
+export const servicePatchView = definePatchView<ServiceSettings>({
   fields: {
     servers: { links: 'servers' },
     router_options: {},
@@ -72,6 +76,5 @@ export const servicePatchView: PatchView<ServiceSettings> = {
     strip_db_esc: {},
   },
   readOnly: ['name', 'router', 'state', 'total_connections', 'current_connections', 'started'],
-  aliases: {},
-  shape: z.strictObject(settings),
-};
+  shape: z.strictObject(patchable),
+});

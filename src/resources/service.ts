@@ -4,7 +4,6 @@
  * The chapter "Service" of the Gateway Administration REST Interface. Its listeners are in `listener.ts`, its
  * sessions in `session.ts`.
  */
-import { castDraft } from 'immer';
 import * as z from 'zod/mini';
 
 import { latest, never, type Entity } from '../core/collection.ts';
@@ -21,7 +20,7 @@ import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes, stepRoutes, type Readable } from '../snapshot/route.ts';
-import { linkOf, note, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, note, resettle, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import { decideStep, patchAsGiven, type Patchable, type Startable } from '../snapshot/transition.ts';
 import { optionalSettings, servicePatchView, settings, type ServiceSettings } from './service-settings.ts';
 import { listenerRoute, listenerShape, type Listener } from './listener.ts';
@@ -187,8 +186,8 @@ export const serviceDocument: DocumentPart<Service, z.infer<typeof documentShape
   },
 };
 
-/** The representation of a service. @internal */
-export function toServiceRepresentation(
+/** The representation of a service. */
+function toServiceRepresentation(
   snapshot: Snapshot,
   service: Service,
   times: TimeFormat,
@@ -239,9 +238,9 @@ export const serviceEvents: EventTable<Snapshot, ServiceEvent> = {
     origin: 'command',
     effect: 'service.update',
     evolve(snapshot, event, change) {
-      const next = revise(snapshot, 'services', event.service, change, (draft, { settings }) => {
-        draft.settings = castDraft(mergeUpdate(settings, event));
-      });
+      const next = resettle(snapshot, 'services', event.service, change, (settings) =>
+        mergeUpdate(settings, event),
+      );
       return noteFilters(next, event, change);
     },
   },
@@ -253,6 +252,7 @@ function noteFilters(
   { before, after }: Update<ServiceSettings>,
   change: Change,
 ): Snapshot {
+  if (before.filters === after.filters) return snapshot;
   const [old, now] = [new Set(before.filters), new Set(after.filters)];
   const changed = [
     ...before.filters.filter((link) => !now.has(link)),

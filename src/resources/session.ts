@@ -145,7 +145,7 @@ const representationShape = z.strictObject({
   connected: z.string(),
   idle: z.number(),
 });
-const line = shape.text(1024);
+const line = shape.text(4096);
 
 function toRepresentation(
   snapshot: Snapshot,

@@ -13,13 +13,14 @@ import {
   refused,
   type Context,
   type DecisionOf,
-  type EffectTable,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
 import type { DocumentPart } from '../core/kind.ts';
 import { linkTo } from '../core/link.ts';
+import type { Json } from '../core/json.ts';
 import { nameKey } from '../core/name.ts';
+import { isObject } from '../core/patch-view.ts';
 import { ok, problem, problemOf, type Fault } from '../core/problem.ts';
 import type { CommandRoute, RouteOf } from '../core/route.ts';
 import { passwordFault } from '../core/secret.ts';
@@ -126,9 +127,6 @@ export const userEvents: EventTable<Snapshot, UserEvent> = {
   },
 };
 
-/** @internal */
-export const userEffects: EffectTable<never> = {};
-
 /** All users are one resource: the last two must not be deleted at the same time. */
 const resource = '/users';
 
@@ -221,7 +219,7 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
   body: { mediaTypes: ['application/json'], shape: bodyShape },
   async command(_subject, body, protector) {
     const parsed = shape.parseShape(bodyShape, body);
-    const faults = parsed.ok ? faultsOfPassword(parsed.value.password) : parsed.faults;
+    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body)];
     if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
     const { name, password } = parsed.value;
     const passwordHash = await protector.hash(password.normalize('NFC'));
@@ -229,8 +227,10 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
   },
 };
 
-function faultsOfPassword(password: string): readonly Fault[] {
-  const detail = passwordFault(password);
+/** The shape has said it when the password is missing or no text. */
+function faultsOfPassword(body: Json): readonly Fault[] {
+  const password = isObject(body) ? body['password'] : undefined;
+  const detail = typeof password === 'string' ? passwordFault(password) : undefined;
   return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
 }
 

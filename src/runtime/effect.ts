@@ -84,7 +84,11 @@ async function inspect(
 ): Promise<'in-place' | 'not-in-place' | undefined> {
   let seen: 'in-place' | 'not-in-place' | undefined;
   await withDeadline(performance, async (context) => {
-    seen = await performance.gateway.inspect(effect, context).catch(() => undefined);
+    try {
+      seen = await performance.gateway.inspect(effect, context);
+    } catch {
+      // A host that cannot say has not said: it is asked again.
+    }
   });
   return seen;
 }

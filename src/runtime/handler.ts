@@ -236,7 +236,22 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
       ? {}
       : { condition: (snapshot) => preconditionFailure(snapshot, aboutOf(asked, snapshot), tags) }),
   };
-  return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
+  return query.dryRun
+    ? plan(options, asked, toDo)
+    : conclude(options, asked, await execute(options, request, toDo));
+}
+
+/** A client that goes away takes its command back, as long as that has not begun. */
+async function execute(options: HandlerOptions, { signal }: AdminRequest, toDo: Command): Promise<Execution> {
+  try {
+    return await options.execute(signal === undefined ? toDo : { ...toDo, signal });
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+    return {
+      outcome: 'refused',
+      problem: problem('closed', 'The client went away before its turn came: nothing was done.'),
+    };
+  }
 }
 
 /** Says that a condition does not hold, or `undefined` when it does. @internal */
@@ -268,7 +283,7 @@ function plan(options: HandlerOptions, asked: Asked, toDo: Command): AdminRespon
 
 function conclude({ rendering }: HandlerOptions, asked: Asked, execution: Execution): AdminResponse {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
-    return refusal(execution.problem, execution.problem.status === 503 ? { 'retry-after': '1' } : {});
+    return refusal(execution.problem, execution.problem.code === 'overloaded' ? { 'retry-after': '1' } : {});
   }
   const { snapshot } = execution;
   const version = aboutOf(asked, snapshot);

@@ -14,7 +14,7 @@ export interface Query {
   readonly range?: Range;
   /** Whether the command is only to be planned. */
   readonly dryRun: boolean;
-  /** The query without its range, as it was written. */
+  /** The query without its range, encoded. */
   readonly rest: string;
 }
 
@@ -47,7 +47,7 @@ export function parseQuery(
     ...(fields === undefined ? {} : { fields: fields.value }),
     ...(range === undefined ? {} : { range: range.value }),
     dryRun: dryRun[0] === 'true',
-    rest: withoutRange(raw),
+    rest: withoutRange(query),
   });
 }
 
@@ -56,9 +56,6 @@ function unsupported(stranger: string, known: readonly string[]): string {
   return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. ${supported}`;
 }
 
-function withoutRange(raw: string): string {
-  return raw
-    .split('&')
-    .filter((part) => !/^range(?:=|$)/.test(part))
-    .join('&');
+function withoutRange(query: URLSearchParams): string {
+  return new URLSearchParams([...query].filter(([name]) => name !== 'range')).toString();
 }

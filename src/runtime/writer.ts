@@ -37,11 +37,11 @@ export type Execution =
       readonly problem: Problem;
     }
   | {
-      /** The host did not say in time whether it was done. It is found out, and an event will tell. */
+      /** The host did not say in time whether it was done. It is found out; if it was, an event will tell. */
       readonly outcome: 'unknown';
       /** What to do next. */
       readonly problem: Problem;
-      /** Identifies the operation in the event that settles it. */
+      /** Identifies the operation in the events that settle it. */
       readonly operationId: string;
     };
 
@@ -263,13 +263,13 @@ function refusal(code: ProblemCode, detail: string): Execution {
 function inProgress(): Execution {
   return refusal(
     'operation-in-progress',
-    'It is not yet known what became of an earlier command on this resource. Wait for its event, then try again.',
+    'It is not yet known what became of an earlier command on this resource. Try again in a moment.',
   );
 }
 
 function unknown(operationId: string): Execution {
   const detail =
     `The gateway did not say in time whether it was done (operation ${operationId}). It is being found out: ` +
-    'read the resource again, or wait for the event of this operation.';
+    'read the resource again. If it was done, an event with the id of this operation will tell.';
   return { outcome: 'unknown', problem: problem('outcome-unknown', detail), operationId };
 }

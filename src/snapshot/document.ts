@@ -3,16 +3,16 @@
  *
  * A document uses the names and links of the interface and writes every time as an ISO 8601 instant with an offset.
  */
-import { freeze } from 'immer';
 import * as z from 'zod/mini';
 
 import { Collection, type Entity } from '../core/collection.ts';
 import { isEpoch } from '../core/etag.ts';
+import { deepFreeze } from '../core/freeze.ts';
 import { checkJson, type Json } from '../core/json.ts';
 import type { DocumentPart } from '../core/kind.ts';
 import { nameKey } from '../core/name.ts';
 import { isObject, type JsonObject } from '../core/patch-view.ts';
-import { formatPointer, hasReservedKey } from '../core/pointer.ts';
+import { formatPointer, hasReservedKey, reservedToken } from '../core/pointer.ts';
 import { maxListedFaults, type Fault } from '../core/problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
@@ -192,7 +192,7 @@ function load(document: Json): Loading {
   ];
   const sessions = readSessions(members.sessions, find);
   const faults = [
-    ...reservedFaults(document),
+    ...(hasReservedKey(document) === undefined ? [] : reservedFaults(document)),
     ...(whole.ok ? [] : whole.faults),
     ...names.faults,
     ...[servers, services, monitors, filters, users, sessions].flatMap((loaded) => loaded.faults),
@@ -200,7 +200,7 @@ function load(document: Json): Loading {
   return {
     faults,
     build(epoch) {
-      const gateway = freeze(loadWhole(whole.ok ? whole.value : {}), true);
+      const gateway = deepFreeze(loadWhole(whole.ok ? whole.value : {}));
       const collections = {
         servers: Collection.of(servers.entities),
         services: Collection.of(services.entities),
@@ -289,7 +289,7 @@ function loadCollection<T extends Entity>(
     const parsed = parseShape(part.shape as z.core.$ZodType<JsonObject>, entry, [member, position]);
     const resolved = resolveEntry(part, isObject(entry) ? entry : {}, [member, position], find);
     faults.push(...(parsed.ok ? [] : parsed.faults), ...resolved.faults);
-    if (parsed.ok) entities.push(freeze(part.load({ ...parsed.value, ...resolved.links } as never), true));
+    if (parsed.ok) entities.push(deepFreeze(part.load({ ...parsed.value, ...resolved.links } as never)));
   }
   return { entities, faults };
 }
@@ -313,11 +313,16 @@ function resolveEntry(
   return { links, faults };
 }
 
-function reservedFaults(document: Json): readonly Fault[] {
-  const pointer = hasReservedKey(document);
-  return pointer === undefined
-    ? []
-    : [{ pointer, code: 'reserved-key', detail: 'this name cannot be used as a key' }];
+/** Every place with a reserved key. The depth of a document is limited before this is called. */
+function reservedFaults(value: Json, path: readonly (string | number)[] = []): readonly Fault[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value as JsonObject).flatMap(([name, member]) => {
+    const place = [...path, name];
+    if (reservedToken([name]) === undefined) return reservedFaults(member, place);
+    return [
+      { pointer: formatPointer(place), code: 'reserved-key', detail: 'this name cannot be used as a key' },
+    ];
+  });
 }
 
 /**

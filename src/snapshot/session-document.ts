@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import type { Json } from '../core/json.ts';
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import type { JsonObject } from '../core/patch-view.ts';
+import { isObject, type JsonObject } from '../core/patch-view.ts';
 import { createOwner } from '../core/ordered-map.ts';
 import { formatPointer } from '../core/pointer.ts';
 import type { Fault } from '../core/problem.ts';
@@ -68,7 +68,7 @@ export interface ConnectionEntry {
 }
 
 const id = z.int().check(z.minimum(0));
-const line = shape.text(1024);
+const line = shape.text(4096);
 
 const connectionShape = z.strictObject({
   id: z.exactOptional(id),
@@ -102,38 +102,53 @@ type Entry = z.infer<typeof sessionShape>;
 export function readSessions(entries: readonly Json[], find: FindName): Loaded<Session> {
   const entities: Session[] = [];
   const faults: Fault[] = [];
-  const seen = new Set<number>();
+  const seen = new Set<Json>();
   for (const [position, entry] of entries.entries()) {
     const path = ['sessions', position];
     const parsed = shape.parseShape(sessionShape, entry, path);
-    if (!parsed.ok) {
-      faults.push(...parsed.faults);
-      continue;
-    }
-    faults.push(...entryFaults(parsed.value, path, find, seen));
-    seen.add(parsed.value.id);
-    entities.push(toSession(parsed.value));
+    const written = isObject(entry) ? entry : {};
+    faults.push(...(parsed.ok ? [] : parsed.faults), ...referenceFaults(written, path, find, seen));
+    if (typeof written['id'] === 'number') seen.add(written['id']);
+    if (parsed.ok) entities.push(toSession(parsed.value));
   }
   return { entities, faults };
 }
 
-function entryFaults(
-  entry: Entry,
+/** Checks ids and links as they were written, so that a fault elsewhere in the entry does not hide one here. */
+function referenceFaults(
+  entry: JsonObject,
   path: readonly (string | number)[],
   find: FindName,
-  seen: ReadonlySet<number>,
+  seen: ReadonlySet<Json>,
 ): readonly Fault[] {
-  const { connections = [] } = entry;
+  const { id = null, service, connections } = entry;
+  const known = new Set<Json>();
   return [
-    ...(seen.has(entry.id) ? [repeated([...path, 'id'], 'session')] : []),
-    ...atPlace(resolveLinks([entry.service], 'services', find, []).faults, [...path, 'service']),
-    ...connections.flatMap(({ id, server }, position) => {
-      const place = [...path, 'connections', position];
-      const first = id === undefined || connections.findIndex((each) => each.id === id) === position;
-      const links = atPlace(resolveLinks([server], 'servers', find, []).faults, [...place, 'server']);
-      return first ? links : [repeated([...place, 'id'], 'connection of this session'), ...links];
-    }),
+    ...(seen.has(id) ? [repeated([...path, 'id'], 'session')] : []),
+    ...linkFaults(service, 'services', find, [...path, 'service']),
+    ...(Array.isArray(connections) ? (connections as readonly Json[]) : []).flatMap(
+      (connection, position) => {
+        const place = [...path, 'connections', position];
+        const { id: inner = null, server } = isObject(connection) ? connection : {};
+        const again = inner !== null && known.has(inner);
+        known.add(inner);
+        const links = linkFaults(server, 'servers', find, [...place, 'server']);
+        return again ? [repeated([...place, 'id'], 'connection of this session'), ...links] : links;
+      },
+    ),
   ];
+}
+
+/** Faults of a single link, at the place of the link itself. */
+function linkFaults(
+  link: Json | undefined,
+  collection: string,
+  find: FindName,
+  path: readonly (string | number)[],
+): readonly Fault[] {
+  if (typeof link !== 'string') return [];
+  const pointer = formatPointer(path);
+  return resolveLinks([link], collection, find, []).faults.map((fault) => ({ ...fault, pointer }));
 }
 
 function repeated(path: readonly (string | number)[], what: string): Fault {
@@ -142,11 +157,6 @@ function repeated(path: readonly (string | number)[], what: string): Fault {
     code: 'validation-failed',
     detail: `is the id of an earlier ${what}`,
   };
-}
-
-/** Faults of a single link, at the place of the link itself. */
-function atPlace(faults: readonly Fault[], path: readonly (string | number)[]): readonly Fault[] {
-  return faults.map((fault) => ({ ...fault, pointer: formatPointer(path) }));
 }
 
 function toSession({ service, connected, idle = 0, connections = [], ...rest }: Entry): Session {

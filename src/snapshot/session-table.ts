@@ -143,14 +143,13 @@ export class SessionTable implements Iterable<Session> {
       OrderedMap.from(
         Array.from(positions.values(), (position) => [position, { position, sessions, total: 0, live: 0 }]),
       );
+    const counts = OrderedMap.empty<number>((connections) => connections);
+    const times = OrderedMap.empty<number>();
     return new SessionTable(
       { services, servers },
       OrderedMap.empty(),
-      entries(services, OrderedMap.empty()),
-      entries(
-        servers,
-        OrderedMap.empty((connections) => connections),
-      ),
+      entries(services, times),
+      entries(servers, counts),
     );
   }
 
@@ -191,16 +190,16 @@ export class SessionTable implements Iterable<Session> {
 
   /** Like {@link SessionTable.range}, of the sessions on a service. */
   rangeOfService(key: string, offset: number, length: number): readonly Session[] {
-    const ids = this.#service(key)?.sessions.keys(offset, length) ?? [];
-    return ids.map((id) => this.#sessions.get(id) as Session);
+    return this.idsOfService(key, offset, length).map((id) => this.#sessions.get(id) as Session);
   }
 
-  /** The ids and connect times of what {@link SessionTable.rangeOfService} gives, ten times as fast. */
-  identitiesOfService(
-    key: string,
-    offset: number,
-    length: number,
-  ): readonly Pick<Session, 'id' | 'connected'>[] {
+  /** The ids of what {@link SessionTable.rangeOfService} gives, many times faster. */
+  idsOfService(key: string, offset: number, length: number): readonly number[] {
+    return this.#service(key)?.sessions.keys(offset, length) ?? [];
+  }
+
+  /** The ids and connect times of what {@link SessionTable.rangeOfService} gives, some ten times faster. */
+  identitiesOfService(key: string, offset: number, length: number): Pick<Session, 'id' | 'connected'>[] {
     const entries = this.#service(key)?.sessions.range(offset, length) ?? [];
     return entries.map((entry) => ({ id: entry.key, connected: entry.value }));
   }
@@ -242,6 +241,8 @@ export class SessionTable implements Iterable<Session> {
   /**
    * Opens a session with the connections it has. Changes nothing when the id is taken, a service or server is not
    * there, or two of the connections have one id.
+   *
+   * @throws RangeError when the id is not a safe integer
    */
   open(session: Session, { revision, owner }: TableChange): SessionTable {
     const { id, connected } = session;
@@ -264,7 +265,8 @@ export class SessionTable implements Iterable<Session> {
   ): SessionTable {
     const before = this.get(id);
     if (before === undefined || agrees(before, update)) return this;
-    return this.#replace({ ...before, ...update }, before.connections, this.#servers, owner);
+    const { service, connected, connections } = before;
+    return this.#put({ ...before, ...update, id, service, connected }, connections, this.#servers, owner);
   }
 
   /** Closes a session; when a connect time is given, only one that connected then, because ids are used again. */
@@ -289,7 +291,7 @@ export class SessionTable implements Iterable<Session> {
     if (placeOf(session.connections, connection.id) < length) return this;
     const record = connectionRecord(connection);
     const servers = this.#recount(sessionId, [record], 1, owner);
-    return this.#replace(session, [...session.connections].toSpliced(length, 0, record), servers, owner);
+    return this.#put(session, [...session.connections].toSpliced(length, 0, record), servers, owner);
   }
 
   /** Changes a connection that is open. */
@@ -303,9 +305,10 @@ export class SessionTable implements Iterable<Session> {
     const place = placeOf(session?.connections ?? [], id);
     const before = session?.connections[place];
     if (session === undefined || before === undefined) return this;
-    const after = connectionRecord({ ...before, ...update }, before.statistics);
+    const { server, statistics } = before;
+    const after = connectionRecord({ ...before, ...update, id, server }, statistics);
     if (agrees(before, after)) return this;
-    return this.#replace(session, [...session.connections].with(place, after), this.#servers, owner);
+    return this.#put(session, [...session.connections].with(place, after), this.#servers, owner);
   }
 
   /** Closes a connection; when a connect time is given, only one of a session that connected then. */
@@ -318,7 +321,7 @@ export class SessionTable implements Iterable<Session> {
     const closed = session?.connections[place];
     if (session === undefined || closed === undefined) return this;
     const servers = this.#recount(session.id, [closed], -1, owner);
-    return this.#replace(session, [...session.connections].toSpliced(place, 1), servers, owner);
+    return this.#put(session, [...session.connections].toSpliced(place, 1), servers, owner);
   }
 
   #service(key: string): Entry | undefined {
@@ -346,17 +349,9 @@ export class SessionTable implements Iterable<Session> {
   }
 
   /** This table with the session of this id replaced. */
-  #replace(
-    session: Session,
-    connections: readonly Connection[],
-    servers: Entries,
-    owner?: Owner,
-  ): SessionTable {
-    const sessions = this.#sessions.set(
-      session.id,
-      sessionRecord(session, Object.freeze(connections)),
-      owner,
-    );
+  #put(session: Session, connections: readonly Connection[], servers: Entries, owner?: Owner): SessionTable {
+    const record = sessionRecord(session, Object.freeze(connections));
+    const sessions = this.#sessions.set(record.id, record, owner);
     return new SessionTable(this.#positions, sessions, this.#services, servers, this.total, this.live);
   }
 

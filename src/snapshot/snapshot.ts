@@ -128,7 +128,9 @@ function find<K extends keyof Collections>(
 /** Look-up of the names of a snapshot, for links that come in. @internal */
 export function nameFinder(snapshot: Snapshot): FindName {
   return (collection, key) =>
-    collection in singular ? find(snapshot, collection as keyof Collections, key)?.name : undefined;
+    Object.hasOwn(singular, collection)
+      ? find(snapshot, collection as keyof Collections, key)?.name
+      : undefined;
 }
 
 /** The canonical link of a named thing. @internal */
@@ -165,6 +167,27 @@ export function revise<K extends keyof Collections>(
     collection,
     Object.freeze({ ...after, version: nextVersion(before.version, change) }) as Collections[K],
   );
+}
+
+/**
+ * Gives one thing of a collection other settings, and its version with them. Total, as {@link revise} is. It makes a
+ * new thing even of equal settings: writing a secret again is a change.
+ *
+ * @internal
+ */
+export function resettle<K extends Exclude<keyof Collections, 'users'>>(
+  snapshot: Snapshot,
+  collection: K,
+  key: string,
+  change: Change,
+  settingsOf: (settings: Collections[K]['settings']) => Collections[K]['settings'],
+): Snapshot {
+  const before = find(snapshot, collection, key);
+  if (before === undefined) return snapshot;
+  const settings = Object.freeze(settingsOf(before.settings));
+  // Spread, not a draft: patches are frequent, and this is a tenth of the time.
+  const after: Entity = Object.freeze({ ...before, settings, version: nextVersion(before.version, change) });
+  return put(snapshot, collection, after as Collections[K]);
 }
 
 /** Puts one thing in the place of the one with its key, or adds it. @internal */

@@ -23,8 +23,8 @@ import { linkOf, lookUp, nameFinder, type Collections, type Snapshot } from './s
 
 const utc = createTimeFormat('UTC');
 
-/** The fact and the wish that a transition comes to. @internal */
-export interface Consequence<E, F> {
+/** The fact and the wish that a transition comes to. */
+interface Consequence<E, F> {
   readonly event: E;
   readonly effect: F;
 }
@@ -98,7 +98,7 @@ export function decidePatch<
   if (!found.ok) return refused(snapshot, found.problem);
   const link = linkOf(patchable.collection, found.value);
   const before = patchable.settings(found.value);
-  const shown = patchable.shown(snapshot, found.value, context.times ?? utc) as JsonObject;
+  const shown = (): JsonObject => patchable.shown(snapshot, found.value, context.times ?? utc) as JsonObject;
   const patched = patchSettings(patchable.view, shown, before, operations, nameFinder(snapshot));
   if (!patched.ok) return refused(snapshot, patched.problem, [link]);
   const { after, operations: needed } = patched.value;

@@ -27,7 +27,7 @@ describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
 
   /** The representation at a place: the thing, or the first of the list. */
   async function shownAt({ of }: Field, which: 'full' | 'bare'): Promise<unknown> {
-    const place = places[of as keyof typeof places];
+    const place = places[of];
     const transport = which === 'bare' && place?.bareWhereEmpty === true ? bare : full;
     const { status, body } = await transport.send('GET', place?.[which] ?? '');
     expect(status).toBe(200);

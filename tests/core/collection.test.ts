@@ -10,9 +10,7 @@ const entity = (name: string, revision = 0): Entity =>
 type Change = { readonly put: string } | { readonly drop: string };
 
 const names = fc.constantFrom('a', 'B', 'c d', 'C-D', '__proto__', 'constructor', 'length');
-const changes = fc.array(
-  fc.oneof(fc.record({ put: names }), fc.record({ drop: names })) as fc.Arbitrary<Change>,
-);
+const changes = fc.array(fc.oneof(fc.record({ put: names }), fc.record({ drop: names })));
 
 describe('a collection', () => {
   it('behaves as a list in which each key is once', () => {

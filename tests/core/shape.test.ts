@@ -7,7 +7,7 @@ import * as shape from '../../src/core/shape.ts';
 const accepts = (schema: z.core.$ZodType, value: unknown): boolean => shape.parseShape(schema, value).ok;
 
 describe.each([
-  ['port', shape.port, [1, 65535, 5432], [0, -1, 65536, 1.5, '5432', null, true, NaN, Infinity, 1e400]],
+  ['port', shape.port, [1, 65535, 5432], [0, -1, 65536, 1.5, '5432', null, true, NaN, Infinity]],
   ['unlimited', shape.unlimited, [0, 1, Number.MAX_SAFE_INTEGER], [-1, 0.5, '0', null, 2 ** 53, NaN]],
   [
     'address',
@@ -183,7 +183,7 @@ describe('parseShape', () => {
   it('never repeats the value', () => {
     const secret = 'planted-secret';
     for (const schema of [shape.port, shape.address, shape.options, shape.instant, shape.links, person]) {
-      const parsed = shape.parseShape(schema as z.core.$ZodType, { name: [secret], a: { b: secret } });
+      const parsed = shape.parseShape(schema, { name: [secret], a: { b: secret } });
       expect(JSON.stringify(parsed)).not.toContain(secret);
     }
   });

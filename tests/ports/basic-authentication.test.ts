@@ -181,7 +181,8 @@ describe('createBasicAuthentication', () => {
     ['a control character in the password', base64('Ada:engine\0')],
     ['a control character in the name', base64('A\u0085da:engine')],
     ['a password over 1 KiB', base64(`Ada:${'x'.repeat(1025)}`)],
-    ['a header of a megabyte', base64(`Ada:${'x'.repeat(1_000_000)}`)],
+    ['a password of a megabyte', base64(`Ada:${'x'.repeat(1_000_000)}`)],
+    ['a name of a megabyte', base64(`${'x'.repeat(1_000_000)}:engine`)],
   ])('refuses %s without any work', async (_what, header) => {
     const noting = createNotingHasher();
     const noted = createBasicAuthentication({ hasher: noting.hasher });
@@ -312,6 +313,20 @@ describe('many log-ins at the same time', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('never exceed the limits while more of them come in', async () => {
+    const { hasher: noted, work } = createNotingHasher();
+    const authenticate = createBasicAuthentication({ hasher: noted, waiting: 1000 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const answers: ReturnType<Authenticate>[] = [];
+    for (let count = 0; count < 300; count += 1) {
+      answers.push(authenticate(requestWith(credentials('ada', 'engine')), snapshot));
+      if (count % 3 === 0) await new Promise(setImmediate);
+    }
+    const known = await Promise.all(answers);
+    expect(known).toEqual(known.map(() => ({ name: 'ada' })));
+    expect(work.most).toBe(2);
   });
 
   it('do not stand in the way of malformed ones, which need no turn', async () => {

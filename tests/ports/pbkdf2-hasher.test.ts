@@ -100,7 +100,7 @@ describe('verify', () => {
     ['zero rounds', known.replace('i=3', 'i=0')],
     ['rounds with a leading zero', known.replace('i=3', 'i=03')],
     ['rounds with a sign', known.replace('i=3', 'i=+3')],
-    ['one round too many', known.replace('i=3', 'i=10000001')],
+    ['rounds that would take a minute', known.replace('i=3', 'i=99999999')],
     ['absurd rounds', known.replace('i=3', `i=${'9'.repeat(400)}`)],
     ['base64url', known.replaceAll('/', '_').replaceAll('+', '-')],
   ])('does not hold for %s', async (_what, hash) => {

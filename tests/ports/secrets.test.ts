@@ -28,6 +28,11 @@ describe('seal', () => {
     );
   });
 
+  it.each(['', '\0', '\ufeffhorse', 'e\u0301', '💾'])('keeps %j as it is', async (secret) => {
+    const secrets = createSecrets();
+    expect(await secrets.open(await secrets.seal(secret))).toBe(secret);
+  });
+
   it('gives plain ASCII that does not show the secret', async () => {
     const sealed = await createSecrets().seal('correct horse');
     expect(sealed).toMatch(/^v1\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);

@@ -32,7 +32,7 @@ export interface Held {
 export function hold(): Held {
   let begin = (): void => undefined;
   let done = (): void => undefined;
-  let fail = (_error: unknown): void => undefined;
+  let fail: (error: unknown) => void = () => undefined;
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
   });
@@ -58,7 +58,7 @@ export function refuse(reason: string): Apply {
 
 /** Rejects with something that is no refusal. */
 export function reject(error: unknown = new Error('the wire broke')): Apply {
-  return () => Promise.reject(error as Error);
+  return () => Promise.reject(error);
 }
 
 /** Throws before it gives a promise. */

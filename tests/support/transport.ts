@@ -94,7 +94,10 @@ async function openNode(admin: Admin): Promise<Transport> {
 
 function sendHttp(port: number, method: string, path: string, { headers = {}, body }: Sent): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
+    // Node's client frames no body by itself where the method does not ask for one.
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const all = { ...length, ...headers };
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: all, agent: false });
     request.once('error', reject);
     request.once('response', (response) => {
       readHttp(response).then(resolve, reject);

@@ -1,0 +1,237 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createPbkdf2Hasher,
+  createSnapshot,
+  type Authorize,
+  type Hasher,
+} from 'gateway-admin-core';
+
+import { sampleDocument } from '../support/document.ts';
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import { endpoints, targetOf } from './endpoint.ts';
+
+const json = { 'content-type': 'application/json' };
+const hasher: Hasher = createPbkdf2Hasher({ rounds: 1 });
+const basic = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+interface Guarded extends Running {
+  send(this: void, method: string, target: string, authorization?: string, body?: string): Promise<Answer>;
+}
+
+describe.each(transportNames)('with authentication through %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+  });
+
+  async function guard(authorize?: Authorize): Promise<Guarded> {
+    const users = [
+      { name: 'ada', passwordHash: await hasher.hash('engine') },
+      { name: 'Grace', passwordHash: await hasher.hash('compiler') },
+    ];
+    const running = runAdmin({
+      snapshot: createSnapshot({ ...sampleDocument, users }, { epoch: 'sample' }),
+      hasher,
+      authenticate: createBasicAuthentication({ hasher }),
+      ...(authorize === undefined ? {} : { authorize }),
+    });
+    const open = await transports[name](running.admin);
+    transport = open;
+    return {
+      ...running,
+      send: (method, target, authorization, body) =>
+        open.send(method, target, {
+          headers: {
+            ...(body === undefined ? {} : json),
+            ...(authorization === undefined ? {} : { authorization }),
+          },
+          ...(body === undefined ? {} : { body }),
+        }),
+    };
+  }
+
+  it('every endpoint asks who it is, before anything else', async () => {
+    const { send, admin, gateway } = await guard();
+    const { snapshot } = admin;
+    for (const endpoint of endpoints) {
+      const body = endpoint.body === undefined ? undefined : '{ not JSON';
+      const {
+        status,
+        headers,
+        body: problem,
+      } = await send(endpoint.method, `${targetOf(endpoint)}?nonsense=1`, undefined, body);
+      expect([endpoint.path, status, (problem as { code: string }).code]).toEqual([
+        endpoint.path,
+        401,
+        'unauthenticated',
+      ]);
+      expect(headers['www-authenticate']).toBe('Basic realm="gateway admin", charset="UTF-8"');
+    }
+    expect(admin.snapshot).toBe(snapshot);
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty header', ' '],
+    ['another scheme', 'Bearer abc'],
+    ['no base64', 'Basic ***'],
+    ['no colon', `Basic ${Buffer.from('ada').toString('base64')}`],
+    ['a wrong password', basic('ada', 'wrong')],
+    ['no password', basic('ada', '')],
+    ['an unknown user', basic('nobody', 'engine')],
+    ['the password of another', basic('ada', 'compiler')],
+    ['__proto__', basic('__proto__', 'engine')],
+    ['no space', basic('ada', 'engine').replace(' ', '')],
+  ])('gives the same answer for %s', async (_what, authorization) => {
+    const { send } = await guard();
+    const reference = await send('GET', '/services', basic('nobody', 'nothing'));
+    const answer = await send('GET', '/services', authorization);
+    expect([answer.status, answer.text]).toEqual([401, reference.text]);
+    expect(answer.headers['www-authenticate']).toBe(reference.headers['www-authenticate']);
+  });
+
+  it('lets users in, by a name in whatever case, and names them as actors', async () => {
+    const { send, admin } = await guard();
+    const reader = admin.events({ after: '0.0' });
+    expect((await send('GET', '/services', basic('ada', 'engine'))).status).toBe(200);
+    expect((await send('PUT', '/service/My-Service/stop', basic('GRACE', 'compiler'))).status).toBe(204);
+    expect((await reader.next()).value).toMatchObject({ event: { actor: 'Grace' } });
+  });
+
+  it('lets a user who is deleted in no more, and a new one at once', async () => {
+    const { send } = await guard();
+    const ada = basic('ada', 'engine');
+    expect((await send('PUT', '/users', ada, '{"name":"joan","password":"arc"}')).status).toBe(204);
+    expect((await send('DELETE', '/users/ada', basic('joan', 'arc'))).status).toBe(204);
+    expect((await send('GET', '/services', ada)).status).toBe(401);
+  });
+
+  it('lets users delete themselves, but never the last one', async () => {
+    const { send, admin } = await guard();
+    expect((await send('DELETE', '/users/ada', basic('ada', 'engine'))).status).toBe(204);
+    const answer = await send('DELETE', '/users/grace', basic('Grace', 'compiler'));
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([409, 'last-user']);
+    expect(admin.snapshot.users.size).toBe(1);
+  });
+
+  it('lets exactly one win when the last two delete each other at the same time', async () => {
+    const { send, admin } = await guard();
+    const answers = await Promise.all([
+      send('DELETE', '/users/ada', basic('Grace', 'compiler')),
+      send('DELETE', '/users/grace', basic('ada', 'engine')),
+    ]);
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses[0]).toBe(204);
+    expect([401, 409]).toContain(statuses[1]);
+    expect(admin.snapshot.users.size).toBe(1);
+  });
+
+  it('refuses what the host does not authorise, before it looks for the resource', async () => {
+    const asked: unknown[] = [];
+    const { send, admin } = await guard((principal, route, parameters) => {
+      asked.push([principal?.name, route.id, parameters]);
+      return route.method === 'GET';
+    });
+    const { snapshot } = admin;
+    const ada = basic('ada', 'engine');
+    for (const target of ['/service/My-Service/stop', '/service/nothing/stop']) {
+      const { status, body } = await send('PUT', target, ada);
+      expect([status, (body as { code: string }).code]).toEqual([403, 'forbidden']);
+    }
+    expect((await send('GET', '/services/My-Service', ada)).status).toBe(200);
+    expect(asked).toEqual([
+      ['ada', 'services.stop', { name: 'My-Service' }],
+      ['ada', 'services.stop', { name: 'nothing' }],
+      ['ada', 'services.get', { name: 'My-Service' }],
+    ]);
+    expect(admin.snapshot).toBe(snapshot);
+  });
+});
+
+describe.each(transportNames)('creating users through %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+  });
+
+  async function open(): Promise<Running & { put(this: void, body: unknown): Promise<Answer> }> {
+    const running = runAdmin();
+    const opened = await transports[name](running.admin);
+    transport = opened;
+    return {
+      ...running,
+      put: (body) => opened.send('PUT', '/users', { headers: json, body: JSON.stringify(body) }),
+    };
+  }
+
+  it.each<[string, unknown, string, string]>([
+    ['a name that folds to ASCII', { name: 'K\u212a', password: 'x' }, '/name', 'validation-failed'],
+    ['an empty name', { name: '', password: 'x' }, '/name', 'validation-failed'],
+    ['a long name', { name: 'x'.repeat(65), password: 'x' }, '/name', 'validation-failed'],
+    ['a name with white space', { name: 'a b', password: 'x' }, '/name', 'validation-failed'],
+    ['a name that is no text', { name: 7, password: 'x' }, '/name', 'validation-failed'],
+    ['no name', { password: 'x' }, '/name', 'validation-failed'],
+    ['no password', { name: 'joan' }, '/password', 'validation-failed'],
+    ['a password that is no text', { name: 'joan', password: 7 }, '/password', 'validation-failed'],
+    ['an empty password', { name: 'joan', password: '' }, '/password', 'password-unacceptable'],
+    ['a long password', { name: 'joan', password: 'x'.repeat(1025) }, '/password', 'password-unacceptable'],
+    [
+      'a password that no client can send',
+      { name: 'joan', password: 'a\nb' },
+      '/password',
+      'password-unacceptable',
+    ],
+    ['a role', { name: 'joan', password: 'x', role: 'admin' }, '/role', 'field-unknown'],
+    ['isAdmin', { name: 'joan', password: 'x', isAdmin: true }, '/isAdmin', 'field-unknown'],
+    ['a hash', { name: 'joan', password: 'x', passwordHash: 'y' }, '/passwordHash', 'field-unknown'],
+    ['a list', [], '', 'validation-failed'],
+    ['null', null, '', 'validation-failed'],
+  ])('is refused for %s', async (_what, body, pointer, code) => {
+    const { admin, put } = await open();
+    const { snapshot } = admin;
+    const answer = await put(body);
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([422, code]);
+    expect(answer.body).toMatchObject({ errors: [{ pointer, code }] });
+    expect(admin.snapshot).toBe(snapshot);
+  });
+
+  it('names what is wrong with name and password at once', async () => {
+    const { put } = await open();
+    const { body } = await put({ name: 'a b', password: '' });
+    expect(
+      (body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer).toSorted(),
+    ).toEqual(['/name', '/password']);
+  });
+
+  it('is refused for a name that exists in other case, and leaves its password alone', async () => {
+    const { admin, put } = await open();
+    const { snapshot } = admin;
+    const { status, body } = await put({ name: 'ADA', password: 'another' });
+    expect([status, (body as { code: string }).code]).toEqual([409, 'user-exists']);
+    expect(admin.snapshot).toBe(snapshot);
+  });
+
+  it('lets one of two at the same time win', async () => {
+    const { admin, put } = await open();
+    const answers = await Promise.all([
+      put({ name: 'joan', password: 'a' }),
+      put({ name: 'JOAN', password: 'b' }),
+    ]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 409]);
+    expect(admin.snapshot.users.size).toBe(3);
+  });
+
+  it('without authentication lets the last user be deleted', async () => {
+    const { admin } = await open();
+    expect((await transport?.send('DELETE', '/users/ada'))?.status).toBe(204);
+    expect((await transport?.send('DELETE', '/users/GRACE'))?.status).toBe(204);
+    expect((await transport?.send('GET', '/users'))?.body).toEqual([]);
+    expect(admin.snapshot.users.size).toBe(0);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createPbkdf2Hasher,
+  createSecrets,
+  patchService,
+  type Effect,
+} from 'gateway-admin-core';
+
+import { planted } from '../support/document.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { transportNames, transports, type Answer } from '../support/transport.ts';
+import { endpoints, targetOf } from './endpoint.ts';
+
+const password = 'planted-Passw0rd-ünïcode';
+const json = { 'content-type': 'application/json' };
+const setPassword = JSON.stringify([{ op: 'replace', path: '/password', value: password }]);
+
+/** Fails where anything secret is in what a client got. */
+function expectNoSecret(answers: readonly Answer[]): void {
+  expect(answers).not.toHaveLength(0);
+  for (const { text, headers } of answers) {
+    const all = `${text} ${JSON.stringify(headers)}`;
+    for (const secret of [
+      password,
+      encodeURIComponent(password),
+      planted.hash,
+      planted.sealed,
+      '$pbkdf2',
+      'v1.',
+    ]) {
+      expect(all).not.toContain(secret);
+    }
+  }
+}
+
+describe.each(transportNames)('through %s', (name) => {
+  it('no answer of any kind has a secret in it', async () => {
+    const secrets = createSecrets();
+    const { admin, gateway, errors } = runAdmin({ secrets });
+    const transport = await transports[name](admin);
+    const answers: Answer[] = [];
+    const send = async (method: string, target: string, body?: string): Promise<Answer> => {
+      const answer = await transport.send(method, target, body === undefined ? {} : { headers: json, body });
+      answers.push(answer);
+      return answer;
+    };
+    const service = '/services/My-Service';
+    expect((await send('PATCH', `${service}?dry_run=true`, setPassword)).status).toBe(200);
+    expect((await send('PATCH', service, setPassword)).status).toBe(200);
+    const sealed = admin.snapshot.services.get('my-service')?.settings.passwordSealed ?? '';
+    expect(await secrets.open(sealed)).toBe(password);
+    expect((await send('PUT', '/users', JSON.stringify({ name: 'joan', password }))).status).toBe(204);
+    expect(admin.snapshot.users.get('joan')?.passwordHash).not.toContain(password);
+    for (const op of ['test', 'add', 'remove', 'copy', 'move', 'paint']) {
+      await send(
+        'PATCH',
+        service,
+        JSON.stringify([{ op, path: '/password', from: '/password', value: password }]),
+      );
+      await send(
+        'PATCH',
+        service,
+        JSON.stringify([{ op, path: '/password/0', from: '/user', value: password }]),
+      );
+      await send(
+        'PATCH',
+        service,
+        JSON.stringify([{ op, path: '/max_connection', value: password, from: '/password' }]),
+      );
+      await send(
+        'PATCH',
+        service,
+        JSON.stringify([{ op, path: `/${encodeURIComponent('password')}`, value: [password] }]),
+      );
+    }
+    await send('PUT', '/users', JSON.stringify({ name: 'joan', password }));
+    await send('PUT', '/users', JSON.stringify({ name: password, password }));
+    await send('PUT', '/users', JSON.stringify({ name: 'jane', password: [password] }));
+    await send('PUT', '/users', JSON.stringify({ name: 'jane', password, role: password }));
+    await send('PUT', '/users', `{"name":"jane","password":"${password}",}`);
+    await send('PUT', '/users', `{"name":"jane","password":"${password}","password":"x"}`);
+    for (const endpoint of endpoints.filter(({ method }) => method === 'GET'))
+      await send('GET', targetOf(endpoint));
+    expectNoSecret(answers);
+    expect(JSON.stringify(gateway.calls)).not.toContain(password);
+    expect(errors).toEqual([]);
+    await transport.close();
+  });
+
+  it('a refusal of the host that has to do with a secret has none in it', async () => {
+    const { admin } = runAdmin({
+      gateway: new ScriptedGateway().will(refuse('The backend does not take it.')),
+    });
+    const transport = await transports[name](admin);
+    const answer = await transport.send('PATCH', '/services/My-Service', {
+      headers: json,
+      body: setPassword,
+    });
+    expect(answer.status).toBe(409);
+    expectNoSecret([answer]);
+    await transport.close();
+  });
+});
+
+describe('what is streamed to readers', () => {
+  it('has no secret in it that is not sealed or hashed', async () => {
+    const { admin } = runAdmin();
+    const transport = await transports.core(admin);
+    const reader = admin.events({ after: '0.0' });
+    await transport.send('PATCH', '/services/My-Service', { headers: json, body: setPassword });
+    await transport.send('PUT', '/users', {
+      headers: json,
+      body: JSON.stringify({ name: 'joan', password }),
+    });
+    await admin.close();
+    const items: string[] = [];
+    for await (const item of reader) items.push(JSON.stringify(item));
+    expect(items).toHaveLength(2);
+    expect(items.join('')).not.toContain(password);
+  });
+});
+
+describe('the host', () => {
+  it('opens what it was sent, and gets nothing else', async () => {
+    const secrets = createSecrets();
+    const { admin, gateway } = runAdmin({ secrets });
+    const transport = await transports.core(admin);
+    await transport.send('PATCH', '/services/My-Service', { headers: json, body: setPassword });
+    const [effect] = gateway.asked as readonly Extract<Effect, { readonly type: 'service.update' }>[];
+    expect(await secrets.open(effect?.after.passwordSealed ?? '')).toBe(password);
+    expect(effect?.operations).toMatchObject([{ path: '/passwordSealed' }]);
+  });
+
+  it('gives a sealed text through execute, which a client cannot', async () => {
+    const { admin } = runAdmin();
+    const transport = await transports.core(admin);
+    const forged = JSON.stringify([{ op: 'replace', path: '/password', value: { sealed: 'v1.forged' } }]);
+    const answer = await transport.send('PATCH', '/services/My-Service', { headers: json, body: forged });
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([422, 'password-unacceptable']);
+    const execution = await admin.execute((snapshot, context) =>
+      patchService(
+        snapshot,
+        'My Service',
+        [{ op: 'add', path: '/password', value: { sealed: 'v1.own' } }],
+        context,
+      ),
+    );
+    expect(execution.outcome).toBe('accepted');
+  });
+});
+
+describe('a password that was set', () => {
+  it('is one that its user can log in with, composed or not', async () => {
+    const hasher = createPbkdf2Hasher({ rounds: 1 });
+    const { admin } = runAdmin({ hasher });
+    const transport = await transports.core(admin);
+    const decomposed = password.normalize('NFD');
+    await transport.send('PUT', '/users', {
+      headers: json,
+      body: JSON.stringify({ name: 'Joan', password: decomposed }),
+    });
+    const authenticate = createBasicAuthentication({ hasher });
+    const logIn = (text: string): ReturnType<typeof authenticate> => {
+      const authorization = `Basic ${Buffer.from(`joan:${text}`).toString('base64')}`;
+      return authenticate({ method: 'GET', target: '/', headers: { authorization } }, admin.snapshot);
+    };
+    expect(await logIn(password)).toEqual({ name: 'Joan' });
+    expect(await logIn(decomposed)).toEqual({ name: 'Joan' });
+    expect(await logIn('another')).toBeUndefined();
+  });
+});

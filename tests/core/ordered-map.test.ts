@@ -1,0 +1,264 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { OrderedMap, createOwner, type Owner, type RangeEntry } from '../../src/core/ordered-map.ts';
+
+type Model = ReadonlyMap<number, number>;
+
+/** Many entries at once, so that the trees become several levels deep. */
+interface Change {
+  readonly kind: 'set' | 'delete';
+  readonly start: number;
+  readonly step: number;
+  readonly count: number;
+  /** The entries in this order: upwards, downwards, or every seventh first. */
+  readonly order: 'up' | 'down' | 'mixed';
+  readonly value: number;
+  readonly batch: boolean;
+}
+
+const extremes = [
+  0,
+  1,
+  Number.MAX_SAFE_INTEGER,
+  Number.MAX_SAFE_INTEGER - 1,
+  Number.MIN_SAFE_INTEGER,
+  -1,
+  2 ** 31,
+];
+const counts = fc.oneof({ arbitrary: fc.nat(60), weight: 3 }, { arbitrary: fc.nat(1500), weight: 1 });
+const changes: fc.Arbitrary<Change> = fc.record({
+  kind: fc.constantFrom('set', 'set', 'delete'),
+  start: fc.oneof({ arbitrary: fc.nat(2000), weight: 5 }, fc.constantFrom(...extremes)),
+  step: fc.constantFrom(1, 1, 2, 3, 7),
+  count: counts,
+  order: fc.constantFrom('up', 'down', 'mixed'),
+  value: fc.nat(4),
+  batch: fc.boolean(),
+});
+const histories = fc.array(changes, { maxLength: 8 });
+const offsets = fc.oneof(fc.nat(100), fc.nat(6000));
+const lengths = fc.oneof(fc.nat(100), fc.nat(6000), fc.constant(Infinity));
+
+function keysOf({ start, step, count, order }: Change): readonly number[] {
+  const keys = Array.from({ length: count }, (_, index) => start + index * step).filter(Number.isSafeInteger);
+  if (order === 'down') return keys.toReversed();
+  return order === 'up' ? keys : keys.toSorted((a, b) => (a % 7) - (b % 7));
+}
+
+/** Applies a change to the map and to the model of it. */
+function apply(map: OrderedMap<number>, model: Model, change: Change): [OrderedMap<number>, Model] {
+  const owner: Owner | undefined = change.batch ? createOwner() : undefined;
+  const after = new Map(model);
+  let next = map;
+  for (const key of keysOf(change)) {
+    if (change.kind === 'set') after.set(key, change.value);
+    else after.delete(key);
+    next = change.kind === 'set' ? next.set(key, change.value, owner) : next.delete(key, owner);
+  }
+  return [next, after];
+}
+
+function sorted(model: Model): readonly (readonly [number, number])[] {
+  return [...model].sort(([a], [b]) => a - b);
+}
+
+/** The range by the definition: unit of weight by unit of weight. */
+function naiveRange(
+  model: Model,
+  weigh: (value: number) => number,
+  offset: number,
+  length: number,
+): RangeEntry<number>[] {
+  let before = 0;
+  return sorted(model).flatMap(([key, value]) => {
+    const start = Math.max(offset - before, 0);
+    const end = Math.min(offset + length - before, weigh(value));
+    before += weigh(value);
+    return end > start ? [{ key, value, start, end }] : [];
+  });
+}
+
+function total(model: Model, weigh: (value: number) => number): number {
+  return [...model.values()].reduce((sum, value) => sum + weigh(value), 0);
+}
+
+const weighers = [
+  ['that weighs each entry 1', undefined, () => 1],
+  ['that weighs its entries, some of them nothing', (value: number) => value, (value: number) => value],
+] as const;
+
+describe.each(weighers)('an ordered map %s', (_what, weigher, weigh) => {
+  /** Every map of a history with the model of it. */
+  function play(history: readonly Change[]): readonly (readonly [OrderedMap<number>, Model])[] {
+    const steps: [OrderedMap<number>, Model][] = [[OrderedMap.empty(weigher), new Map()]];
+    for (const change of history) {
+      const [map, model] = steps.at(-1) as [OrderedMap<number>, Model];
+      steps.push(apply(map, model, change));
+    }
+    return steps;
+  }
+
+  it('has the entries of a Map, sorted, and still has them when newer maps have changed', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        for (const [map, model] of play(history)) {
+          expect([...map]).toEqual(sorted(model));
+          expect(map.size).toBe(model.size);
+          expect(map.weight).toBe(total(model, weigh));
+        }
+      }),
+    );
+  });
+
+  it('finds what a Map finds', () => {
+    fc.assert(
+      fc.property(histories, fc.array(fc.nat(4000)), (history, others) => {
+        const [map, model] = play(history).at(-1) as [OrderedMap<number>, Model];
+        const keys = [...model.keys(), ...others, ...extremes, 0.5, NaN, Infinity, -Infinity];
+        expect(keys.map((key) => map.get(key))).toEqual(keys.map((key) => model.get(key)));
+        expect(keys.filter((key) => map.has(key))).toEqual(keys.filter((key) => model.has(key)));
+      }),
+    );
+  });
+
+  it('gives any range as the definition has it', () => {
+    fc.assert(
+      fc.property(histories, offsets, lengths, (history, offset, length) => {
+        for (const [map, model] of play(history)) {
+          const expected = naiveRange(model, weigh, offset, length);
+          expect(map.range(offset, length)).toEqual(expected);
+          expect(map.keys(offset, length)).toEqual(expected.map(({ key }) => key));
+          expect(map.values(offset, length)).toEqual(expected.map(({ value }) => value));
+        }
+      }),
+    );
+  });
+
+  it('has the entry at each place', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const [map, model] = play(history).at(-1) as [OrderedMap<number>, Model];
+        const places = sorted(model).flatMap((entry) => Array.from({ length: weigh(entry[1]) }, () => entry));
+        expect(Array.from({ length: map.weight }, (_, place) => map.at(place))).toEqual(places);
+        expect(map.at(map.weight)).toBeUndefined();
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is the same object when nothing changes', () => {
+    fc.assert(
+      fc.property(histories, fc.nat(2000), (history, key) => {
+        for (const [map, model] of play(history)) {
+          const value = model.get(key);
+          expect(value === undefined ? map.delete(key) : map.set(key, value)).toBe(map);
+          expect(map.update(key, (before) => before, createOwner())).toBe(map);
+        }
+      }),
+    );
+  });
+
+  it('equals a map with the same entries, whatever was there before', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const [map, model] = play(history).at(-1) as [OrderedMap<number>, Model];
+        expect(map).toEqual(OrderedMap.from(model));
+        expect(map.set(-7, 9)).not.toEqual(map);
+        expect(map.set(-7, 9)).not.toEqual(map.set(-7, 8));
+      }),
+    );
+  });
+});
+
+describe('an ordered map', () => {
+  it('can be emptied in any order and filled again', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(Array.from({ length: 1200 }, (_, key) => key)),
+        fc.boolean(),
+        (keys, batch) => {
+          const owner = batch ? createOwner() : undefined;
+          const full = OrderedMap.from(keys.map((key) => [key, key]));
+          let map = full;
+          for (const [gone, key] of keys.entries()) {
+            map = map.delete(key, owner);
+            expect(map.size).toBe(keys.length - gone - 1);
+            expect(map.at(0)?.[0] ?? Infinity).toBeGreaterThanOrEqual(0);
+          }
+          expect([...map]).toEqual([]);
+          expect(map.keys(0, Infinity)).toEqual([]);
+          for (const key of keys) map = map.set(key, key, owner);
+          expect(map).toEqual(full);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('keeps the maps of before a batch, and those of one without a token', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(9)), { maxLength: 400 }), (writes) => {
+        const before = OrderedMap.from(Array.from({ length: 100 }, (_, key) => [key * 3, -1]));
+        const owner = createOwner();
+        let inBatch = before;
+        let single = before;
+        const published: [OrderedMap<number>, [number, number][]][] = [];
+        for (const [key, value] of writes) {
+          inBatch = value === 0 ? inBatch.delete(key, owner) : inBatch.set(key, value, owner);
+          single = value === 0 ? single.delete(key) : single.set(key, value);
+          published.push([single, [...single]]);
+        }
+        expect(inBatch).toEqual(single);
+        expect([...before]).toEqual(Array.from({ length: 100 }, (_, key) => [key * 3, -1]));
+        for (const [map, entries] of published) expect([...map]).toEqual(entries);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('gives arrays that are the caller’s own', () => {
+    const map = OrderedMap.from([
+      [1, 'a'],
+      [2, 'b'],
+    ]);
+    map.keys(0, 2).reverse();
+    map.values(0, 2).pop();
+    expect([...map]).toEqual([
+      [1, 'a'],
+      [2, 'b'],
+    ]);
+  });
+
+  it('says how much of an entry lies in a range', () => {
+    const map = OrderedMap.empty((word: string) => word.length)
+      .set(10, 'three')
+      .set(20, '')
+      .set(30, 'six');
+    expect(map.range(3, 4)).toEqual([
+      { key: 10, value: 'three', start: 3, end: 5 },
+      { key: 30, value: 'six', start: 0, end: 2 },
+    ]);
+    expect(map.at(5)).toEqual([30, 'six']);
+    expect([...map].map(([key]) => key)).toEqual([10, 20, 30]);
+  });
+
+  it('follows a value that becomes heavier or lighter', () => {
+    const map = OrderedMap.empty((word: string) => word.length)
+      .set(1, 'one')
+      .set(2, 'two');
+    expect(map.set(1, 'eleven').weight).toBe(9);
+    expect(map.update(1, (word = '') => word.slice(1)).at(2)).toEqual([2, 'two']);
+    expect(map.weight).toBe(6);
+  });
+
+  it('takes an entry away when its new value is undefined', () => {
+    const map = OrderedMap.from([[1, 'a']]);
+    expect(map.update(1, () => undefined).size).toBe(0);
+    expect(map.update(2, () => undefined)).toBe(map);
+  });
+
+  it.each([0.5, NaN, Infinity, 2 ** 53])('refuses the key %p', (key) => {
+    expect(() => OrderedMap.from([[key, 'a']])).toThrow(RangeError);
+  });
+});

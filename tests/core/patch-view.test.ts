@@ -1,0 +1,255 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import * as z from 'zod/mini';
+
+import type { Json } from '../../src/core/json.ts';
+import { parseOperations, type Operation } from '../../src/core/patch.ts';
+import {
+  definePatchView,
+  patchSettings,
+  sealOperations,
+  type JsonObject,
+} from '../../src/core/patch-view.ts';
+import type { FindName } from '../../src/core/reference.ts';
+import type { Result } from '../../src/core/problem.ts';
+
+/** A toy: a house with an owner, guests who are linked, and a key that nobody may read. */
+interface House {
+  readonly colour: string;
+  readonly guests: readonly string[];
+  readonly rooms: Readonly<Record<string, number>>;
+  readonly owner?: string;
+  readonly keySealed?: string;
+}
+
+const shape: z.core.$ZodType<House> = z.strictObject({
+  colour: z.enum(['red', 'green']),
+  guests: z.array(z.string()),
+  rooms: z.record(z.string(), z.int()),
+  owner: z.exactOptional(z.string()),
+  key: z.exactOptional(z.string()),
+});
+
+const view = definePatchView<House>({
+  fields: {
+    colour: {},
+    guests: { links: 'people', empty: [] },
+    rooms: {},
+    owner: {},
+    key: { sealedAs: 'keySealed' },
+  },
+  readOnly: ['address', 'age'],
+  aliases: { paint: 'colour' },
+  shape,
+});
+
+const house: House = { colour: 'red', guests: ['/people/Ada'], rooms: { hall: 1 }, keySealed: 'sealed-key' };
+const shown: JsonObject = { address: 'Main Street', age: 100, colour: 'red' };
+const find: FindName = (collection, name) =>
+  collection === 'people' ? ['Ada', 'Bob'].find((each) => each.toLowerCase() === name) : undefined;
+
+function patch(...operations: readonly Operation[]): ReturnType<typeof patchSettings<House>> {
+  const parsed = parseOperations(operations);
+  return parsed.ok ? patchSettings(view, () => shown, house, parsed.value, find) : parsed;
+}
+
+function codes<T>(result: Result<T>): readonly string[] {
+  return result.ok
+    ? []
+    : (result.problem.errors ?? []).map(
+        ({ pointer, code, operation }) => `${String(operation)} ${pointer} ${code}`,
+      );
+}
+
+describe('patchSettings', () => {
+  it('gives settings of the shape or faults with an operation each, whatever is asked for', () => {
+    const pointer = fc.constantFrom(
+      '',
+      '/colour',
+      '/paint',
+      '/guests',
+      '/guests/0',
+      '/guests/-',
+      '/rooms/hall',
+      '/rooms/new',
+      '/owner',
+      '/key',
+      '/keySealed',
+      '/age',
+      '/address/0',
+      '/toString',
+      '/__proto__',
+      '/rooms/constructor',
+    );
+    const value = fc.constantFrom<Json>(
+      'red',
+      'blue',
+      7,
+      null,
+      [],
+      ['/people/bob'],
+      '/people/bob',
+      '/people/eve',
+      {},
+      { hall: 2 },
+      { sealed: 'x' },
+      { __proto__: 1 },
+    );
+    const operation = fc.oneof(
+      fc.record({ op: fc.constantFrom('add', 'replace', 'test'), path: pointer, value }),
+      fc.record({ op: fc.constant('remove'), path: pointer }),
+      fc.record({ op: fc.constantFrom('move', 'copy'), path: pointer, from: pointer }),
+    ) as fc.Arbitrary<Operation>;
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 4 }), (operations) => {
+        const before = JSON.stringify(house);
+        const result = patch(...operations);
+        expect(JSON.stringify(house)).toBe(before);
+        if (result.ok) {
+          expect(z.safeParse(view.shape, result.value.after).success).toBe(true);
+          expect(
+            result.value.after.guests.every((link) => ['/people/Ada', '/people/Bob'].includes(link)),
+          ).toBe(true);
+          if (
+            JSON.stringify(result.value.after) === before &&
+            !operations.some(({ path }) => path === '/key')
+          ) {
+            expect(result.value.after).toBe(house);
+          }
+        } else {
+          expect(codes(result)).not.toHaveLength(0);
+          expect(codes(result).every((code) => /^\d /.test(code))).toBe(true);
+          expect(JSON.stringify(result)).not.toContain('sealed-key');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives the very settings when nothing changes, and only the operations that are needed otherwise', () => {
+    const same = patch({ op: 'replace', path: '/colour', value: 'red' });
+    expect(same.ok && same.value.after).toBe(house);
+    const changed = patch(
+      { op: 'replace', path: '/rooms', value: { hall: 1, loft: 2 } },
+      { op: 'replace', path: '/colour', value: 'red' },
+    );
+    expect(changed).toMatchObject({
+      ok: true,
+      value: { operations: [{ op: 'add', path: '/rooms/loft', value: 2 }] },
+    });
+  });
+
+  it('knows other spellings of a field', () => {
+    expect(patch({ op: 'replace', path: '/paint', value: 'green' })).toMatchObject({
+      ok: true,
+      value: { after: { colour: 'green' } },
+    });
+    expect(patch({ op: 'move', from: '/paint', path: '/paint' })).toMatchObject({
+      ok: true,
+      value: { after: house },
+    });
+  });
+
+  it('writes links in one form', () => {
+    expect(patch({ op: 'add', path: '/guests/-', value: '/people/BOB' })).toMatchObject({
+      value: { after: { guests: ['/people/Ada', '/people/Bob'] } },
+    });
+    expect(codes(patch({ op: 'add', path: '/guests/-', value: '/people/ADA' }))).toEqual([
+      '0 /guests/1 link-unresolved',
+    ]);
+  });
+
+  it('empties what can be empty and refuses to remove what is needed', () => {
+    expect(patch({ op: 'remove', path: '/guests' })).toMatchObject({ value: { after: { guests: [] } } });
+    expect(codes(patch({ op: 'remove', path: '/rooms' }))).toEqual(['0 /rooms validation-failed']);
+    expect(codes(patch({ op: 'remove', path: '/owner' }))).toEqual(['0 /owner patch-path-missing']);
+    expect(patch({ op: 'replace', path: '/owner', value: 'Bob' })).toMatchObject({
+      value: { after: { owner: 'Bob' } },
+    });
+  });
+
+  it('lets a test read what cannot be modified, and nothing else touch it', () => {
+    expect(patch({ op: 'test', path: '/age', value: 100 }).ok).toBe(true);
+    expect(codes(patch({ op: 'test', path: '/age', value: 101 }))).toEqual(['0 /age patch-test-failed']);
+    expect(codes(patch({ op: 'copy', from: '/address', path: '/owner' }))).toEqual([
+      '0 /address field-not-modifiable',
+    ]);
+  });
+
+  it('names all that breaks the rules before it tries anything', () => {
+    expect(
+      codes(
+        patch(
+          { op: 'replace', path: '/colour', value: 'green' },
+          { op: 'replace', path: '/age', value: 1 },
+          { op: 'add', path: '/nothing', value: 1 },
+          { op: 'test', path: '/key', value: 'x' },
+          { op: 'add', path: '/rooms/prototype', value: 1 },
+          { op: 'remove', path: '' },
+        ),
+      ),
+    ).toEqual([
+      '1 /age field-not-modifiable',
+      '2 /nothing field-unknown',
+      '3 /key field-write-only',
+      '4 /rooms/prototype reserved-key',
+      '5  op-not-allowed',
+    ]);
+  });
+
+  it('names the operation that wrote what is wrong in the end', () => {
+    expect(
+      codes(
+        patch(
+          { op: 'replace', path: '/rooms', value: { hall: 'x' } },
+          { op: 'replace', path: '/colour', value: 'blue' },
+          { op: 'add', path: '/guests/0', value: '/people/eve' },
+          { op: 'replace', path: '/colour', value: 'pink' },
+        ),
+      ).toSorted(),
+    ).toEqual(['0 /rooms/hall validation-failed', '3 /colour validation-failed']);
+  });
+});
+
+describe('a field that is kept sealed', () => {
+  const sealed = { sealed: 'new' };
+
+  it('is a change whenever it is written, and is stored under its own name', () => {
+    expect(patch({ op: 'add', path: '/key', value: sealed })).toMatchObject({
+      value: { after: { ...house, keySealed: 'new' } },
+    });
+    const again = patch({ op: 'replace', path: '/key', value: { sealed: 'sealed-key' } });
+    expect(again).toMatchObject({ ok: true, value: { after: house, operations: [] } });
+    expect(again.ok && again.value.after).not.toBe(house);
+  });
+
+  it('is removed like any other', () => {
+    const { keySealed, ...rest } = house;
+    expect(keySealed).toBe('sealed-key');
+    const result = patch({ op: 'remove', path: '/key' });
+    expect(result.ok && result.value.after).toEqual(rest);
+  });
+
+  it('is sealed before it gets here, whatever a client sends', async () => {
+    const sent: Json[] = ['secret', '', 7, null, { sealed: 'forged' }, ['secret'], 'x'.repeat(1025), 'a\nb'];
+    const parsed = parseOperations([
+      ...sent.map((value) => ({ op: 'add', path: '/key', value })),
+      { op: 'test', path: '/key', value: 'secret' },
+      { op: 'add', path: '/key/x', value: 'secret' },
+      { op: 'remove', path: '/key' },
+      { op: 'add', path: '/owner', value: 'secret' },
+    ]);
+    if (!parsed.ok) throw new Error('It is no patch');
+    const seal = (secret: string): Promise<string> => Promise.resolve(`<${String(secret.length)}>`);
+    const operations = await sealOperations(view, parsed.value, { seal });
+    expect(operations.map(({ value }) => value)).toEqual([
+      { sealed: '<6>' },
+      ...Array.from({ length: 7 }, () => null),
+      { sealed: '<6>' },
+      { sealed: '<6>' },
+      undefined,
+      'secret',
+    ]);
+    expect(operations.map(({ index }) => index)).toEqual(operations.map((_, index) => index));
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  createSnapshot,
+  evolve,
+  observe,
+  routes,
+  toDocument,
+  type Event,
+  type Snapshot,
+} from 'gateway-admin-core';
+
+import { documents } from '../support/arbitrary-document.ts';
+import {
+  acts,
+  observationOf,
+  reports,
+  stepOf,
+  type Act,
+  type Report,
+} from '../support/arbitrary-happening.ts';
+import { contentOf, expectDecision, expectNext, someTime } from '../support/expect-decision.ts';
+
+const happenings = fc.array(fc.oneof(acts, reports), { maxLength: 12 }) as fc.Arbitrary<(Act | Report)[]>;
+
+interface Happened {
+  readonly next: Snapshot;
+  readonly events: readonly Event[];
+}
+
+/** Lets something happen, with all the laws that hold of it. */
+function happen(snapshot: Snapshot, what: Act | Report): Happened {
+  if ('verb' in what) {
+    const decision = expectDecision(stepOf(what), snapshot);
+    return { next: decision.next, events: decision.outcome === 'accepted' ? decision.events : [] };
+  }
+  const { next, events } = observe(snapshot, observationOf(what, snapshot), { now: someTime.now });
+  expect(next === snapshot).toBe(events.length === 0);
+  expect(contentOf(evolve(snapshot, events))).toEqual(contentOf(next));
+  if (next !== snapshot) expectNext(snapshot, next, events);
+  return { next, events };
+}
+
+function totals(snapshot: Snapshot): readonly number[] {
+  return [...snapshot.services].map(({ key }) => snapshot.sessions.totalOfService(key));
+}
+
+/** What GET /services says of the connections, in declaration order. */
+function shownCounts(snapshot: Snapshot): readonly unknown[] {
+  const route = routes.find(({ id }) => id === 'services.list');
+  if (route?.kind !== 'list') throw new Error('There is no such list');
+  const times = { iso8601: String, rfc5322: String, asctime: String };
+  const list = route.list(snapshot, '', { times });
+  if (!list.ok) throw new Error(list.problem.detail);
+  return list.value
+    .slice(0, Infinity)
+    .map((each) => (each as Record<string, unknown>)['current_connections']);
+}
+
+describe('whatever is commanded and reported, of whatever gateway', () => {
+  it('every step keeps the laws, and the history of events makes the same snapshot', () => {
+    fc.assert(
+      fc.property(documents, happenings, (document, list) => {
+        const start = createSnapshot(document);
+        let current = start;
+        let replayed = start;
+        for (const what of list) {
+          const { next, events } = happen(current, what);
+          replayed = evolve(replayed, events);
+          current = next;
+        }
+        expect(contentOf(replayed)).toEqual(contentOf(current));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('current_connections counts the open sessions, and total_connections never decreases', () => {
+    fc.assert(
+      fc.property(documents, happenings, (document, list) => {
+        let current = createSnapshot(document);
+        for (const what of list) {
+          const before = totals(current);
+          const next =
+            'verb' in what
+              ? stepOf(what)(current, someTime).next
+              : observe(current, observationOf(what, current), { now: 0 }).next;
+          totals(next).forEach((total, at) => {
+            expect(total).toBeGreaterThanOrEqual(before[at] ?? 0);
+          });
+          const open = [...next.sessions];
+          expect(shownCounts(next)).toEqual(
+            [...next.services].map(({ key }) => open.filter(({ service }) => service === key).length),
+          );
+          current = next;
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('the snapshot can be written and read again', () => {
+    fc.assert(
+      fc.property(documents, happenings, (document, list) => {
+        const end = list.reduce(
+          (current, what) =>
+            'verb' in what
+              ? stepOf(what)(current, someTime).next
+              : observe(current, observationOf(what, current), { now: 0 }).next,
+          createSnapshot(document),
+        );
+        expect(toDocument(createSnapshot(toDocument(end)))).toEqual(toDocument(end));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('a report in one batch comes to the same as one by one', () => {
+    fc.assert(
+      fc.property(documents, fc.array(reports, { maxLength: 10 }), (document, list) => {
+        const start = createSnapshot(document);
+        const batch = list.map((report) => observationOf(report, start));
+        const whole = observe(start, batch, { now: 0 });
+        const single = batch.reduce((current, each) => observe(current, each, { now: 0 }).next, start);
+        expect(toDocument(whole.next)).toEqual(toDocument(single));
+        expect(whole.next.revision).toBe(whole.events.length === 0 ? 0 : 1);
+        expect(contentOf(evolve(start, whole.events))).toEqual(contentOf(whole.next));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

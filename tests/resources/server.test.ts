@@ -1,0 +1,205 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  observe,
+  patchServer,
+  serverStatusWords,
+  type Observation,
+  type Operation,
+  type ServerStatusWord,
+  type Snapshot,
+  type Step,
+} from 'gateway-admin-core';
+
+import { sampleSnapshot } from '../support/document.ts';
+import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
+
+const patch =
+  (...operations: readonly Operation[]): Step =>
+  (snapshot, context) =>
+    patchServer(snapshot, 'db-serv-1', operations, context);
+const stateOf = (snapshot: Snapshot): readonly string[] =>
+  snapshot.servers.get('db-serv-1')?.settings.state ?? [];
+const report = (snapshot: Snapshot, status: readonly ServerStatusWord[]): ReturnType<typeof observe> =>
+  observe(snapshot, { type: 'server.reported', server: 'DB-SERV-1', status }, { now: 5 });
+
+describe('the status of a server', () => {
+  const words = fc.array(fc.constantFrom(...serverStatusWords), { maxLength: 16 });
+
+  it('keeps the order given, each word once, however it is patched', () => {
+    fc.assert(
+      fc.property(words, fc.constantFrom('/state', '/status'), (value, path) => {
+        const next = patchServer(sampleSnapshot(), 'db-serv-1', [{ op: 'replace', path, value }], {
+          now: 0,
+        }).next;
+        expect(stateOf(next)).toEqual([...new Set(value)]);
+      }),
+    );
+  });
+
+  it('has maintenance from the administrator alone, and all else from the report', () => {
+    fc.assert(
+      fc.property(words, words, (set, reported) => {
+        const start = patchServer(
+          sampleSnapshot(),
+          'db-serv-1',
+          [{ op: 'replace', path: '/state', value: set }],
+          { now: 0 },
+        ).next;
+        const { next, events, faults } = report(start, reported);
+        const others = [...new Set(reported)].filter((word) => word !== 'maintenance');
+        expect(faults).toEqual([]);
+        expect(stateOf(next)).toEqual(set.includes('maintenance') ? ['maintenance', ...others] : others);
+        expect(events.length === 0).toBe(next === start);
+        expect(report(next, reported).next).toBe(next);
+      }),
+    );
+  });
+
+  it('is reported as one event that only bumps the live version', () => {
+    const snapshot = sampleSnapshot();
+    const { next, events } = report(snapshot, ['slave', 'running']);
+    expect(events).toEqual([
+      {
+        type: 'server.reported',
+        at: 5,
+        resource: '/servers/db-serv-1',
+        server: 'db-serv-1',
+        status: ['slave', 'running'],
+      },
+    ]);
+    expect(next.servers.get('db-serv-1')?.version).toEqual({ command: 0, live: 1 });
+    expectNext(snapshot, next, events);
+  });
+
+  it.each([
+    ['an unknown word', { status: ['down'] }, '/0/status/0'],
+    ['too many words', { status: Array.from({ length: 17 }, () => 'master') }, '/0/status'],
+    ['no list', { status: 'master' }, '/0/status'],
+    ['no such server', { server: 'nothing' }, '/0'],
+  ])('is not reported with %s', (_what, wrong, pointer) => {
+    const snapshot = sampleSnapshot();
+    const observation = {
+      type: 'server.reported',
+      server: 'db-serv-1',
+      status: [],
+      ...wrong,
+    } as unknown as Observation;
+    const { next, faults } = observe(snapshot, observation, { now: 5 });
+    expect(next).toBe(snapshot);
+    expect(faults.map((fault) => fault.pointer)).toEqual([pointer]);
+  });
+});
+
+describe('patching a server', () => {
+  it('is one fact and one wish with before, after and the operations that are needed', () => {
+    const { events, effects, next } = expectAccepted(
+      patch(
+        { op: 'replace', path: '/address', value: '10.1.1.1' },
+        { op: 'add', path: '/state/0', value: 'maintenance' },
+        { op: 'test', path: '/port', value: 5432 },
+      ),
+    );
+    const before = sampleSnapshot().servers.get('db-serv-1')?.settings;
+    const after = { ...before, address: '10.1.1.1', state: ['maintenance', 'master', 'running'] };
+    const update = { resource: '/servers/db-serv-1', server: 'db-serv-1', before, after };
+    expect(events).toMatchObject([{ type: 'server.updated', actor: 'ada', ...update }]);
+    expect(effects).toMatchObject([{ type: 'server.update', ...update }]);
+    expect(effects[0]).toHaveProperty(
+      'operations',
+      events[0] && 'operations' in events[0] ? events[0].operations : [],
+    );
+    expect(next.servers.get('db-serv-1')).toMatchObject({
+      settings: after,
+      version: { command: 1, live: 1 },
+    });
+  });
+
+  it.each<[string, readonly Operation[]]>([
+    ['nothing is asked for', []],
+    ['a test holds', [{ op: 'test', path: '/address', value: '192.168.121.58' }]],
+    ['a read-only field is tested', [{ op: 'test', path: '/protocol', value: 'pgbackend' }]],
+    ['a value is set to what it is', [{ op: 'replace', path: '/port', value: 5432 }]],
+    [
+      'a change is taken back',
+      [
+        { op: 'add', path: '/parameters/x', value: 1 },
+        { op: 'remove', path: '/parameters/x' },
+      ],
+    ],
+    ['a word is added that is there', [{ op: 'add', path: '/status/-', value: 'master' }]],
+    [
+      'a thing is moved onto itself',
+      [{ op: 'move', from: '/parameters/report_weight', path: '/parameters/report_weight' }],
+    ],
+  ])('changes nothing when %s', (_what, operations) => {
+    expectUnchanged(patch(...operations));
+  });
+
+  it.each<[string, string, Operation]>([
+    ['field-not-modifiable', '/name', { op: 'replace', path: '/name', value: 'x' }],
+    ['field-not-modifiable', '/protocol', { op: 'remove', path: '/protocol' }],
+    ['field-not-modifiable', '/name', { op: 'move', from: '/name', path: '/address' }],
+    ['field-unknown', '/toString', { op: 'add', path: '/toString', value: 1 }],
+    ['field-unknown', '/key', { op: 'test', path: '/key', value: 'db-serv-1' }],
+    ['op-not-allowed', '', { op: 'replace', path: '', value: {} }],
+    ['op-not-allowed', '', { op: 'test', path: '', value: {} }],
+    ['reserved-key', '/__proto__', { op: 'add', path: '/__proto__', value: 1 }],
+    ['reserved-key', '/parameters/constructor', { op: 'add', path: '/parameters/constructor', value: 1 }],
+    [
+      'reserved-key',
+      '/parameters/a/prototype',
+      { op: 'add', path: '/parameters/a', value: { prototype: 1 } },
+    ],
+    ['patch-path-missing', '/parameters/nothing', { op: 'remove', path: '/parameters/nothing' }],
+    ['patch-path-missing', '/state/length', { op: 'replace', path: '/state/length', value: 0 }],
+    ['patch-path-missing', '/parameters/toString', { op: 'test', path: '/parameters/toString', value: 1 }],
+    ['patch-path-missing', '/state/01', { op: 'remove', path: '/state/01' }],
+    ['patch-path-missing', '/state/2', { op: 'remove', path: '/state/2' }],
+    ['patch-path-missing', '/state/-', { op: 'replace', path: '/state/-', value: 'slave' }],
+    ['patch-path-missing', '/address/0', { op: 'add', path: '/address/0', value: 'x' }],
+    ['patch-test-failed', '/port', { op: 'test', path: '/port', value: 5432 }],
+    ['validation-failed', '/port', { op: 'replace', path: '/port', value: 0 }],
+    ['validation-failed', '/address', { op: 'remove', path: '/address' }],
+  ])('is refused with %s at %j', (code, pointer, operation) => {
+    expect(expectRefused(patch({ op: 'replace', path: '/port', value: 1 }, operation))).toMatchObject({
+      code,
+      errors: [{ pointer, operation: 1, code }],
+    });
+  });
+
+  it('names all that is wrong with the result, each with the operation that wrote it', () => {
+    const problem = expectRefused(
+      patch(
+        { op: 'replace', path: '/port', value: 70000 },
+        { op: 'add', path: '/parameters/a', value: null },
+        { op: 'replace', path: '/status/0', value: 'down' },
+      ),
+    );
+    expect(problem.code).toBe('validation-failed');
+    expect(problem.errors?.map(({ pointer, operation }) => [pointer, operation]).toSorted()).toEqual([
+      ['/parameters/a', 1],
+      ['/port', 0],
+      ['/state/0', 2],
+    ]);
+  });
+
+  it('is refused when there is no such server', () => {
+    const step: Step = (snapshot, context) => patchServer(snapshot, 'nothing', [], context);
+    expect(expectRefused(step).code).toBe('server-not-found');
+  });
+
+  it.each([
+    [null],
+    [{}],
+    ['x'],
+    [[1]],
+    [[{ op: 'paint', path: '/port' }]],
+    [[{ op: 'add', path: '/port' }]],
+    [[{ op: 'replace', path: ['port'], value: 1 }]],
+  ])('is refused for %j, which is no patch', (operations) => {
+    const step: Step = (snapshot, context) =>
+      patchServer(snapshot, 'db-serv-1', operations as unknown as Operation[], context);
+    expect(expectRefused(step)).toMatchObject({ code: 'patch-malformed', status: 400 });
+  });
+});

@@ -1,0 +1,341 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServerConnections,
+  closeServiceSessions,
+  closeSession,
+  createSnapshot,
+  observe,
+  sequence,
+  stopService,
+  teardownBatch,
+  type Observation,
+  type Snapshot,
+  type Step,
+} from 'gateway-admin-core';
+
+import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
+import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
+
+const close =
+  (id: number): Step =>
+  (snapshot, context) =>
+    closeSession(snapshot, id, context);
+const closeOfService =
+  (name: string): Step =>
+  (snapshot, context) =>
+    closeServiceSessions(snapshot, name, context);
+const closeOfServer =
+  (name: string): Step =>
+  (snapshot, context) =>
+    closeServerConnections(snapshot, name, context);
+
+const connectedAt = Date.parse('2016-09-09T14:12:37+03:00');
+
+/** The snapshot after a report, which must be sound. */
+function after(snapshot: Snapshot, ...report: readonly Observation[]): Snapshot {
+  const { next, events, faults } = observe(snapshot, report, { now: 5 });
+  expect(faults).toEqual([]);
+  expectNext(snapshot, next, events);
+  return next;
+}
+
+describe('closing a session', () => {
+  it('ends it with all its connections', () => {
+    const { next, events, effects, touches } = expectAccepted(close(9));
+    const sessions = [{ id: 9, connected: connectedAt }];
+    expect(events).toMatchObject([{ type: 'sessions.closed', resource: '/sessions/9', sessions }]);
+    expect(effects).toEqual([{ type: 'sessions.close', resource: '/sessions/9', sessions }]);
+    expect(touches).toEqual(['/sessions/9']);
+    expect(next.sessions.get(9)).toBeUndefined();
+    expect(next.sessions.countOfService('my-service')).toBe(1);
+    expect(next.sessions.totalOfService('my-service')).toBe(10);
+    expect([next.sessions.countOfServer('db-serv-1'), next.sessions.countOfServer('db-server-2')]).toEqual([
+      1, 0,
+    ]);
+  });
+
+  it('takes 0 for an id like any other', () => {
+    expect(expectAccepted(close(0)).next.sessions.size).toBe(2);
+  });
+
+  it.each([1, -1, 0.5, NaN, Infinity, 2 ** 53, -0.1])('is refused for %p, which is not there', (id) => {
+    expect(expectRefused(close(id)).code).toBe('session-not-found');
+  });
+
+  it('is refused the second time', () => {
+    const { next } = expectAccepted(close(9));
+    expect(expectRefused(close(9), next).code).toBe('session-not-found');
+  });
+});
+
+describe('closing the sessions of a service', () => {
+  it('ends those that are on it, and no other', () => {
+    const { next, events, touches } = expectAccepted(closeOfService('MY SERVICE'));
+    expect(events).toMatchObject([{ resource: '/services/My-Service', sessions: [{ id: 9 }, { id: 12 }] }]);
+    expect(touches).toEqual(['/services/My-Service']);
+    expect([...next.sessions].map(({ id }) => id)).toEqual([0]);
+    expect(next.sessions.totalOfService('my-service')).toBe(10);
+    expect(next.services.get('my-service')?.state).toBe('started');
+  });
+
+  it('changes nothing when there is none', () => {
+    expectUnchanged(closeOfService('Report Service'));
+  });
+
+  it('is refused when there is no such service', () => {
+    expect(expectRefused(closeOfService('nothing')).code).toBe('service-not-found');
+  });
+
+  it.each([1, teardownBatch, teardownBatch + 1, 2500])(
+    'closes %i in batches, in the order of their ids',
+    (count) => {
+      const { next, events, effects } = expectAccepted(closeOfService('Sales'), crowdedSnapshot(count));
+      expect(next.sessions.size).toBe(0);
+      expect(next.sessions.countOfServer('db')).toBe(0);
+      expect(events).toHaveLength(Math.ceil(count / teardownBatch));
+      const sizes = effects.map((effect) =>
+        effect.type === 'sessions.close' ? effect.sessions.length : NaN,
+      );
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(1000);
+      const ids = events.flatMap((event) =>
+        event.type === 'sessions.closed' ? event.sessions.map(({ id }) => id) : [],
+      );
+      expect(ids).toEqual(Array.from({ length: count }, (_, id) => id));
+    },
+  );
+});
+
+describe('closing the connections to a server', () => {
+  it('ends the connections and lets the sessions live', () => {
+    const { next, events, effects } = expectAccepted(closeOfServer('db-serv-1'));
+    const connections = [
+      { session: 9, connected: connectedAt, id: 0 },
+      { session: 12, connected: Date.parse('2016-12-24T06:07:08+02:00'), id: 0 },
+    ];
+    expect(events).toMatchObject([
+      { type: 'connections.closed', resource: '/servers/db-serv-1', connections },
+    ]);
+    expect(effects).toEqual([{ type: 'connections.close', resource: '/servers/db-serv-1', connections }]);
+    expect(next.sessions.size).toBe(3);
+    expect(next.sessions.get(9)?.connections.map(({ id }) => id)).toEqual([4]);
+    expect(next.sessions.countOfServer('db-serv-1')).toBe(0);
+    expect(next.sessions.countOfServer('db-server-2')).toBe(1);
+  });
+
+  it('changes nothing when there is none', () => {
+    expectUnchanged(closeOfServer('db-serv-3'));
+  });
+
+  it('is refused when there is no such server', () => {
+    expect(expectRefused(closeOfServer('My Service')).code).toBe('server-not-found');
+  });
+
+  it('closes 2500 in batches', () => {
+    const { next, events, effects } = expectAccepted(closeOfServer('DB'), crowdedSnapshot(2500));
+    const sizes = effects.map((effect) =>
+      effect.type === 'connections.close' ? effect.connections.length : NaN,
+    );
+    expect([events.length, sizes]).toEqual([3, [1000, 1000, 500]]);
+    expect([next.sessions.size, next.sessions.countOfServer('db')]).toEqual([2500, 0]);
+  });
+});
+
+describe('a sequence', () => {
+  it('drains a service: stops it, then closes what is on it', () => {
+    const drain = sequence(
+      (snapshot, context) => stopService(snapshot, 'My Service', context),
+      closeOfService('My Service'),
+    );
+    const { next, events, effects, touches } = expectAccepted(drain);
+    expect(events.map(({ type }) => type)).toEqual(['service.stopped', 'sessions.closed']);
+    expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'sessions.close']);
+    expect(touches).toEqual(['/services/My-Service']);
+    expect(next.revision).toBe(1);
+    expect(next.services.get('my-service')?.state).toBe('stopped');
+    expect(next.sessions.countOfService('my-service')).toBe(0);
+  });
+
+  it('is refused as a whole when one step is', () => {
+    const problem = expectRefused(
+      sequence(
+        (snapshot, context) => stopService(snapshot, 'My Service', context),
+        closeOfService('nothing'),
+      ),
+    );
+    expect(problem).toMatchObject({
+      code: 'service-not-found',
+      detail: expect.stringMatching(/^Step 2 of the sequence: /),
+    });
+  });
+
+  it('throws a RangeError when what cannot be taken back does not come last', () => {
+    const snapshot = sampleSnapshot();
+    const stop: Step = (from, context) => stopService(from, 'My Service', context);
+    expect(() => sequence(closeOfService('My Service'), stop)(snapshot, { now: 0 })).toThrow(RangeError);
+    expect(() => sequence(close(9), close(12))(snapshot, { now: 0 })).toThrow(RangeError);
+    expect(() => sequence(closeOfServer('db-serv-1'), close(12))(snapshot, { now: 0 })).toThrow(RangeError);
+  });
+
+  it('takes a batched teardown as one step', () => {
+    const { effects } = expectAccepted(
+      sequence((from, context) => stopService(from, 'Sales', context), closeOfService('Sales')),
+      crowdedSnapshot(2001),
+    );
+    expect(effects.map(({ type }) => type)).toEqual([
+      'service.stop',
+      ...Array.from({ length: 3 }, () => 'sessions.close'),
+    ]);
+  });
+});
+
+const opened = {
+  type: 'session.opened',
+  id: 77,
+  state: 'ready',
+  user: 'dan',
+  address: '10.0.0.7',
+  service: 'my service',
+  connected: 1000,
+} as const;
+const joined = {
+  type: 'connection.opened',
+  session: 77,
+  id: 3,
+  server: 'DB Server 2',
+  role: 'Slave',
+  state: 'in use',
+} as const;
+
+describe('reports of sessions and connections', () => {
+  it('open, change and close a session', () => {
+    const start = sampleSnapshot();
+    const open = after(start, opened);
+    expect(open.sessions.get(77)).toMatchObject({
+      user: 'dan',
+      service: 'my-service',
+      idle: 0,
+      connections: [],
+    });
+    expect(open.sessions.countOfService('my-service')).toBe(3);
+    expect(open.sessions.totalOfService('my-service')).toBe(11);
+    const changed = after(open, { type: 'session.updated', id: 77, state: 'busy' });
+    expect(changed.sessions.get(77)).toMatchObject({ state: 'busy', user: 'dan' });
+    expect(after(changed, { type: 'session.updated', id: 77, user: 'eve' }).sessions.get(77)).toMatchObject({
+      state: 'busy',
+      user: 'eve',
+    });
+    const closed = after(changed, { type: 'session.closed', id: 77, connected: 1000 });
+    expect(closed.sessions.get(77)).toBeUndefined();
+    expect(closed.sessions.countOfService('my-service')).toBe(2);
+    expect(closed.sessions.totalOfService('my-service')).toBe(11);
+    expect(closed.services).toBe(start.services);
+  });
+
+  it('open, change and close a connection', () => {
+    const open = after(sampleSnapshot(), opened, joined);
+    expect(open.sessions.get(77)?.connections).toMatchObject([
+      { id: 3, server: 'db-server-2', role: 'Slave', statistics: { reads: 0 } },
+    ]);
+    expect(open.sessions.countOfServer('db-server-2')).toBe(2);
+    const changed = after(open, { type: 'connection.updated', session: 77, id: 3, role: 'Master' });
+    expect(changed.sessions.get(77)?.connections).toMatchObject([{ role: 'Master', state: 'in use' }]);
+    const closed = after(changed, { type: 'connection.closed', session: 77, id: 3 });
+    expect(closed.sessions.get(77)?.connections).toEqual([]);
+    expect(closed.sessions.countOfServer('db-server-2')).toBe(1);
+  });
+
+  it('take the connections of a session with it', () => {
+    const open = after(sampleSnapshot(), opened, joined, { ...joined, id: 4 });
+    expect(open.sessions.countOfServer('db-server-2')).toBe(3);
+    expect(
+      after(open, { type: 'session.closed', id: 77, connected: 1000 }).sessions.countOfServer('db-server-2'),
+    ).toBe(1);
+  });
+
+  it('list the connections of a session in the order in which they were opened', () => {
+    const open = after(
+      sampleSnapshot(),
+      opened,
+      { ...joined, id: 9 },
+      { ...joined, id: 2 },
+      { ...joined, id: 5 },
+    );
+    expect(open.sessions.get(77)?.connections.map(({ id }) => id)).toEqual([9, 2, 5]);
+  });
+
+  it('are one revision for a whole batch, and one event for each', () => {
+    const { next, events } = observe(sampleSnapshot(), [opened, joined, { ...opened, id: 78 }], { now: 5 });
+    expect(next.revision).toBe(1);
+    expect(events).toMatchObject([
+      { type: 'session.opened', at: 5, resource: '/sessions/77', service: 'my-service' },
+      { type: 'connection.opened', at: 5, resource: '/sessions/77', server: 'db-server-2' },
+      { type: 'session.opened', resource: '/sessions/78' },
+    ]);
+  });
+
+  it.each<[string, Observation]>([
+    [
+      'a session that is as it was',
+      { type: 'session.updated', id: 9, state: 'Session ready for routing', user: 'alice' },
+    ],
+    ['nothing of a session', { type: 'session.updated', id: 9 }],
+    ['a session that is gone', { type: 'session.updated', id: 1, state: 'x' }],
+    ['the end of a session that is gone', { type: 'session.closed', id: 1, connected: 0 }],
+    ['the end of an earlier session of the same id', { type: 'session.closed', id: 9, connected: 0 }],
+    ['a connection of a session that is gone', { ...joined, session: 1 }],
+    ['a connection that is as it was', { type: 'connection.updated', session: 9, id: 4, role: 'Slave' }],
+    ['a connection that is gone', { type: 'connection.updated', session: 9, id: 99, role: 'x' }],
+    ['the end of a connection that is gone', { type: 'connection.closed', session: 9, id: 99 }],
+    ['the end of a connection of a session that is gone', { type: 'connection.closed', session: 1, id: 4 }],
+  ])('tell nothing new of %s', (_what, observation) => {
+    const snapshot = sampleSnapshot();
+    const observed = observe(snapshot, observation, { now: 5 });
+    expect([observed.events, observed.faults]).toEqual([[], []]);
+    expect(observed.next).toBe(snapshot);
+  });
+
+  it.each<[string, object, string]>([
+    ['a session on no service', { ...opened, service: 'nothing' }, '/0'],
+    ['a session whose id is taken', { ...opened, id: 9 }, '/0'],
+    ['a connection to no server', { ...joined, session: 9, server: 'nothing' }, '/0'],
+    ['a connection whose id is taken', { ...joined, session: 9, id: 4 }, '/0'],
+    ['an id that is no id', { ...opened, id: -1 }, '/0/id'],
+    ['an id that is not safe', { ...opened, id: 2 ** 53 }, '/0/id'],
+    ['an id that is a text', { ...opened, id: '77' }, '/0/id'],
+    ['a time that is a text', { ...opened, connected: '2016-09-09T14:12:37+03:00' }, '/0/connected'],
+    ['a time that no document can write', { ...opened, connected: 253402300800000 }, '/0/connected'],
+    ['a time that is no instant', { ...opened, connected: 9e15 }, '/0/connected'],
+    ['a text with a line break', { ...opened, user: 'a\nb' }, '/0/user'],
+    ['a text that is too long', { ...opened, state: 'x'.repeat(4097) }, '/0/state'],
+    ['an unknown member', { ...opened, password: 'x' }, '/0/password'],
+    ['a missing member', { type: 'session.closed', id: 9 }, '/0/connected'],
+    ['an unknown type', { ...opened, type: 'session.painted' }, '/0'],
+  ])('contradict or are malformed with %s', (_what, observation, pointer) => {
+    const snapshot = sampleSnapshot();
+    const observed = observe(snapshot, observation as Observation, { now: 5 });
+    expect(observed.next).toBe(snapshot);
+    expect(observed.events).toEqual([]);
+    expect(observed.faults.map((fault) => fault.pointer)).toEqual([pointer]);
+  });
+
+  it('hold where they are sound, beside others that are not', () => {
+    const { next, faults } = observe(sampleSnapshot(), [{ ...opened, id: 9 }, opened], { now: 5 });
+    expect(faults).toHaveLength(1);
+    expect(next.sessions.get(77)).toBeDefined();
+  });
+
+  it('may use an id again once its session has ended', () => {
+    const again = { ...opened, connected: 2000, user: 'eve' } as const;
+    const next = after(sampleSnapshot(), opened, { type: 'session.closed', id: 77, connected: 1000 }, again);
+    expect(next.sessions.get(77)).toMatchObject({ user: 'eve', connected: 2000 });
+    expect(next.sessions.totalOfService('my-service')).toBe(12);
+    expect(after(next, { type: 'session.closed', id: 77, connected: 1000 })).toBe(next);
+  });
+
+  it('bump the live part of the version of a service and nothing of its command part', () => {
+    const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'r' }] });
+    const next = after(snapshot, { ...opened, service: 'Sales' });
+    expect(next.sessions.liveOfService('sales')).toBe(1);
+    expect(next.services.get('sales')?.version).toEqual({ command: 0, live: 0 });
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createSnapshot,
+  createUser,
+  deleteUser,
+  toDocument,
+  type NewUser,
+  type Step,
+} from 'gateway-admin-core';
+
+import { planted, sampleSnapshot } from '../support/document.ts';
+import { expectAccepted, expectRefused } from '../support/expect-decision.ts';
+
+const create =
+  (user: NewUser): Step =>
+  (snapshot, context) =>
+    createUser(snapshot, user, context);
+const remove =
+  (name: string): Step =>
+  (snapshot, context) =>
+    deleteUser(snapshot, name, context);
+
+const joan = { name: 'Joan99', passwordHash: 'opaque' };
+const required = { now: 5, authentication: 'required' } as const;
+
+describe('creating a user', () => {
+  it('adds it at the end, with its hash, and asks nothing of the host', () => {
+    const { next, events, effects, touches } = expectAccepted(create(joan));
+    expect(events).toMatchObject([
+      { type: 'user.created', resource: '/users/Joan99', user: 'joan99', ...joan },
+    ]);
+    expect([effects, touches]).toEqual([[], ['/users']]);
+    expect([...next.users].map(({ name }) => name)).toEqual(['ada', 'Grace', 'Joan99']);
+    expect(toDocument(next).users?.[2]).toEqual(joan);
+    expect(next.users.version).toEqual({ command: 1, live: 1 });
+  });
+
+  it.each(['ada', 'ADA', 'Ada', 'grace'])(
+    'is refused for %s, who exists, and leaves the password alone',
+    (name) => {
+      const snapshot = sampleSnapshot();
+      const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
+      expect([problem.code, problem.status]).toEqual(['user-exists', 409]);
+      expect(snapshot.users.find(name)?.passwordHash).toBe(planted.hash);
+    },
+  );
+
+  it.each([
+    '',
+    ' ',
+    'a b',
+    ' ada',
+    'ada ',
+    'a-b',
+    'a_b',
+    'a.b',
+    'a@b',
+    'ädä',
+    'ａｄａ',
+    'K\u212a',
+    '\u017f',
+    'ada\u0000',
+    'ada\n',
+    '\ud800',
+    '١',
+    '😀',
+    'x'.repeat(65),
+  ])('is refused for the name %j', (name) => {
+    expect(expectRefused(create({ ...joan, name }))).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/name' }],
+    });
+  });
+
+  it.each(['a', '0', 'x'.repeat(64), 'constructor', 'length', '007'])('takes the name %s', (name) => {
+    expect(expectAccepted(create({ ...joan, name })).next.users.find(name)?.name).toBe(name);
+  });
+
+  it.each([
+    ['no hash', { name: 'joan' }, '/passwordHash'],
+    ['an empty hash', { name: 'joan', passwordHash: '' }, '/passwordHash'],
+    ['a hash that is no text', { name: 'joan', passwordHash: 7 }, '/passwordHash'],
+    ['a plain password', { ...joan, password: 'x' }, '/password'],
+    ['a role', { ...joan, role: 'admin' }, '/role'],
+    ['isAdmin', { ...joan, isAdmin: true }, '/isAdmin'],
+  ])('is refused for %s', (_what, user, pointer) => {
+    expect(expectRefused(create(user as NewUser))).toMatchObject({ status: 422, errors: [{ pointer }] });
+  });
+});
+
+describe('deleting a user', () => {
+  it.each(['ada', 'ADA', 'aDa'])('finds it as %s', (name) => {
+    const { next, events, effects, touches } = expectAccepted(remove(name));
+    expect(events).toMatchObject([{ type: 'user.deleted', resource: '/users/ada', user: 'ada' }]);
+    expect([effects, touches]).toEqual([[], ['/users']]);
+    expect([...next.users].map((user) => user.name)).toEqual(['Grace']);
+  });
+
+  it.each(['nobody', '', 'constructor', '__proto__'])('is refused for %j, who is not there', (name) => {
+    expect(expectRefused(remove(name)).code).toBe('user-not-found');
+  });
+
+  it('lets the name be used again', () => {
+    const { next } = expectAccepted(remove('ada'));
+    expect(
+      expectAccepted(create({ name: 'ADA', passwordHash: 'new' }), next).next.users.find('ada')?.name,
+    ).toBe('ADA');
+  });
+
+  it('keeps the last user while callers have to authenticate', () => {
+    const { next } = expectAccepted(remove('ada'), sampleSnapshot(), required);
+    expect(expectRefused(remove('Grace'), next, required)).toMatchObject({ code: 'last-user', status: 409 });
+    expect(
+      expectAccepted(remove('Grace'), next, { ...required, authentication: 'none' }).next.users.size,
+    ).toBe(0);
+    expect(expectAccepted(remove('Grace'), next, { now: 5 }).next.users.size).toBe(0);
+  });
+
+  it('says that there is no such user before it speaks of the last one', () => {
+    const one = createSnapshot({ users: [joan] });
+    expect(expectRefused(remove('nobody'), one, required).code).toBe('user-not-found');
+    expect(expectRefused(remove('nobody'), createSnapshot({}), required).code).toBe('user-not-found');
+  });
+});

@@ -1,0 +1,276 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServiceSessions,
+  createUser,
+  patchService,
+  sequence,
+  startService,
+  stopMonitor,
+  stopService,
+  type Admin,
+  type Execution,
+  type Step,
+} from 'gateway-admin-core';
+
+import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
+import { contentOf } from '../support/expect-decision.ts';
+import { settle } from '../support/manual-clock.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { hold, refuse, reject, ScriptedGateway, throwAtOnce } from '../support/scripted-gateway.ts';
+
+const stop =
+  (name = 'My Service'): Step =>
+  (snapshot, context) =>
+    stopService(snapshot, name, context);
+const start =
+  (name = 'My Service'): Step =>
+  (snapshot, context) =>
+    startService(snapshot, name, context);
+const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const limit =
+  (value: number): Step =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+const closeAll =
+  (name: string): Step =>
+  (snapshot, context) =>
+    closeServiceSessions(snapshot, name, context);
+
+const stateOf = (admin: Admin, key = 'my-service'): string | undefined =>
+  admin.snapshot.services.get(key)?.state;
+
+function codeOf(execution: Execution): string {
+  return 'problem' in execution ? execution.problem.code : execution.outcome;
+}
+
+describe('a command', () => {
+  it('asks the host, then changes the snapshot, and says what happened', async () => {
+    const { admin, gateway, clock } = runAdmin();
+    const before = admin.snapshot;
+    const execution = await admin.execute(stop(), { actor: 'ada' });
+    expect(gateway.asked).toEqual([
+      { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' },
+    ]);
+    expect(execution).toMatchObject({
+      outcome: 'accepted',
+      events: [{ type: 'service.stopped', actor: 'ada', at: clock.now() }],
+    });
+    expect(execution.outcome === 'accepted' && execution.snapshot).toBe(admin.snapshot);
+    expect([stateOf(admin), admin.snapshot.revision, before.revision]).toEqual(['stopped', 1, 0]);
+  });
+
+  it('shows nothing before the host has done it', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const before = admin.snapshot;
+    const execution = admin.execute(stop());
+    await held.begun;
+    expect(admin.snapshot).toBe(before);
+    held.done();
+    expect((await execution).outcome).toBe('accepted');
+    expect(stateOf(admin)).toBe('stopped');
+  });
+
+  it('has the time at which the host confirmed, not that of the question', async () => {
+    const held = hold();
+    const { admin, clock } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const execution = admin.execute(start('Bare Service'));
+    await held.begun;
+    await clock.advance(1234);
+    held.done();
+    await execution;
+    expect(admin.snapshot.services.get('bare-service')?.started).toBe(clock.now());
+  });
+
+  it('does nothing when it is so already: a second stop calls the host once', async () => {
+    const { admin, gateway } = runAdmin();
+    const [one, two] = await Promise.all([admin.execute(stop()), admin.execute(stop())]);
+    expect([one.outcome, two.outcome, gateway.calls.length]).toEqual(['accepted', 'unchanged', 1]);
+    expect(two.outcome === 'unchanged' && two.snapshot).toBe(admin.snapshot);
+    expect(admin.snapshot.revision).toBe(1);
+  });
+
+  it('does nothing when it is refused', async () => {
+    const { admin, gateway } = runAdmin();
+    const before = admin.snapshot;
+    expect(codeOf(await admin.execute(stop('nothing')))).toBe('service-not-found');
+    expect(codeOf(await admin.execute(limit(-1)))).toBe('validation-failed');
+    expect(admin.snapshot).toBe(before);
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('needs no host for our own records', async () => {
+    const { admin, gateway } = runAdmin();
+    const add: Step = (snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: 'x' }, context);
+    expect((await admin.execute(add)).outcome).toBe('accepted');
+    expect(admin.snapshot.users.find('joan')).toBeDefined();
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('rejects when the step throws, and the next one goes on', async () => {
+    const { admin } = runAdmin();
+    await expect(
+      admin.execute(() => {
+        throw new RangeError('mine');
+      }),
+    ).rejects.toThrow('mine');
+    expect((await admin.execute(stop())).outcome).toBe('accepted');
+  });
+
+  it('is planned as it would be decided, and nothing is done', () => {
+    const { admin, gateway } = runAdmin();
+    const { snapshot } = admin;
+    const plan = admin.plan(stop(), { actor: 'ada' });
+    expect(plan).toMatchObject({ outcome: 'accepted', events: [{ type: 'service.stopped', actor: 'ada' }] });
+    expect(admin.snapshot).toBe(snapshot);
+    expect(gateway.calls).toEqual([]);
+    expect(admin.plan(start()).outcome).toBe('unchanged');
+    const ifMatch = { link: '/services/My-Service', etag: '"x"' };
+    expect(admin.plan(stop(), { ifMatch })).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'precondition-failed' },
+    });
+  });
+});
+
+describe('a refusal of the host', () => {
+  it('is a 409 with the reason, and nothing has changed', async () => {
+    const { admin, gateway } = runAdmin({
+      gateway: new ScriptedGateway().will(refuse('The port 4006 is in use.')),
+    });
+    const before = admin.snapshot;
+    const execution = await admin.execute(start('Bare Service'));
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused', status: 409 } });
+    expect(execution.outcome === 'refused' && execution.problem.detail).toContain('The port 4006 is in use.');
+    expect(admin.snapshot).toBe(before);
+    expect([gateway.calls.length, gateway.inspections]).toEqual([1, 0]);
+    expect((await admin.execute(start('Bare Service'))).outcome).toBe('accepted');
+  });
+
+  it('is known by its name when it comes from another copy of the library', async () => {
+    const foreign = Object.assign(new Error('Not now.'), { name: 'EffectRefused' });
+    const { admin, gateway } = runAdmin({ gateway: new ScriptedGateway().will(reject(foreign)) });
+    expect(codeOf(await admin.execute(stop()))).toBe('effect-refused');
+    expect(gateway.inspections).toBe(0);
+  });
+
+  it('has what was done before taken back, the last first', async () => {
+    const done = () => Promise.resolve();
+    const gateway = new ScriptedGateway().will(done, done, refuse('No.'));
+    const { admin } = runAdmin({ gateway });
+    const before = admin.snapshot;
+    const execution = await admin.execute(sequence(stop(), limit(1), stopMain));
+    expect(codeOf(execution)).toBe('effect-refused');
+    expect(gateway.wishes).toEqual([
+      'service.stop /services/My-Service',
+      'service.update /services/My-Service',
+      'monitor.stop /monitors/Main-Monitor',
+      'service.update /services/My-Service',
+      'service.start /services/My-Service',
+    ]);
+    expect(gateway.asked[3]).toMatchObject({ before: { max_connection: 1 }, after: { max_connection: 100 } });
+    expect(new Set(gateway.calls.map(({ context }) => context.operationId)).size).toBe(1);
+    expect(admin.snapshot).toBe(before);
+  });
+
+  it('leaves true what the host will not take back, and says so', async () => {
+    const gateway = new ScriptedGateway().will(() => Promise.resolve(), refuse('No.'), refuse('Never.'));
+    const { admin } = runAdmin({ gateway });
+    const execution = await admin.execute(sequence(stop(), stopMain));
+    expect(codeOf(execution)).toBe('effect-refused');
+    expect(execution.outcome === 'refused' && execution.problem.detail).toContain(
+      'service.stopped of /services/My-Service',
+    );
+    expect(stateOf(admin)).toBe('stopped');
+    expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('started');
+  });
+
+  it('in the middle of a long teardown keeps what is closed closed', async () => {
+    const gateway = new ScriptedGateway().will(() => Promise.resolve(), refuse('Busy.'));
+    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500), gateway });
+    const execution = await admin.execute(closeAll('Sales'));
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
+    expect(execution.outcome === 'refused' && execution.problem.detail).toContain('1 of 3');
+    expect(admin.snapshot.sessions.countOfService('sales')).toBe(1500);
+    expect(gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a long teardown', () => {
+  it('settles in parts, and others get a turn between them', async () => {
+    const first = hold();
+    const gateway = new ScriptedGateway().will(first.apply);
+    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500), gateway });
+    const seen: number[] = [];
+    const execution = admin.execute(closeAll('Sales'));
+    await first.begun;
+    first.done();
+    for (let turn = 0; turn < 50; turn += 1) {
+      seen.push(admin.snapshot.sessions.size);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await execution).toMatchObject({ outcome: 'accepted', events: { length: 3 } });
+    expect([...new Set(seen)]).toEqual([2500, 1500, 500, 0]);
+    expect([admin.snapshot.revision, gateway.calls.length]).toEqual([3, 3]);
+  });
+
+  it('closes what was open when it was decided, not what came later', async () => {
+    const first = hold();
+    const { admin } = runAdmin({
+      snapshot: crowdedSnapshot(3),
+      gateway: new ScriptedGateway().will(first.apply),
+    });
+    const execution = admin.execute(closeAll('Sales'));
+    await first.begun;
+    admin.report([
+      { type: 'session.opened', id: 50, state: 'a', user: 'b', address: 'c', service: 'Sales', connected: 7 },
+      { type: 'session.closed', id: 1, connected: admin.snapshot.sessions.get(1)?.connected ?? 0 },
+      { type: 'session.opened', id: 1, state: 'a', user: 'b', address: 'c', service: 'Sales', connected: 8 },
+    ]);
+    first.done();
+    await execution;
+    expect([...admin.snapshot.sessions].map(({ id }) => id)).toEqual([1, 50]);
+  });
+});
+
+describe('a host that throws at once or rejects otherwise', () => {
+  it.each([
+    ['throws at once', throwAtOnce],
+    ['rejects', reject()],
+    ['rejects with nothing', reject(undefined)],
+    ['rejects with a text', reject('EffectRefused')],
+  ])('%s: what it has done counts', async (_what, apply) => {
+    const seen = runAdmin({ gateway: new ScriptedGateway().will(apply).willSee('in-place') });
+    expect((await seen.admin.execute(stop())).outcome).toBe('accepted');
+    expect([stateOf(seen.admin), seen.gateway.inspections]).toEqual(['stopped', 1]);
+
+    const unseen = runAdmin({ gateway: new ScriptedGateway().will(apply).willSee('not-in-place') });
+    const before = contentOf(unseen.admin.snapshot);
+    expect(codeOf(await unseen.admin.execute(stop()))).toBe('effect-refused');
+    expect(contentOf(unseen.admin.snapshot)).toEqual(before);
+  });
+});
+
+describe('the host', () => {
+  it('is not shown its own promise of a second answer', async () => {
+    let answer = (): void => undefined;
+    const gateway = new ScriptedGateway().will(
+      () =>
+        new Promise((resolve, rejectWith) => {
+          answer = () => {
+            resolve();
+            resolve();
+            rejectWith(new Error('changed its mind'));
+          };
+        }),
+    );
+    const { admin, errors } = runAdmin({ gateway, snapshot: sampleSnapshot() });
+    const execution = admin.execute(stop());
+    await settle();
+    answer();
+    expect((await execution).outcome).toBe('accepted');
+    await settle();
+    expect([admin.snapshot.revision, errors]).toEqual([1, []]);
+  });
+});

@@ -1,0 +1,274 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServiceSessions,
+  patchService,
+  sequence,
+  startService,
+  stopMonitor,
+  stopService,
+  type Admin,
+  type Execution,
+  type Step,
+} from 'gateway-admin-core';
+
+import { settle } from '../support/manual-clock.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
+
+const stop =
+  (name = 'My Service'): Step =>
+  (snapshot, context) =>
+    stopService(snapshot, name, context);
+const start =
+  (name = 'My Service'): Step =>
+  (snapshot, context) =>
+    startService(snapshot, name, context);
+const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const limit =
+  (value: number): Step =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+const closeAll =
+  (name: string): Step =>
+  (snapshot, context) =>
+    closeServiceSessions(snapshot, name, context);
+
+const stateOf = (admin: Admin, key = 'my-service'): string | undefined =>
+  admin.snapshot.services.get(key)?.state;
+
+function codeOf(execution: Execution): string {
+  return 'problem' in execution ? execution.problem.code : execution.outcome;
+}
+
+describe('commands at the same time', () => {
+  it('wait for one another on one resource, in the order in which they came', async () => {
+    const [first, second] = [hold(), hold()];
+    const gateway = new ScriptedGateway().will(first.apply, second.apply);
+    const { admin } = runAdmin({ gateway });
+    const executions = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
+    await first.begun;
+    await settle();
+    expect(gateway.wishes).toEqual(['service.stop /services/My-Service']);
+    first.done();
+    await second.begun;
+    expect(stateOf(admin)).toBe('stopped');
+    second.done();
+    expect((await Promise.all(executions)).map(({ outcome }) => outcome)).toEqual([
+      'accepted',
+      'accepted',
+      'accepted',
+    ]);
+    expect(gateway.wishes).toEqual(
+      [1, 2, 3].map((at) => `service.${at === 2 ? 'start' : 'stop'} /services/My-Service`),
+    );
+    expect([stateOf(admin), admin.snapshot.revision]).toEqual(['stopped', 3]);
+  });
+
+  it('overlap on different resources, and settle in the order in which the host is done', async () => {
+    const [first, second] = [hold(), hold()];
+    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(first.apply, second.apply) });
+    const [slow, quick] = [admin.execute(stop()), admin.execute(stopMain)];
+    await Promise.all([first.begun, second.begun]);
+    second.done();
+    expect((await quick).outcome).toBe('accepted');
+    expect([stateOf(admin), admin.snapshot.revision]).toEqual(['started', 1]);
+    first.done();
+    await slow;
+    expect([stateOf(admin), admin.snapshot.monitors.get('main-monitor')?.state]).toEqual([
+      'stopped',
+      'stopped',
+    ]);
+    expect(admin.snapshot.revision).toBe(2);
+  });
+
+  it('wait when they touch any resource of one under way, without holding up those that touch none', async () => {
+    const first = hold();
+    const gateway = new ScriptedGateway().will(first.apply);
+    const { admin } = runAdmin({ gateway });
+    const one = admin.execute(stop());
+    const both = admin.execute(sequence(stopMain, start()));
+    const other = admin.execute(start('Bare Service'));
+    const behind = admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context));
+    await other;
+    expect(gateway.wishes).toEqual([
+      'service.stop /services/My-Service',
+      'service.start /services/Bare-Service',
+    ]);
+    first.done();
+    expect((await Promise.all([one, both, behind])).map(({ outcome }) => outcome)).toEqual([
+      'accepted',
+      'accepted',
+      'unchanged',
+    ]);
+  });
+
+  it('let one of two edits with the same entity tag happen', async () => {
+    const { admin, gateway } = runAdmin();
+    const etag = `"${admin.snapshot.epoch}.0.0"`;
+    const ifMatch = { link: '/services/my-service', etag };
+    const answers = await Promise.all([
+      admin.execute(limit(1), { ifMatch }),
+      admin.execute(limit(2), { ifMatch }),
+    ]);
+    expect(answers.map(codeOf)).toEqual(['accepted', 'precondition-failed']);
+    expect(gateway.calls).toHaveLength(1);
+    expect(admin.snapshot.services.get('my-service')?.settings.max_connection).toBe(1);
+  });
+
+  it('decide again when their turn comes', async () => {
+    const first = hold();
+    const { admin, gateway } = runAdmin({ gateway: new ScriptedGateway().will(first.apply) });
+    const [one, two] = [admin.execute(closeAll('My Service')), admin.execute(closeAll('My Service'))];
+    await first.begun;
+    first.done();
+    expect([(await one).outcome, (await two).outcome]).toEqual(['accepted', 'unchanged']);
+    expect(gateway.calls).toHaveLength(1);
+  });
+
+  it('are refused beyond the limit of waiting ones', async () => {
+    const first = hold();
+    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(first.apply), limits: { waiting: 2 } });
+    const waiting = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
+    await first.begun;
+    expect(await admin.execute(start())).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'overloaded', status: 503 },
+    });
+    first.done();
+    expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual([
+      'accepted',
+      'accepted',
+      'accepted',
+    ]);
+    expect((await admin.execute(start())).outcome).toBe('accepted');
+  });
+
+  it('leave the queue when they are taken back in time, and go on when they have begun', async () => {
+    const first = hold();
+    const { admin, gateway } = runAdmin({ gateway: new ScriptedGateway().will(first.apply) });
+    const begun = new AbortController();
+    const waits = new AbortController();
+    const one = admin.execute(stop(), { signal: begun.signal });
+    const two = admin.execute(start(), { signal: waits.signal });
+    await first.begun;
+    begun.abort();
+    waits.abort(new Error('never mind'));
+    await expect(two).rejects.toThrow('never mind');
+    await expect(
+      admin.execute(start(), { signal: AbortSignal.abort(new Error('too late')) }),
+    ).rejects.toThrow('too late');
+    first.done();
+    expect((await one).outcome).toBe('accepted');
+    expect([stateOf(admin), gateway.calls.length]).toEqual(['stopped', 1]);
+  });
+
+  it('are queued, not nested, when they come from inside the host', async () => {
+    const order: string[] = [];
+    const gateway = new ScriptedGateway();
+    const { admin } = runAdmin({ gateway });
+    let inner: Promise<Execution> | undefined;
+    gateway.will(
+      async () => {
+        order.push('outer begins');
+        inner = admin.execute(start());
+        await settle();
+        order.push(`outer ends: ${stateOf(admin) ?? ''}`);
+      },
+      () => {
+        order.push(`inner begins: ${stateOf(admin) ?? ''}`);
+        return Promise.resolve();
+      },
+    );
+    await admin.execute(stop());
+    await inner;
+    expect(order).toEqual(['outer begins', 'outer ends: started', 'inner begins: stopped']);
+    expect(stateOf(admin)).toBe('started');
+  });
+
+  it('are queued, not nested, when they come from a step', async () => {
+    const { admin } = runAdmin();
+    let inner: Promise<Execution> | undefined;
+    const execution = await admin.execute((snapshot, context) => {
+      inner ??= admin.execute(start('Bare Service'));
+      return stopService(snapshot, 'My Service', context);
+    });
+    expect([execution.outcome, (await inner)?.outcome]).toEqual(['accepted', 'accepted']);
+  });
+});
+
+describe('a report during a command', () => {
+  it('keeps what it changed', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const execution = admin.execute(limit(7));
+    await held.begun;
+    admin.report([
+      {
+        type: 'session.opened',
+        id: 77,
+        state: 'a',
+        user: 'b',
+        address: 'c',
+        service: 'My Service',
+        connected: 7,
+      },
+      { type: 'service.failed', service: 'My Service' },
+      { type: 'server.reported', server: 'db-serv-1', status: [] },
+    ]);
+    expect(admin.snapshot.revision).toBe(1);
+    held.done();
+    await execution;
+    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(3);
+    expect(admin.snapshot.services.get('my-service')).toMatchObject({
+      state: 'failed',
+      settings: { max_connection: 7 },
+    });
+    expect(admin.snapshot.servers.get('db-serv-1')?.settings.state).toEqual([]);
+    expect(admin.snapshot.revision).toBe(2);
+  });
+
+  it('survives the status that an edit of something else carries along', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const handled = admin.handle({
+      method: 'PATCH',
+      target: '/servers/db-serv-1',
+      headers: { 'content-type': 'application/json' },
+      body: '[{"op":"replace","path":"/port","value":6000}]',
+    });
+    await held.begun;
+    admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['slave'] });
+    held.done();
+    const { response } = (await handled) as { response: { body: string } };
+    expect(JSON.parse(response.body)).toMatchObject({ port: 6000, status: ['slave'], state: ['slave'] });
+  });
+
+  it('may tell first what the command is about: it is a revision of its own all the same', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const execution = admin.execute((snapshot, context) =>
+      closeServiceSessions(snapshot, 'Bare Service', context),
+    );
+    await held.begun;
+    admin.report({
+      type: 'session.closed',
+      id: 0,
+      connected: admin.snapshot.sessions.get(0)?.connected ?? 0,
+    });
+    held.done();
+    expect(await execution).toMatchObject({ outcome: 'accepted', events: [{ type: 'sessions.closed' }] });
+    expect(admin.snapshot.revision).toBe(2);
+  });
+
+  it('tells nothing new without a new snapshot, and tells onError what is wrong', () => {
+    const { admin, errors } = runAdmin();
+    const before = admin.snapshot;
+    admin.report({ type: 'service.failed', service: 'Report Service' });
+    admin.report([]);
+    admin.report({ type: 'session.opened' } as never);
+    admin.report(null as never);
+    expect(admin.snapshot).toBe(before);
+    expect(errors).toHaveLength(2);
+    expect(errors).toMatchObject([{ name: 'ReportError' }, { name: 'ReportError' }]);
+  });
+});

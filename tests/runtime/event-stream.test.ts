@@ -1,0 +1,250 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServiceSessions,
+  flushLogs,
+  startService,
+  stopService,
+  type Admin,
+  type EventGap,
+  type PublishedEvent,
+  type Step,
+} from 'gateway-admin-core';
+
+import { crowdedSnapshot, planted } from '../support/document.ts';
+import { settle } from '../support/manual-clock.ts';
+import { runAdmin } from '../support/running-admin.ts';
+
+const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
+const flush: Step = (snapshot, context) => flushLogs(snapshot, context);
+const opened = (id: number) =>
+  ({
+    type: 'session.opened',
+    id,
+    state: 'a',
+    user: 'b',
+    address: 'c',
+    service: 'My Service',
+    connected: 7,
+  }) as const;
+
+type Reader = AsyncIterableIterator<PublishedEvent | EventGap>;
+
+/** The next so many items, in short. */
+async function take(reader: Reader, count: number): Promise<readonly string[]> {
+  const items: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const { done, value } = (await reader.next()) as IteratorResult<PublishedEvent | EventGap, undefined>;
+    if (done === true) items.push('end');
+    else items.push('gap' in value ? `gap ${value.next ?? ''}` : `${value.id} ${value.event.type}`);
+  }
+  return items;
+}
+
+async function flushTimes(admin: Admin, times: number): Promise<void> {
+  for (let at = 0; at < times; at += 1) await admin.execute(flush);
+}
+
+describe('the events', () => {
+  it('come in the order of the revisions, each with its place', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.events();
+    const first = take(reader, 5);
+    await admin.execute(stop);
+    admin.report([opened(77), { type: 'session.closed', id: 77, connected: 7 }]);
+    await admin.execute(start);
+    admin.report({ type: 'service.failed', service: 'My Service' });
+    expect(await first).toEqual([
+      '1.0 service.stopped',
+      '2.0 session.opened',
+      '2.1 session.closed',
+      '3.0 service.started',
+      '4.0 service.failed',
+    ]);
+    await admin.close();
+  });
+
+  it('tell nothing of what changed nothing', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.events({ after: '0.0' });
+    await admin.execute(start);
+    await admin.execute((snapshot, context) => stopService(snapshot, 'nothing', context));
+    admin.report({ type: 'service.failed', service: 'Report Service' });
+    await admin.execute(stop);
+    await admin.close();
+    expect(await take(reader, 2)).toEqual(['1.0 service.stopped', 'end']);
+  });
+
+  it('begin now, or where a reader left off', async () => {
+    const { admin } = runAdmin();
+    await flushTimes(admin, 3);
+    const fresh = admin.events();
+    await flushTimes(admin, 1);
+    await admin.close();
+    expect(await take(fresh, 2)).toEqual(['4.0 logs.flushed', 'end']);
+    expect(await take(admin.events({ after: '2.0' }), 3)).toEqual([
+      '3.0 logs.flushed',
+      '4.0 logs.flushed',
+      'end',
+    ]);
+    expect(await take(admin.events({ after: '4.0' }), 1)).toEqual(['end']);
+    expect(await take(admin.events({ after: '0.0' }), 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
+  });
+
+  it('begin where events() is called, not where it is first read', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.events();
+    await flushTimes(admin, 2);
+    expect(await take(reader, 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
+    await admin.close();
+  });
+
+  it('go on in the middle of a revision', async () => {
+    const { admin } = runAdmin();
+    admin.report([opened(1), opened(2), opened(3)]);
+    await admin.close();
+    expect(await take(admin.events({ after: '1.0' }), 3)).toEqual([
+      '1.1 session.opened',
+      '1.2 session.opened',
+      'end',
+    ]);
+  });
+
+  it('tell a reader that is too slow of one gap, and hold nobody up', async () => {
+    const { admin } = runAdmin({ limits: { events: 3 } });
+    const [slow, quick] = [admin.events(), admin.events()];
+    const [first, none] = [take(slow, 1), take(quick, 1)];
+    await flushTimes(admin, 1);
+    expect([await first, await none]).toEqual([['1.0 logs.flushed'], ['1.0 logs.flushed']]);
+    for (let revision = 2; revision <= 9; revision += 1) {
+      const next = take(quick, 1);
+      await flushTimes(admin, 1);
+      expect(await next).toEqual([`${String(revision)}.0 logs.flushed`]);
+    }
+    await admin.close();
+    expect(await take(slow, 5)).toEqual([
+      'gap 7.0',
+      '7.0 logs.flushed',
+      '8.0 logs.flushed',
+      '9.0 logs.flushed',
+      'end',
+    ]);
+  });
+
+  it('tell a reader that comes back too late of a gap', async () => {
+    const { admin } = runAdmin({ limits: { events: 2 } });
+    await flushTimes(admin, 5);
+    await admin.close();
+    expect(await take(admin.events({ after: '1.0' }), 4)).toEqual([
+      'gap 4.0',
+      '4.0 logs.flushed',
+      '5.0 logs.flushed',
+      'end',
+    ]);
+    // Nobody knows any more whether revision 3 had a second event.
+    expect(await take(admin.events({ after: '3.0' }), 2)).toEqual(['gap 4.0', '4.0 logs.flushed']);
+    expect(await take(admin.events({ after: '4.0' }), 2)).toEqual(['5.0 logs.flushed', 'end']);
+  });
+
+  it('tell of a gap when the whole log is one revision long', async () => {
+    const { admin } = runAdmin({ limits: { events: 2 } });
+    admin.report([opened(1), opened(2), opened(3)]);
+    await admin.close();
+    expect(await take(admin.events({ after: '0.0' }), 4)).toEqual([
+      'gap 1.1',
+      '1.1 session.opened',
+      '1.2 session.opened',
+      'end',
+    ]);
+  });
+
+  it.each(['', 'x', '1', '1.', '.1', '1.0.0', '-1.0', '1e1.0', ' 1.0', '0x1.0'])(
+    'cannot begin after %j',
+    (after) => {
+      const { admin } = runAdmin();
+      expect(() => admin.events({ after })).toThrow(RangeError);
+    },
+  );
+
+  it('end at a signal, in the middle of waiting and before', async () => {
+    const { admin } = runAdmin();
+    const control = new AbortController();
+    const waiting = take(admin.events({ signal: control.signal }), 1);
+    await settle();
+    control.abort();
+    expect(await waiting).toEqual(['end']);
+    expect(await take(admin.events({ signal: control.signal, after: '0.0' }), 1)).toEqual(['end']);
+  });
+
+  it('end when the reader goes away', async () => {
+    const { admin } = runAdmin();
+    await flushTimes(admin, 2);
+    for await (const item of admin.events({ after: '0.0' })) {
+      expect(item).toMatchObject({ id: '1.0' });
+      break;
+    }
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+    await admin.close();
+  });
+
+  it('end when the interface is closed, once all has been read', async () => {
+    const { admin } = runAdmin();
+    const [behind, ahead] = [admin.events(), admin.events()];
+    const waiting = take(ahead, 2);
+    await flushTimes(admin, 1);
+    await admin.close();
+    expect(await waiting).toEqual(['1.0 logs.flushed', 'end']);
+    expect(await take(behind, 2)).toEqual(['1.0 logs.flushed', 'end']);
+  });
+
+  it('let a reader give commands of its own', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.events();
+    const reading = (async () => {
+      await reader.next();
+      return admin.execute(start);
+    })();
+    await admin.execute(stop);
+    expect((await reading).outcome).toBe('accepted');
+    await admin.close();
+  });
+
+  it('cut a long teardown in events of at most 1000 sessions', async () => {
+    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500) });
+    const reader = admin.events({ after: '0.0' });
+    await admin.execute((snapshot, context) => closeServiceSessions(snapshot, 'Sales', context));
+    await admin.close();
+    expect(await take(reader, 4)).toEqual([
+      '1.0 sessions.closed',
+      '2.0 sessions.closed',
+      '3.0 sessions.closed',
+      'end',
+    ]);
+  });
+
+  it('have the time of their settlement, whatever the clock does', async () => {
+    const { admin, clock } = runAdmin();
+    const reader = admin.events({ after: '0.0' });
+    await admin.execute(flush);
+    clock.jumpTo('2001-01-01T00:00:00Z');
+    await admin.execute(flush);
+    await admin.close();
+    const events = [(await reader.next()).value, (await reader.next()).value] as PublishedEvent[];
+    expect(events.map(({ id }) => id)).toEqual(['1.0', '2.0']);
+    expect(events.map(({ event }) => event.at)).toEqual([
+      Date.parse('2016-09-10T00:00:00Z'),
+      Date.parse('2001-01-01T00:00:00Z'),
+    ]);
+    expect(admin.snapshot.logs.last_flushed).toBe(Date.parse('2001-01-01T00:00:00Z'));
+  });
+
+  it('are frozen, so that no reader changes them for another', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.events({ after: '0.0' });
+    await admin.execute(stop);
+    const { value } = (await reader.next()) as { value: PublishedEvent };
+    expect(Object.isFrozen(value.event)).toBe(true);
+    expect(JSON.stringify(value)).not.toContain(planted.sealed);
+    await admin.close();
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals';
+import { sequence, stopMonitor, stopService, type Execution, type Step } from 'gateway-admin-core';
+
+import { settle } from '../support/manual-clock.ts';
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { hold, reject, ScriptedGateway, type Held } from '../support/scripted-gateway.ts';
+
+const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const deadlineMs = 10_000;
+
+interface Silent extends Running {
+  readonly held: Held;
+  readonly execution: Promise<Execution>;
+}
+
+/** A stop that the host does not answer, and whose deadline has passed. */
+async function silent(...seen: readonly ('in-place' | 'not-in-place' | Error)[]): Promise<Silent> {
+  const held = hold();
+  const running = runAdmin({ gateway: new ScriptedGateway().will(held.apply).willSee(...seen) });
+  const execution = running.admin.execute(stop);
+  await held.begun;
+  await running.clock.advance(deadlineMs);
+  return { ...running, held, execution };
+}
+
+function stateOf({ admin }: Running): string | undefined {
+  return admin.snapshot.services.get('my-service')?.state;
+}
+
+describe('a host that does not answer within the deadline', () => {
+  it('is told by its signal, and asked what is in place', async () => {
+    const { gateway, execution } = await silent('in-place');
+    expect(gateway.calls.map(({ method }) => method)).toEqual(['apply', 'inspect']);
+    expect(gateway.calls[0]?.context.signal.aborted).toBe(true);
+    expect(gateway.calls[1]?.context.signal.aborted).toBe(false);
+    expect(gateway.calls[1]?.context.operationId).toBe(gateway.calls[0]?.context.operationId);
+    expect((await execution).outcome).toBe('accepted');
+  });
+
+  it('is not asked before the deadline', async () => {
+    const held = hold();
+    const { admin, gateway, clock } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const execution = admin.execute(stop);
+    await held.begun;
+    await clock.advance(deadlineMs - 1);
+    expect(gateway.inspections).toBe(0);
+    held.done();
+    expect((await execution).outcome).toBe('accepted');
+    expect(gateway.calls[0]?.context.signal.aborted).toBe(false);
+  });
+
+  it('has its own deadline in the limits', async () => {
+    const held = hold();
+    const gateway = new ScriptedGateway().will(held.apply);
+    const { admin, clock } = runAdmin({ gateway, limits: { effectDeadlineMs: 50 } });
+    const execution = admin.execute(stop);
+    await clock.advance(50);
+    expect((await execution).outcome).toBe('accepted');
+    expect(gateway.inspections).toBe(1);
+  });
+
+  it('counts as done when it is in place, whatever apply says later', async () => {
+    const running = await silent('in-place');
+    expect((await running.execution).outcome).toBe('accepted');
+    running.held.fail(new Error('much later'));
+    await settle();
+    expect([stateOf(running), running.admin.snapshot.revision, running.errors]).toEqual(['stopped', 1, []]);
+  });
+
+  it('is unknown while it is not in place and may still land: 504 with the id of the operation', async () => {
+    const running = await silent('not-in-place', 'not-in-place', 'not-in-place', 'not-in-place');
+    const execution = await running.execution;
+    expect(execution).toMatchObject({
+      outcome: 'unknown',
+      operationId: running.gateway.calls[0]?.context.operationId,
+      problem: { code: 'outcome-unknown', status: 504 },
+    });
+    expect(execution.outcome === 'unknown' && execution.problem.detail).toContain(
+      running.gateway.calls[0]?.context.operationId,
+    );
+    expect([stateOf(running), running.admin.snapshot.revision]).toEqual(['started', 0]);
+  });
+
+  it.each([
+    ['in-place', 'stopped'],
+    ['not-in-place', 'started'],
+  ] as const)('is found out when inspect says %s after apply has failed', async (seen, state) => {
+    const running = await silent('not-in-place');
+    expect((await running.execution).outcome).toBe('unknown');
+    running.gateway.willSee(seen, seen);
+    running.held.fail(new Error('the wire broke'));
+    await running.clock.advance(60_000);
+    expect(stateOf(running)).toBe(state);
+    expect(running.clock.sleeping).toBe(0);
+  });
+
+  it('is found out when apply answers late', async () => {
+    const running = await silent('not-in-place', 'not-in-place');
+    await running.execution;
+    running.held.done();
+    await running.clock.advance(60_000);
+    expect([stateOf(running), running.gateway.inspections <= 2]).toEqual(['stopped', true]);
+  });
+
+  it('is asked again and again with growing pauses', async () => {
+    const running = await silent(...Array.from({ length: 500 }, () => 'not-in-place' as const));
+    await running.execution;
+    const asked: number[] = [];
+    for (let second = 0; second < 60; second += 1) {
+      await running.clock.advance(1000);
+      asked.push(running.gateway.inspections);
+    }
+    expect((asked[0] ?? 0) >= 3).toBe(true);
+    expect(asked[59]).toBeLessThan(30);
+    expect((asked[59] ?? 0) - (asked[39] ?? 0)).toBeGreaterThanOrEqual(3);
+  });
+
+  it('is asked again when inspect itself fails or does not answer', async () => {
+    const running = await silent(new Error('cannot see'), new Error('cannot see'), 'in-place');
+    expect((await running.execution).outcome).toBe('unknown');
+    await running.clock.advance(60_000);
+    expect([stateOf(running), running.gateway.inspections]).toEqual(['stopped', 3]);
+  });
+
+  it('blocks its resource meanwhile, and no other', async () => {
+    const running = await silent('not-in-place', 'not-in-place');
+    await running.execution;
+    const { admin } = running;
+    expect(await admin.execute(stop)).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'operation-in-progress', status: 409 },
+    });
+    expect(await admin.execute(sequence(stopMain, stop))).toMatchObject({
+      problem: { code: 'operation-in-progress' },
+    });
+    expect((await admin.execute(stopMain)).outcome).toBe('accepted');
+    running.gateway.willSee('in-place');
+    await running.clock.advance(60_000);
+    expect(stateOf(running)).toBe('stopped');
+    expect((await admin.execute(stop)).outcome).toBe('unchanged');
+  });
+
+  it('answers those who waited for the resource', async () => {
+    const held = hold();
+    const { admin, clock } = runAdmin({
+      gateway: new ScriptedGateway().will(held.apply).willSee('not-in-place', 'not-in-place'),
+    });
+    const [first, second] = [admin.execute(stop), admin.execute(stop)];
+    await held.begun;
+    await clock.advance(deadlineMs);
+    expect((await first).outcome).toBe('unknown');
+    expect(await second).toMatchObject({ problem: { code: 'operation-in-progress' } });
+  });
+
+  it('tells the outcome with an event that repeats the id of the operation', async () => {
+    const running = await silent('not-in-place', 'in-place');
+    const reader = running.admin.events({ after: '0.0' });
+    const execution = await running.execution;
+    const id = execution.outcome === 'unknown' ? execution.operationId : '';
+    await running.clock.advance(60_000);
+    const { value } = (await reader.next()) as { value: unknown };
+    expect(value).toMatchObject({ event: { type: 'service.stopped' } });
+    expect(JSON.stringify(value)).toContain(id);
+    await running.admin.close();
+  });
+
+  it('is unknown too when apply failed and inspect cannot tell', async () => {
+    const gateway = new ScriptedGateway().will(reject()).willSee(new Error('cannot see'), 'not-in-place');
+    const { admin, clock } = runAdmin({ gateway });
+    expect((await admin.execute(stop)).outcome).toBe('unknown');
+    await clock.advance(60_000);
+    expect(admin.snapshot.revision).toBe(0);
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+  });
+
+  it('does not keep the administration interface from closing', async () => {
+    const running = await silent('not-in-place', 'not-in-place', 'not-in-place');
+    await running.execution;
+    let closed = false;
+    const closing = running.admin.close().then(() => {
+      closed = true;
+    });
+    await running.clock.advance(600_000);
+    expect(closed).toBe(true);
+    await closing;
+    expect(running.clock.sleeping).toBe(0);
+  });
+});

@@ -1,0 +1,332 @@
+import { describe, expect, it } from '@jest/globals';
+import { InvalidDocumentError } from 'gateway-admin-core';
+
+import {
+  allFaultsOf,
+  connection,
+  faultsOf,
+  filter,
+  monitor,
+  server,
+  service,
+  session,
+  user,
+} from '../support/document-entry.ts';
+
+const unsafe = 9007199254740992;
+
+describe('an invalid document', () => {
+  it.each<[string, unknown, readonly string[]]>([
+    ['no object', null, [' validation-failed']],
+    ['a list', [], [' validation-failed']],
+    ['another format', { format: 2 }, ['/format validation-failed']],
+    ['an unknown part', { routers: [] }, ['/routers field-unknown']],
+    [
+      'a part that is no list',
+      { servers: {}, sessions: 'x' },
+      ['/servers validation-failed', '/sessions validation-failed'],
+    ],
+    [
+      'an entry that is no object',
+      { servers: [7, null] },
+      ['/servers/0 validation-failed', '/servers/1 validation-failed'],
+    ],
+    [
+      'what is missing',
+      { servers: [{}] },
+      ['/servers/0/address', '/servers/0/name', '/servers/0/port', '/servers/0/protocol'].map(
+        (at) => `${at} validation-failed`,
+      ),
+    ],
+    [
+      'an unknown member',
+      { services: [{ ...service, password: 'x' }] },
+      ['/services/0/password field-unknown'],
+    ],
+    ['a port', { servers: [{ ...server, port: 0 }] }, ['/servers/0/port validation-failed']],
+    [
+      'an address',
+      { servers: [{ ...server, address: 'db:5432' }] },
+      ['/servers/0/address validation-failed'],
+    ],
+    ['a status', { servers: [{ ...server, status: ['down'] }] }, ['/servers/0/status/0 validation-failed']],
+    [
+      'a parameter',
+      { servers: [{ ...server, parameters: { a: true } }] },
+      ['/servers/0/parameters/a validation-failed'],
+    ],
+    ['a name', { servers: [{ ...server, name: ' db' }] }, ['/servers/0/name validation-failed']],
+    ['a state', { services: [{ ...service, state: 'running' }] }, ['/services/0/state validation-failed']],
+    [
+      'a time',
+      { services: [{ ...service, started: '2016-08-29 12:52' }] },
+      ['/services/0/started validation-failed'],
+    ],
+    [
+      'an option',
+      { services: [{ ...service, router_options: { a: 1 } }] },
+      ['/services/0/router_options/a validation-failed'],
+    ],
+    [
+      'a count',
+      { services: [{ ...service, total_connections: -1 }] },
+      ['/services/0/total_connections validation-failed'],
+    ],
+    [
+      'a listener',
+      { services: [{ ...service, listeners: [{ name: 'L', protocol: 'p', address: '::', port: 70000 }] }] },
+      ['/services/0/listeners/0/port validation-failed'],
+    ],
+    [
+      'an interval',
+      { monitors: [{ ...monitor, monitor_interval: 0 }] },
+      ['/monitors/0/monitor_interval validation-failed'],
+    ],
+    [
+      'parameters of a filter',
+      { filters: [{ ...filter, parameters: { a: 'b' } }] },
+      ['/filters/0/parameters validation-failed'],
+    ],
+    ['a user name', { users: [{ ...user, name: 'ada lovelace' }] }, ['/users/0/name validation-failed']],
+    ['a hash', { users: [{ ...user, passwordHash: '' }] }, ['/users/0/passwordHash validation-failed']],
+    [
+      'a plain password',
+      { users: [{ name: 'ada', password: 'x' }] },
+      ['/users/0/password field-unknown', '/users/0/passwordHash validation-failed'],
+    ],
+    [
+      'a session id',
+      { services: [service], sessions: [{ ...session, id: unsafe }] },
+      ['/sessions/0/id validation-failed'],
+    ],
+    [
+      'a session id twice',
+      { services: [service], sessions: [session, session] },
+      ['/sessions/1/id validation-failed'],
+    ],
+    ['a session without service', { sessions: [session] }, ['/sessions/0/service link-unresolved']],
+    [
+      'a connection without server',
+      { services: [service], sessions: [{ ...session, connections: [connection] }] },
+      ['/sessions/0/connections/0/server link-unresolved'],
+    ],
+    [
+      'a connection id twice',
+      {
+        services: [service],
+        servers: [server],
+        sessions: [
+          {
+            ...session,
+            connections: [
+              { ...connection, id: 1 },
+              { ...connection, id: 1 },
+            ],
+          },
+        ],
+      },
+      ['/sessions/0/connections/1/id validation-failed'],
+    ],
+    [
+      'a link to nothing',
+      { services: [{ ...service, servers: ['/servers/nothing'] }] },
+      ['/services/0/servers/0 link-unresolved'],
+    ],
+    [
+      'a link of the wrong kind',
+      { servers: [server], services: [{ ...service, filters: ['/servers/db'] }] },
+      ['/services/0/filters/0 link-unresolved'],
+    ],
+    [
+      'a link twice',
+      { servers: [server], monitors: [{ ...monitor, servers: ['/servers/db', '/servers/DB'] }] },
+      ['/monitors/0/servers/1 link-unresolved'],
+    ],
+    [
+      'an instance',
+      { gateway: { threads: 'x', started: 'yesterday' } },
+      ['/gateway/started validation-failed', '/gateway/threads validation-failed'],
+    ],
+    [
+      'logs',
+      { logs: { maxlog: 'yes', log_levels: { error: true } } },
+      [
+        '/logs/log_levels/debug',
+        '/logs/log_levels/info',
+        '/logs/log_levels/notice',
+        '/logs/log_levels/warning',
+        '/logs/maxlog',
+      ].map((at) => `${at} validation-failed`),
+    ],
+    [
+      'a task',
+      { tasks: [{ name: 'a', type: 'b', frequency: 1, next_due: 7 }] },
+      ['/tasks/0/next_due validation-failed'],
+    ],
+    [
+      'a module',
+      { modules: [{ name: 'a' }] },
+      ['api_version', 'maturity', 'type', 'version'].map((at) => `/modules/0/${at} validation-failed`),
+    ],
+    [
+      'a reserved key',
+      JSON.parse('{"services":[{"name":"a","router":"b","router_options":{"constructor":"c"}}]}'),
+      ['/services/0/router_options/constructor reserved-key'],
+    ],
+    [
+      'two reserved keys',
+      JSON.parse(
+        '{"servers":[{"name":"a","address":"b","port":1,"protocol":"c","parameters":{"prototype":"c"}}],"filters":[{"name":"a","module":"b","parameters":{"constructor":{"value":"c","configurable":true}}}]}',
+      ),
+      ['/filters/0/parameters/constructor reserved-key', '/servers/0/parameters/prototype reserved-key'],
+    ],
+  ])('is refused for %s', (_what, document, expected) => {
+    expect(faultsOf(document).toSorted()).toEqual(expected);
+  });
+
+  it.each([
+    ['in other case', 'My Service', 'my service'],
+    ['with hyphens', 'My Service', 'my-service'],
+    ['with another white space', 'My Service', 'My\u00a0Service'],
+    ['with a wide white space', 'My Service', 'my\u3000SERVICE'],
+    ['composed otherwise', 'K\u00f6ln', 'Ko\u0308ln'],
+  ])('is refused for the same name %s, and names both', (_what, one, other) => {
+    const [fault, ...more] = allFaultsOf({
+      services: [{ ...service, name: one }, service, { ...service, name: other }],
+    });
+    expect(more).toEqual([]);
+    expect(fault).toMatchObject({ pointer: '/services/2/name', code: 'validation-failed' });
+    expect(fault?.detail).toContain(JSON.stringify(one));
+    expect(fault?.detail).toContain(JSON.stringify(other));
+  });
+
+  it.each(['servers', 'services', 'monitors', 'filters', 'users'])(
+    'is refused for the same name twice in %s',
+    (part) => {
+      const entry = { servers: server, services: service, monitors: monitor, filters: filter, users: user }[
+        part
+      ];
+      expect(faultsOf({ [part]: [entry, entry] })).toEqual([`/${part}/1/name validation-failed`]);
+    },
+  );
+
+  it('lets names of different kinds be the same', () => {
+    expect(
+      faultsOf({
+        services: [service],
+        servers: [{ ...server, name: 'Sales' }],
+        filters: [{ ...filter, name: 'sales' }],
+      }),
+    ).toEqual([]);
+  });
+
+  it('names everything that is wrong at once, in one entry as in several', () => {
+    const document = {
+      format: 1,
+      more: true,
+      gateway: { threads: -1 },
+      servers: [
+        { ...server, port: 0, address: '' },
+        { ...server, name: 'DB' },
+      ],
+      services: [
+        {
+          ...service,
+          router: 7,
+          servers: ['/servers/nothing', '/servers/db', '/servers/DB'],
+          filters: ['/filters/nothing'],
+        },
+        { ...service, name: 'sales', max_connection: -1 },
+      ],
+      monitors: [{ ...monitor, connect_timeout: -1, servers: ['nothing'] }],
+      filters: [{ ...filter, module: 7 }],
+      users: [{ ...user, name: 'ä' }, user, { ...user, name: 'ADA' }],
+      sessions: [
+        {
+          ...session,
+          state: 7,
+          service: '/services/nothing',
+          connections: [{ ...connection, role: 7, server: '/servers/nothing' }],
+        },
+        session,
+        session,
+      ],
+    };
+    expect(faultsOf(document).toSorted()).toEqual(
+      [
+        '/more field-unknown',
+        '/gateway/threads validation-failed',
+        '/servers/0/port validation-failed',
+        '/servers/0/address validation-failed',
+        '/servers/1/name validation-failed',
+        '/services/0/router validation-failed',
+        '/services/0/servers/0 link-unresolved',
+        '/services/0/servers/2 link-unresolved',
+        '/services/0/filters/0 link-unresolved',
+        '/services/1/name validation-failed',
+        '/services/1/max_connection validation-failed',
+        '/monitors/0/connect_timeout validation-failed',
+        '/monitors/0/servers/0 link-unresolved',
+        '/filters/0/module validation-failed',
+        '/users/0/name validation-failed',
+        '/users/2/name validation-failed',
+        '/sessions/0/state validation-failed',
+        '/sessions/0/service link-unresolved',
+        '/sessions/0/connections/0/role validation-failed',
+        '/sessions/0/connections/0/server link-unresolved',
+        '/sessions/1/id validation-failed',
+        '/sessions/2/id validation-failed',
+      ].toSorted(),
+    );
+  });
+
+  it('lists up to 20 faults in its message, and says how many there are', () => {
+    const servers = Array.from({ length: 25 }, (_, at) => ({ ...server, name: `db${String(at)}`, port: 0 }));
+    const error = new InvalidDocumentError(allFaultsOf({ servers }));
+    expect(error.faults).toHaveLength(25);
+    expect(error.name).toBe('InvalidDocumentError');
+    const lines = error.message.split('\n');
+    expect(lines[0]).toBe('The gateway document has 25 faults:');
+    expect(lines[1]).toBe('  /servers/0/port: must be at least 1 (validation-failed)');
+    expect(lines).toHaveLength(22);
+    expect(lines.at(-1)).toBe('  and 5 more');
+    expect(new InvalidDocumentError(allFaultsOf({ more: 1 })).message).toMatch(
+      /^The gateway document has 1 fault:\n {2}\/more: /,
+    );
+    expect(new InvalidDocumentError(allFaultsOf(null)).message).toContain('  (document): ');
+  });
+
+  it('is refused whatever a program puts into it, and getters run once at most', () => {
+    let reads = 0;
+    const counted = Object.defineProperty({}, 'format', { enumerable: true, get: () => (reads += 1) });
+    const cyclic: Record<string, unknown> = {};
+    cyclic['servers'] = cyclic;
+    const throwing = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('no');
+        },
+      },
+    );
+    for (const document of [
+      cyclic,
+      throwing,
+      { servers: new Map() },
+      { servers: [() => 1] },
+      { format: 1n },
+      { format: undefined },
+      new Date(0),
+      { services: [{ name: Symbol('a') }] },
+    ]) {
+      expect(faultsOf(document)).toHaveLength(1);
+    }
+    expect(faultsOf(counted)).toEqual([]);
+    expect(reads).toBe(1);
+  });
+
+  it('is refused for what is nested too deeply', () => {
+    const deep = JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) as unknown;
+    expect(faultsOf({ servers: deep })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,31 @@
+/**
+ * A database client, as applications use it: `pg`, with one connection held open.
+ */
+import { Client } from 'pg';
+
+export interface DatabaseClient {
+  /** The first value of the first row. Simple queries only: the embedded database takes those of all clients in turn. */
+  valueOf(this: void, query: string): Promise<unknown>;
+  /** Resolves when the connection is closed, by whichever side. */
+  readonly closed: Promise<void>;
+  close(this: void): Promise<void>;
+}
+
+/** Connects to 127.0.0.1; rejects when it cannot. */
+export async function connectDatabase(port: number): Promise<DatabaseClient> {
+  const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
+  // A connection that is cut is an error for pg; here it is often what is wanted.
+  client.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => {
+    client.once('end', () => resolve());
+  });
+  await client.connect();
+  return {
+    async valueOf(query) {
+      const { rows } = await client.query<unknown[]>({ text: query, rowMode: 'array' });
+      return rows[0]?.[0];
+    },
+    closed,
+    close: () => client.end(),
+  };
+}

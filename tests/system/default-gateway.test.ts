@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { buildExamples } from '../support/built-package.ts';
+import { connectDatabase, type DatabaseClient } from './database-client.ts';
+import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+import { isOpen } from './socket-client.ts';
+
+interface Shown {
+  readonly [field: string]: unknown;
+}
+
+interface ShownServer {
+  readonly name: string;
+  readonly port: number;
+  readonly status: readonly string[];
+  readonly parameters: { readonly pid: number };
+}
+
+let gateway: RunningGateway;
+const clients: DatabaseClient[] = [];
+
+async function connect(service: string): Promise<DatabaseClient> {
+  const client = await connectDatabase(gateway.portOf(service));
+  clients.push(client);
+  return client;
+}
+
+/** Ids of the sessions on a service. */
+async function sessionsOn(service: string): Promise<readonly number[]> {
+  const links = (await gateway.get(`/services/${service}/sessions`)) as readonly string[];
+  return links.map((link) => Number(link.slice('/sessions/'.length)));
+}
+
+async function server(name: string): Promise<ShownServer> {
+  return (await gateway.get(`/servers/${name}`)) as ShownServer;
+}
+
+beforeAll(async () => {
+  buildExamples();
+  gateway = await startGateway();
+}, 120_000);
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await until('no session is open', async () => ((await gateway.get('/sessions')) as Shown[]).length === 0);
+});
+
+afterAll(endGateways);
+
+describe('the example gateway without a document', () => {
+  it('says once where each thing is, and what to try', () => {
+    const facts = gateway.output.split('\n').filter((line) => /^(?:admin|listener) /.test(line));
+    expect(facts.sort()).toEqual([
+      expect.stringMatching(/^admin http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^listener Read-Write 127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^listener Reports 127\.0\.0\.1:\d+$/),
+    ]);
+    expect(gateway.output).toContain(`  curl ${gateway.admin}/sessions\n`);
+    expect(gateway.output).toContain(
+      `psql -h 127.0.0.1 -p ${String(gateway.portOf('Read-Write'))} -U postgres`,
+    );
+  });
+
+  it('carries the queries of several clients at once', async () => {
+    const open = await Promise.all(['Read-Write', 'Read-Write', 'Read-Write', 'Reports'].map(connect));
+    const answers = open.map((client, index) => client.valueOf(`select ${String(index)} + 100`));
+    expect(await Promise.all(answers)).toEqual([100, 101, 102, 103]);
+  });
+
+  it('shows the sessions of its clients, with user and address', async () => {
+    await Promise.all([connect('Read-Write'), connect('Reports')]);
+    const sessions = (await gateway.get('/sessions')) as readonly Shown[];
+    expect(sessions.map(({ service }) => service).sort()).toEqual([
+      '/services/Read-Write',
+      '/services/Reports',
+    ]);
+    for (const session of sessions) {
+      expect(session).toMatchObject({
+        user: 'postgres',
+        address: '127.0.0.1',
+        state: 'Session ready for routing',
+        idle: expect.any(Number),
+      });
+    }
+    expect(await gateway.get('/services/Read-Write')).toMatchObject({ current_connections: 1 });
+  });
+
+  it('shows the connections to a server and counts what goes through them', async () => {
+    const client = await connect('Read-Write');
+    await client.valueOf('select 1');
+    const [connection] = (await gateway.get('/servers/db-1/connections')) as readonly Shown[];
+    expect(connection).toMatchObject({ server: '/servers/db-1', service: '/services/Read-Write' });
+    const { reads, writes } = connection?.['statistics'] as Readonly<Record<string, number>>;
+    expect([reads, writes].map((count) => (count ?? 0) >= 2)).toEqual([true, true]);
+  });
+
+  it('ends one session and leaves the others alone', async () => {
+    const doomed = await connect('Read-Write');
+    const [id] = await sessionsOn('Read-Write');
+    const other = await connect('Read-Write');
+    expect(await gateway.ask('DELETE', `/sessions/${String(id)}`)).toEqual({ status: 204 });
+    await doomed.closed;
+    expect(await gateway.ask('GET', `/sessions/${String(id)}`)).toMatchObject({ status: 404 });
+    expect(await other.valueOf('select 7')).toBe(7);
+    expect(await sessionsOn('Read-Write')).toHaveLength(1);
+  });
+
+  it('ends every session on a service and none on another', async () => {
+    const doomed = await Promise.all([connect('Read-Write'), connect('Read-Write'), connect('Read-Write')]);
+    const other = await connect('Reports');
+    expect(await gateway.ask('DELETE', '/services/read-write/sessions')).toEqual({ status: 204 });
+    await Promise.all(doomed.map((client) => client.closed));
+    expect(await sessionsOn('Read-Write')).toEqual([]);
+    expect(await other.valueOf('select 8')).toBe(8);
+  });
+
+  it('closes the connections to a server; sessions at rest live on until their client speaks', async () => {
+    const client = await connect('Read-Write');
+    const [id] = await sessionsOn('Read-Write');
+    expect(await gateway.ask('DELETE', '/servers/db-1/connections')).toEqual({ status: 204 });
+    expect(await gateway.get('/servers/db-1/connections')).toEqual([]);
+    expect(await gateway.get(`/sessions/${String(id)}/connections`)).toEqual([]);
+    expect(await sessionsOn('Read-Write')).toEqual([id]);
+    await expect(client.valueOf('select 1')).rejects.toThrow('Connection terminated');
+    await client.closed;
+  });
+
+  it('refuses new clients of a service that is stopped, while its sessions go on, until it is started', async () => {
+    const before = await connect('Read-Write');
+    expect(await gateway.ask('PUT', '/service/Read-Write/stop')).toEqual({ status: 204 });
+    await expect(connect('Read-Write')).rejects.toThrow('ECONNREFUSED');
+    expect(await before.valueOf('select 9')).toBe(9);
+    expect(await (await connect('Reports')).valueOf('select 10')).toBe(10);
+    expect(await gateway.ask('PUT', '/service/Read-Write/start')).toEqual({ status: 204 });
+    expect(await (await connect('Read-Write')).valueOf('select 11')).toBe(11);
+    expect(await before.valueOf('select 12')).toBe(12);
+  });
+
+  it('flushes its logs', async () => {
+    expect(await gateway.ask('POST', '/gateway/logs/flush')).toEqual({ status: 204 });
+    expect(await gateway.get('/gateway/logs')).toHaveProperty('last_flushed');
+  });
+
+  it('finds within two intervals that a database is gone, and closes the clients that were on it', async () => {
+    const intervalMs = 3000;
+    const patch = [{ op: 'replace', path: '/monitor_interval', value: intervalMs }];
+    expect(await gateway.ask('PATCH', '/monitor/main-monitor', patch)).toMatchObject({ status: 200 });
+    // Two clients of two databases, the second of which weighs more.
+    const [other, doomed] = await Promise.all([connect('Read-Write'), connect('Reports')]);
+    const { status, parameters } = await server('db-2');
+    expect(status).toEqual(['running']);
+    process.kill(parameters.pid, 'SIGKILL');
+    const killedAt = performance.now();
+    await doomed.closed;
+    await until('the database is down', async () => (await server('db-2')).status.length === 0);
+    expect(performance.now() - killedAt).toBeLessThan(2 * intervalMs);
+    expect((await server('db-1')).status).toEqual(['running']);
+    expect(await other.valueOf('select 13')).toBe(13);
+    expect(await (await connect('Reports')).valueOf('select 14')).toBe(14);
+  });
+});
+
+describe('the end of the example gateway', () => {
+  async function databasePorts(of: RunningGateway): Promise<readonly number[]> {
+    return ((await of.get('/servers')) as readonly ShownServer[]).map(({ port }) => port);
+  }
+
+  it('comes with SIGTERM: clients are closed, databases ended, and the exit code is 0', async () => {
+    const ending = await startGateway();
+    const client = await connectDatabase(ending.portOf('Read-Write'));
+    const ports = await databasePorts(ending);
+    expect(await Promise.all(ports.map(isOpen))).toEqual([true, true]);
+    expect(await ending.stop()).toBe(0);
+    await client.closed;
+    await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
+  });
+
+  it('takes the databases with it even when it is killed', async () => {
+    const killed = await startGateway();
+    const ports = await databasePorts(killed);
+    killed.process.kill('SIGKILL');
+    await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
+    expect(killed.process.signalCode).toBe('SIGKILL');
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { GatewayDocument, ServiceEntry } from 'gateway-admin-core';
+
+import { buildExamples } from '../support/built-package.ts';
+import { openEchoServer, type EchoServer } from './echo-server.ts';
+import { endGateways, runOn, runToEnd, startOn } from './running-gateway.ts';
+import { connectSocket, isOpen } from './socket-client.ts';
+
+const echoServers: EchoServer[] = [];
+
+async function openEcho(name: string, port = 0): Promise<EchoServer> {
+  const echo = await openEchoServer(name, port);
+  echoServers.push(echo);
+  return echo;
+}
+
+function serverEntry(name: string, port: number): NonNullable<GatewayDocument['servers']>[number] {
+  return { name, address: '127.0.0.1', port, protocol: 'echo' };
+}
+
+function serviceEntry(name: string, port = 0): ServiceEntry {
+  const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'echo' }];
+  return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
+}
+
+beforeAll(buildExamples, 120_000);
+
+afterEach(async () => {
+  await endGateways();
+  await Promise.all(echoServers.splice(0).map((echo) => echo.close()));
+});
+
+afterAll(endGateways);
+
+describe('the example gateway on a document', () => {
+  it('runs it with ports of its own choice where the document has 0, and without its sessions', async () => {
+    const one = await openEcho('one');
+    const gateway = await startOn({
+      format: 1,
+      gateway: { version: '9.9.9' },
+      servers: [serverEntry('one', one.port)],
+      services: [
+        serviceEntry('First Service'),
+        serviceEntry('Second'),
+        { ...serviceEntry('Third'), state: 'stopped' },
+      ],
+      monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 100 }],
+      sessions: [
+        {
+          ...{ id: 7, state: 'Old', user: 'ada', address: '::1', connected: '2026-01-01T00:00:00Z' },
+          service: '/services/second',
+          connections: [{ state: 'Old', role: 'Old', server: '/servers/one' }],
+        },
+      ],
+    });
+    const ports = ['First-Service', 'Second'].map(gateway.portOf);
+    expect(new Set(ports).size).toBe(2);
+    expect(gateway.output).not.toContain('listener Third');
+    expect(await gateway.get('/sessions')).toEqual([]);
+    expect(await gateway.get('/gateway')).toMatchObject({ version: '9.9.9' });
+    expect(await gateway.get('/services/first-service/listeners')).toEqual([
+      { name: 'Clients', address: '127.0.0.1', port: ports[0], protocol: 'echo' },
+    ]);
+    const clients = await Promise.all(ports.map(connectSocket));
+    expect(await Promise.all(clients.map((client) => client.ask('hello')))).toEqual([
+      'one hello',
+      'one hello',
+    ]);
+    expect(await gateway.get('/services?fields=name,state,current_connections')).toEqual([
+      { name: 'First Service', state: 'started', current_connections: 1 },
+      { name: 'Second', state: 'started', current_connections: 1 },
+      { name: 'Third', state: 'stopped', current_connections: 0 },
+    ]);
+    const [third] = (await gateway.get('/services/third/listeners')) as readonly { readonly port: number }[];
+    expect(await isOpen(third?.port ?? 0)).toBe(false);
+    expect(await gateway.ask('PUT', '/service/third/start')).toEqual({ status: 204 });
+    expect(await isOpen(third?.port ?? 0)).toBe(true);
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  it('runs an empty one', async () => {
+    const gateway = await startOn({});
+    expect(await gateway.get('/services')).toEqual([]);
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  it('refuses an invalid one with every fault and its pointer, and opens nothing', async () => {
+    const one = await openEcho('one');
+    const ended = await runOn({
+      format: 2,
+      surprise: true,
+      servers: [
+        serverEntry('one', one.port),
+        { ...serverEntry('ONE', 5432), address: 'host:1' },
+        serverEntry('two', 0),
+      ],
+      services: [
+        { ...serviceEntry('A', -1), servers: ['/servers/one', '/servers/three'] },
+        { ...serviceEntry('B'), router: 'teleport', filters: ['/filters/none'] },
+        {
+          ...serviceEntry('C'),
+          listeners: [{ ...serviceEntry('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
+        },
+      ],
+      monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 0 }],
+      filters: [{ name: 'F', module: 'tee' }],
+    });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
+    expect(pointers.sort()).toEqual([
+      '/filters/0',
+      '/format',
+      '/monitors/0/monitor_interval',
+      '/servers/1/address',
+      '/servers/1/name',
+      '/servers/2/port',
+      '/services/0/listeners/0/port',
+      '/services/0/servers/1',
+      '/services/1/filters/0',
+      '/services/1/router',
+      '/services/2/listeners/0/ssl',
+      '/services/2/listeners/0/ssl_key',
+      '/surprise',
+    ]);
+    expect(one.connections).toBe(0);
+  });
+
+  it.each([
+    ['a list', []],
+    ['null', null],
+    ['services that are no list', { services: { listeners: [] } }],
+    ['a service that is none', { services: [null, 5] }],
+  ])('refuses %s with a fault and not with a crash', async (_what, document) => {
+    const ended = await runOn(document);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^The gateway document has \d faults?:\n {2}\S+: must be an? /);
+  });
+
+  it('goes on without a service whose listener cannot open, and starts it once it can', async () => {
+    const one = await openEcho('one');
+    const occupant = await openEcho('occupant');
+    const gateway = await startOn({
+      servers: [{ ...serverEntry('one', one.port), status: ['running'] }],
+      services: [serviceEntry('Blocked', occupant.port), serviceEntry('Free')],
+    });
+    expect(gateway.output.match(/^listener .*/gm)).toEqual([expect.stringMatching(/^listener Free /)]);
+    expect(await gateway.get('/services?fields=name,state')).toEqual([
+      { name: 'Blocked', state: 'failed' },
+      { name: 'Free', state: 'started' },
+    ]);
+    expect(await (await connectSocket(gateway.portOf('Free'))).ask('hello')).toBe('one hello');
+    expect(await gateway.ask('PUT', '/service/blocked/start')).toMatchObject({
+      status: 409,
+      body: { code: 'effect-refused', detail: expect.stringContaining('address already in use') },
+    });
+    expect(await gateway.get('/services/blocked?fields=state')).toEqual({ state: 'failed' });
+    await occupant.close();
+    expect(await gateway.ask('PUT', '/service/blocked/start')).toEqual({ status: 204 });
+    expect(await (await connectSocket(occupant.port)).ask('hello')).toBe('one hello');
+  });
+});
+
+describe('the arguments of the example gateway', () => {
+  it.each([
+    [['--fast'], "Unknown option '--fast'"],
+    [['file.json'], "Unexpected argument 'file.json'"],
+    [['--document'], '--document'],
+    [['--admin-port', '65536'], '"65536" is not a port.'],
+    [['--admin-port', 'http'], '"http" is not a port.'],
+  ])('are refused with the exit code 2: %j', async (args, message) => {
+    const ended = await runToEnd(...args);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain(message);
+  });
+
+  it('are explained on request', async () => {
+    const ended = await runToEnd('--help');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toContain('--document FILE');
+  });
+
+  it('name a file that is there and is JSON', async () => {
+    expect(await runToEnd('--document', '/no/such/file')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/no/such/file'),
+    });
+    expect(await runToEnd('--document', import.meta.filename)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('(document): is not JSON'),
+    });
+  });
+
+  it('name an administration port that is free', async () => {
+    const occupant = await openEcho('occupant');
+    const ended = await runOn({}, '--admin-port', String(occupant.port));
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('address already in use') });
+  });
+});

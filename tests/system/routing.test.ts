@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ConnectionRepresentation, GatewayDocument, ServiceEntry } from 'gateway-admin-core';
+
+import { buildExamples } from '../support/built-package.ts';
+import { openEchoServer, type EchoServer } from './echo-server.ts';
+import { endGateways, startOn, until, type RunningGateway } from './running-gateway.ts';
+import { connectSocket, type SocketClient } from './socket-client.ts';
+
+const intervalMs = 50;
+
+let one: EchoServer;
+let two: EchoServer;
+
+/** A gateway with one service on two servers, each watched by a monitor of its own. */
+function start(
+  service: Partial<ServiceEntry> = {},
+  parameters: Readonly<Record<string, Readonly<Record<string, number | string>>>> = {},
+): Promise<RunningGateway> {
+  const document: GatewayDocument = {
+    servers: Object.entries({ one, two }).map(([name, { port }]) => {
+      return { name, address: '127.0.0.1', port, protocol: 'echo', parameters: parameters[name] ?? {} };
+    }),
+    services: [
+      {
+        name: 'S',
+        router: 'readconnroute',
+        servers: ['/servers/one', '/servers/two'],
+        listeners: [{ name: 'L', address: '127.0.0.1', port: 0, protocol: 'echo' }],
+        ...service,
+      },
+    ],
+    monitors: ['one', 'two'].map((name) => {
+      return { name, module: 'tcp', servers: [`/servers/${name}`], monitor_interval: intervalMs };
+    }),
+  };
+  return startOn(document);
+}
+
+const clients: SocketClient[] = [];
+
+async function connectClient(gateway: RunningGateway): Promise<SocketClient> {
+  const client = await connectSocket(gateway.portOf('S'));
+  clients.push(client);
+  return client;
+}
+
+/** Connects so many clients, one after the other, and gives the names of the servers that they have reached. */
+async function reach(gateway: RunningGateway, count: number): Promise<readonly string[]> {
+  const names: string[] = [];
+  while (names.length < count) {
+    const client = await connectClient(gateway);
+    names.push((await client.ask('hello')).replace(' hello', ''));
+  }
+  return names.sort();
+}
+
+async function statusOf(gateway: RunningGateway, name: string): Promise<readonly string[]> {
+  return ((await gateway.get(`/servers/${name}`)) as { readonly status: readonly string[] }).status;
+}
+
+async function untilDown(gateway: RunningGateway, name: string): Promise<void> {
+  await until(`${name} is down`, async () => (await statusOf(gateway, name)).length === 0);
+}
+
+/** A client sees its connection close a moment before the gateway does. */
+async function untilNoSession(gateway: RunningGateway): Promise<void> {
+  const count = async (): Promise<number> => ((await gateway.get('/sessions')) as readonly unknown[]).length;
+  await until('no session is open', async () => (await count()) === 0);
+}
+
+beforeAll(buildExamples, 120_000);
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([openEchoServer('one'), openEchoServer('two')]);
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await endGateways();
+  await Promise.all([one.close(), two.close()]);
+});
+
+describe('the router of the example gateway', () => {
+  it('gives each session to the server with the fewest connections', async () => {
+    const gateway = await start();
+    expect(await reach(gateway, 4)).toEqual(['one', 'one', 'two', 'two']);
+  });
+
+  it('gives a server with three times the weight three times the sessions', async () => {
+    const gateway = await start({ weightby: 'power' }, { one: { power: 1 }, two: { power: '3' } });
+    expect(await reach(gateway, 4)).toEqual(['one', 'two', 'two', 'two']);
+  });
+
+  it('gives a server without weight no session, and one without the parameter its share', async () => {
+    const gateway = await start({ weightby: 'power' }, { one: { power: 0 } });
+    expect(await reach(gateway, 3)).toEqual(['two', 'two', 'two']);
+  });
+
+  it('spares a server in maintenance, whose sessions go on', async () => {
+    const gateway = await start();
+    const before = await connectClient(gateway);
+    expect(await before.ask('hello')).toBe('one hello');
+    const patch = [{ op: 'add', path: '/state/0', value: 'maintenance' }];
+    expect(await gateway.ask('PATCH', '/servers/one', patch)).toMatchObject({ status: 200 });
+    expect(await reach(gateway, 3)).toEqual(['two', 'two', 'two']);
+    expect(await before.ask('again')).toBe('one again');
+    expect(await statusOf(gateway, 'one')).toEqual(['maintenance', 'running']);
+  });
+
+  it('goes by what the monitors find, and closes clients when no server is left', async () => {
+    const gateway = await start();
+    await one.close();
+    await untilDown(gateway, 'one');
+    expect(await reach(gateway, 2)).toEqual(['two', 'two']);
+    await two.close();
+    await untilDown(gateway, 'two');
+    await (
+      await connectClient(gateway)
+    ).closed;
+    one = await openEchoServer('one', one.port);
+    await until('one is up', async () => (await statusOf(gateway, 'one')).includes('running'));
+    expect(await reach(gateway, 1)).toEqual(['one']);
+  });
+
+  it('sends new sessions to the new address of a server', async () => {
+    const gateway = await start({ servers: ['/servers/one'] });
+    const before = await connectClient(gateway);
+    expect(await before.ask('hello')).toBe('one hello');
+    const patch = [{ op: 'replace', path: '/port', value: two.port }];
+    expect(await gateway.ask('PATCH', '/servers/one', patch)).toMatchObject({ status: 200 });
+    expect(await reach(gateway, 1)).toEqual(['two']);
+    expect(await before.ask('again')).toBe('one again');
+  });
+
+  it('uses the servers that a patch gives a service', async () => {
+    const gateway = await start();
+    const patch = [{ op: 'remove', path: '/servers/0' }];
+    expect(await gateway.ask('PATCH', '/services/S', patch)).toMatchObject({ status: 200 });
+    expect(await reach(gateway, 3)).toEqual(['two', 'two', 'two']);
+  });
+});
+
+describe('a session of the example gateway', () => {
+  it('ends with its connection when its client waits for an answer', async () => {
+    const gateway = await start();
+    const client = await connectClient(gateway);
+    await client.ask('hello');
+    expect(await gateway.ask('DELETE', '/servers/one/connections')).toEqual({ status: 204 });
+    await client.closed;
+    await untilNoSession(gateway);
+  });
+
+  it('ends when its server does', async () => {
+    const gateway = await start({ servers: ['/servers/one'] });
+    const client = await connectClient(gateway);
+    await client.ask('hello');
+    await one.close();
+    await client.closed;
+    await untilNoSession(gateway);
+  });
+
+  it('ends when its client leaves', async () => {
+    const gateway = await start();
+    const client = await connectClient(gateway);
+    await client.ask('hello');
+    expect(await gateway.get('/services/S')).toMatchObject({ current_connections: 1, total_connections: 1 });
+    client.close();
+    await untilNoSession(gateway);
+    expect(await gateway.get('/services/S')).toMatchObject({ current_connections: 0, total_connections: 1 });
+    expect(await gateway.get('/servers/one/connections')).toEqual([]);
+  });
+
+  it('ends at once when its server cannot be reached', async () => {
+    const gateway = await start({ servers: ['/servers/one'] });
+    // What the monitor found stays when it is stopped.
+    expect(await gateway.ask('PUT', '/monitor/one/stop')).toEqual({ status: 204 });
+    await one.close();
+    await (
+      await connectClient(gateway)
+    ).closed;
+    await untilNoSession(gateway);
+    expect(await gateway.get('/services/S')).toMatchObject({ total_connections: 1 });
+  });
+
+  it('ends when its client has been silent for too long', async () => {
+    const gateway = await start({ connection_timeout: 1 });
+    const client = await connectClient(gateway);
+    const since = performance.now();
+    await client.closed;
+    expect(performance.now() - since).toBeGreaterThan(900);
+  });
+
+  it('is refused when the service has as many as it may have', async () => {
+    const gateway = await start({ max_connection: 2 });
+    expect(await reach(gateway, 2)).toEqual(['one', 'two']);
+    await (
+      await connectClient(gateway)
+    ).closed;
+    expect(await gateway.get('/services/S')).toMatchObject({ current_connections: 2, total_connections: 2 });
+    const patch = [{ op: 'replace', path: '/max_connection', value: 3 }];
+    expect(await gateway.ask('PATCH', '/services/S', patch)).toMatchObject({ status: 200 });
+    expect(await reach(gateway, 1)).toEqual(['one']);
+  });
+
+  it('carries more than its buffers hold, whole and in order', async () => {
+    await one.close();
+    one = await openEchoServer('', one.port);
+    const gateway = await start({ servers: ['/servers/one'] });
+    const sent = randomBytes(20_000_000);
+    const socket = connect(gateway.portOf('S'), '127.0.0.1');
+    socket.write(sent);
+    // Nobody reads before everything on the way is full.
+    const full = async (): Promise<boolean> => {
+      const [connection] = (await gateway.get(
+        '/sessions/1/connections',
+      )) as readonly ConnectionRepresentation[];
+      return (connection?.statistics.high_water_events ?? 0) > 0;
+    };
+    await until('the buffers are full', full);
+    const received: Buffer[] = [];
+    let missing = sent.length;
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      received.push(chunk);
+      missing -= chunk.length;
+      if (missing <= 0) break;
+    }
+    expect(Buffer.concat(received).equals(sent)).toBe(true);
+  });
+});
+
+describe('a monitor of the example gateway', () => {
+  it('probes nothing and reports nothing while it is stopped', async () => {
+    const gateway = await start();
+    const probes = async (more: number): Promise<void> => {
+      const enough = two.connections + more;
+      await until('the other monitor has made its probes', () => two.connections >= enough);
+    };
+    expect(await gateway.ask('PUT', '/monitor/one/stop')).toEqual({ status: 204 });
+    // A probe may have been on its way.
+    await probes(1);
+    const before = one.connections;
+    await probes(4);
+    expect(one.connections).toBe(before);
+    await Promise.all([one.close(), two.close()]);
+    await untilDown(gateway, 'two');
+    expect(await statusOf(gateway, 'one')).toEqual(['running']);
+    expect(await gateway.ask('PUT', '/monitor/one/start')).toEqual({ status: 204 });
+    await untilDown(gateway, 'one');
+  });
+
+  it('goes by a new interval at once', async () => {
+    const gateway = await start();
+    const patch = (value: number) => [{ op: 'replace', path: '/monitor_interval', value }];
+    expect(await gateway.ask('PATCH', '/monitor/one', patch(3_600_000))).toMatchObject({ status: 200 });
+    expect(await gateway.ask('PATCH', '/monitor/one', patch(intervalMs))).toMatchObject({ status: 200 });
+    await one.close();
+    await untilDown(gateway, 'one');
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * The example gateway as its users run it: the built program in a process of its own.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { GatewayDocument } from 'gateway-admin-core';
+
+import { root } from '../support/project.ts';
+
+/** What the administration interface answered. */
+export interface Answer {
+  readonly status: number;
+  /** The body as JSON; `undefined` when there is none. */
+  readonly body: unknown;
+}
+
+/** A gateway that has said that it is ready. */
+export interface RunningGateway {
+  readonly process: ChildProcess;
+  /** Base URL of the administration interface. */
+  readonly admin: string;
+  /** All that it has printed. */
+  readonly output: string;
+  /** The port of the listener of a service, by the name of the service with hyphens. */
+  portOf(this: void, service: string): number;
+  /** Asks the administration interface. A body is a JSON Patch. */
+  ask(this: void, method: string, target: string, body?: unknown): Promise<Answer>;
+  /** What GET answers. */
+  get(this: void, target: string): Promise<unknown>;
+  /** Ends the gateway, and gives its exit code. */
+  stop(this: void): Promise<number | null>;
+}
+
+/** What became of a gateway that ended by itself. */
+export interface EndedGateway {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Starts the gateway with an administration port of its own. */
+export async function startGateway(...args: readonly string[]): Promise<RunningGateway> {
+  const { child, printed } = spawnGateway('--admin-port', '0', ...args);
+  await until('the gateway is ready', () => {
+    if (child.exitCode !== null) throw new Error(`The gateway has ended: ${printed.stderr}`);
+    return /^admin .*\n/m.test(printed.stdout);
+  });
+  const output = printed.stdout;
+  const admin = /^admin (.*)$/m.exec(output)?.[1] ?? '';
+  const ask = async (method: string, target: string, body?: unknown): Promise<Answer> => {
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
+    const response = await fetch(admin + target, { method, ...sent });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+  };
+  return {
+    process: child,
+    admin,
+    output,
+    portOf: (service) => Number(new RegExp(`^listener ${service} .*:(\\d+)$`, 'm').exec(output)?.[1]),
+    ask,
+    get: async (target) => (await ask('GET', target)).body,
+    stop: () => end(child, 'SIGTERM'),
+  };
+}
+
+/** Starts the gateway on a document. */
+export function startOn(document: GatewayDocument): Promise<RunningGateway> {
+  return withFile(document, (path) => startGateway('--document', path));
+}
+
+/** Runs the gateway until it ends by itself. */
+export async function runToEnd(...args: readonly string[]): Promise<EndedGateway> {
+  const { child, printed } = spawnGateway(...args);
+  await once(child, 'close');
+  return { code: child.exitCode, ...printed };
+}
+
+/** Runs the gateway on a document until it ends by itself. */
+export function runOn(document: unknown, ...args: readonly string[]): Promise<EndedGateway> {
+  return withFile(document, (path) => runToEnd('--document', path, '--admin-port', '0', ...args));
+}
+
+/** Ends every gateway that a test has left. */
+export async function endGateways(): Promise<void> {
+  await Promise.all([...running].map((child) => end(child, 'SIGKILL')));
+}
+
+/** Waits for something to become so, at most 15 seconds. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`Waited 15 seconds in vain until ${what}`);
+    await sleep(20);
+  }
+}
+
+function spawnGateway(...args: readonly string[]): {
+  readonly child: ChildProcess;
+  readonly printed: { stdout: string; stderr: string };
+} {
+  const child = spawn(process.execPath, [`${root}examples/dist/gateway/main.js`, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+    });
+  }
+  return { child, printed };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+  return child.exitCode;
+}
+
+/** The file is there until the gateway is ready or has ended: it reads a document once. */
+async function withFile<T>(document: unknown, use: (path: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
+  const path = join(folder, 'document.json');
+  try {
+    writeFileSync(path, JSON.stringify(document));
+    return await use(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -292,7 +292,6 @@ class Branch<V> extends Part<Node<V>> {
     const node = item(this.items, at).apply(change);
     const branch = this.revise(change, at, node);
     if (node.items.length > width) branch.divide(at, change);
-    else if (node.items.length === 0) branch.drop(at);
     else if (node.items.length < leastWidth && change.value === undefined) branch.refill(at, change);
     return branch;
   }
@@ -336,6 +335,7 @@ class Branch<V> extends Part<Node<V>> {
   refill(at: number, change: Change<V>): void {
     const left = at === 0 ? 0 : at - 1;
     const right = this.items[left + 1];
+    // Alone, it stays as it is: the branch is narrow too, and will be joined itself.
     if (right === undefined) return;
     const joined = item(this.items, left).concat(right, item(this.keys, left), change);
     this.keys = this.keys.toSpliced(left, 1);
@@ -351,11 +351,6 @@ class Branch<V> extends Part<Node<V>> {
     this.keys = this.keys.toSpliced(at, 0, node.bound(place));
     this.items = this.items.toSpliced(at, 1, node.part(0, place, change), node.part(place, end, change));
   }
-
-  drop(at: number): void {
-    this.keys = this.keys.toSpliced(Math.max(at - 1, 0), 1);
-    this.items = this.items.toSpliced(at, 1);
-  }
 }
 
 /** The default weigher. */
@@ -368,7 +363,7 @@ function isOwn<V>(node: Node<V>, { owner }: Change<V>): boolean {
   return owner !== undefined && node.owner === owner;
 }
 
-/** What becomes of a node at the top: a level more when it is too wide, and none without a choice. */
+/** What becomes of a node at the top: a level more when it is too wide, and none that leaves no choice. */
 function asRoot<V>(node: Node<V>, change: Change<V>): Node<V> {
   if (node.items.length > width) {
     const root = new Branch(change.owner, node.weight, [], [node]);

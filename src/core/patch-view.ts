@@ -67,7 +67,7 @@ export interface PatchView<T extends object> extends PatchViewRules<T> {
   /** The names of the modifiable fields, for people. */
   readonly names: string;
   /** The field that a first token speaks of, with its name. */
-  field(token: string): (PatchField & { readonly name: string }) | undefined;
+  field(this: void, token: string): (PatchField & { readonly name: string }) | undefined;
   /** Fields with links. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
   /** Fields that are never absent, with what they are when they were never set. */
@@ -339,13 +339,16 @@ function resolveFields<T extends object>(
   return { links, faults };
 }
 
-/** Adds the last operation that wrote at, above or below the faulty place. */
+/** Adds the last operation that wrote, or took away, at, above or below the faulty place. */
 function locate(fault: Fault, operations: readonly ParsedOperation[]): Fault {
   const place = parsePointer(fault.pointer) ?? [];
   const writer = operations.findLast(
-    ({ op, path }) =>
-      op !== 'test' &&
-      path.every((token, depth) => depth >= place.length || token === place[depth] || token === '-'),
+    ({ op, path, from }) =>
+      op !== 'test' && (isNear(path, place) || (op === 'move' && from !== undefined && isNear(from, place))),
   );
   return writer === undefined ? fault : { ...fault, operation: writer.index };
+}
+
+function isNear(path: readonly string[], place: readonly string[]): boolean {
+  return path.every((token, depth) => depth >= place.length || token === place[depth] || token === '-');
 }

@@ -11,8 +11,6 @@ import { checkJson, type Json } from './json.ts';
 import * as pointer from './pointer.ts';
 import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result } from './problem.ts';
 
-export { sameJson } from './pointer.ts';
-
 /**
  * One operation of a JSON Patch (RFC 6902 §4). `path` and `from` are JSON Pointers.
  *
@@ -111,15 +109,15 @@ export function parseOperations(value: Json, rules: PatchRules = {}): Result<rea
 }
 
 /** What each operation has besides its path. */
-const operandOf = {
+const operands = {
   add: 'value',
   remove: 'nothing',
   replace: 'value',
   move: 'from',
   copy: 'from',
   test: 'value',
-} as const;
-const names = Object.keys(operandOf).join(', ');
+} as const satisfies Record<Operation['op'], string>;
+const operandOf = new Map<unknown, 'value' | 'from' | 'nothing'>(Object.entries(operands));
 
 type Admit = (value: unknown) => Result<Json>;
 
@@ -138,7 +136,7 @@ function readOperations(list: unknown, rules: PatchRules, admit: Admit): Result<
   const operations: ParsedOperation[] = [];
   try {
     if (!Array.isArray(list) || !pointer.isPlain(list))
-      return fail('patch-malformed', 'A patch is an array.');
+      return fail('patch-malformed', 'A JSON Patch is an array of operations.');
     const { length } = list;
     const { maxOperations = usual.maxOperations } = rules;
     if (length > maxOperations) {
@@ -164,15 +162,14 @@ function readOperation(reading: Reading, item: unknown): ParsedOperation {
     blame(reading, '', 'patch-malformed', 'must be a plain object');
     return { index, op: 'test', path: [] };
   }
-  const name = readMember(item, 'op');
-  const op =
-    typeof name === 'string' && Object.hasOwn(operandOf, name) ? (name as Operation['op']) : undefined;
-  if (op === undefined) blame(reading, '/op', 'patch-malformed', `must be one of ${names}`);
-  const operand = op === undefined ? 'nothing' : operandOf[op];
+  const op = readMember(item, 'op') as Operation['op'];
+  const operand = operandOf.get(op);
+  if (operand === undefined)
+    blame(reading, '/op', 'patch-malformed', `must be one of ${Object.keys(operands).join(', ')}`);
   const path = readPointer(reading, item, 'path');
   const from = operand === 'from' ? readPointer(reading, item, 'from') : undefined;
   const value = operand === 'value' ? readValue(reading, readMember(item, 'value')) : undefined;
-  return { index, op: op ?? 'test', path, from, value };
+  return { index, op, path, from, value };
 }
 
 function readPointer(reading: Reading, item: object, name: 'path' | 'from'): readonly string[] {

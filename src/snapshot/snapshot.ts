@@ -186,8 +186,12 @@ export function resettle<K extends Exclude<keyof Collections, 'users'>>(
   if (before === undefined) return snapshot;
   const settings = Object.freeze(settingsOf(before.settings));
   // Spread, not a draft: patches are frequent, and this is a tenth of the time.
-  const after: Entity = Object.freeze({ ...before, settings, version: nextVersion(before.version, change) });
-  return put(snapshot, collection, after as Collections[K]);
+  const after: Entity = {
+    ...(before as Entity),
+    settings,
+    version: nextVersion(before.version, change),
+  } as Entity;
+  return put(snapshot, collection, Object.freeze(after) as Collections[K]);
 }
 
 /** Puts one thing in the place of the one with its key, or adds it. @internal */

@@ -130,20 +130,25 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await limit(3, tag)).status).toBe(412);
   });
 
-  it.each(['', 'abc', '"a', 'a"b"', '"a" "b"', "'a'", '"a\u0001"', '*, "a"', 'w/"a"'])(
-    'refuses the header %j',
-    async (value) => {
-      // A control character does not get through HTTP, and an empty one may get lost.
-      if (name !== 'core' && (value === '' || value.includes('\u0001'))) return;
-      const { snapshot } = running.admin;
-      const answers = [await get('/services/My-Service', value), await limit(1, value)];
-      if (value === '') return;
-      for (const { status, body } of answers) {
-        expect([status, (body as { code: string }).code]).toEqual([400, 'header-invalid']);
-      }
-      expect(running.admin.snapshot).toBe(snapshot);
-    },
-  );
+  // A control character does not get through HTTP.
+  const malformed = [
+    'abc',
+    '"a',
+    'a"b"',
+    '"a" "b"',
+    "'a'",
+    '*, "a"',
+    'w/"a"',
+    ...(name === 'core' ? ['"a\u0001"'] : []),
+  ];
+
+  it.each(malformed)('refuses the header %j', async (value) => {
+    const { snapshot } = running.admin;
+    for (const { status, body } of [await get('/services/My-Service', value), await limit(1, value)]) {
+      expect([status, (body as { code: string }).code]).toEqual([400, 'header-invalid']);
+    }
+    expect(running.admin.snapshot).toBe(snapshot);
+  });
 
   it.each(writes)('$method $path obeys If-Match, and nothing happens', async (endpoint) => {
     const { snapshot } = running.admin;

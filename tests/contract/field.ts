@@ -4,7 +4,7 @@
 import type { Shown } from './endpoint.ts';
 
 /** Text formats. */
-export const formats = {
+const formats = {
   text: /^[^]*$/,
   iso8601: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/,
   rfc5322:

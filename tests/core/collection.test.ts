@@ -7,8 +7,6 @@ import { nameKey } from '../../src/core/name.ts';
 const entity = (name: string, revision = 0): Entity =>
   Object.freeze({ name, key: nameKey(name), version: { command: revision, live: revision } });
 
-type Change = { readonly put: string } | { readonly drop: string };
-
 const names = fc.constantFrom('a', 'B', 'c d', 'C-D', '__proto__', 'constructor', 'length');
 const changes = fc.array(fc.oneof(fc.record({ put: names }), fc.record({ drop: names })));
 

@@ -106,7 +106,10 @@ describe('patchSettings', () => {
         const result = patch(...operations);
         expect(JSON.stringify(house)).toBe(before);
         if (result.ok) {
-          expect(z.safeParse(view.shape, result.value.after).success).toBe(true);
+          const { keySealed, ...rest } = result.value.after;
+          expect(
+            z.safeParse(shape, { ...rest, ...(keySealed === undefined ? {} : { key: keySealed }) }).success,
+          ).toBe(true);
           expect(
             result.value.after.guests.every((link) => ['/people/Ada', '/people/Bob'].includes(link)),
           ).toBe(true);
@@ -118,7 +121,8 @@ describe('patchSettings', () => {
           }
         } else {
           expect(codes(result)).not.toHaveLength(0);
-          expect(codes(result).every((code) => /^\d /.test(code))).toBe(true);
+          // Items of a list move when others come or go before them: then nobody can tell.
+          expect(codes(result).filter((code) => !/^\d |^undefined \/guests\/\d/.test(code))).toEqual([]);
           expect(JSON.stringify(result)).not.toContain('sealed-key');
         }
       }),
@@ -207,7 +211,19 @@ describe('patchSettings', () => {
           { op: 'replace', path: '/colour', value: 'pink' },
         ),
       ).toSorted(),
-    ).toEqual(['0 /rooms/hall validation-failed', '3 /colour validation-failed']);
+    ).toEqual([
+      '0 /rooms/hall validation-failed',
+      '2 /guests/0 link-unresolved',
+      '3 /colour validation-failed',
+    ]);
+  });
+});
+
+describe('a move', () => {
+  it('of what is needed is named as the operation at fault', () => {
+    expect(codes(patch({ op: 'move', from: '/colour', path: '/owner' }))).toEqual([
+      '0 /colour validation-failed',
+    ]);
   });
 });
 

@@ -32,15 +32,15 @@ describe('withoutSecrets', () => {
     fc.assert(fc.property(plain, (value) => expect(withoutSecrets(value)).toEqual(value)));
   });
 
-  it('takes the value out of operations on a secret and leaves those on others', () => {
+  it('names a secret as clients do, takes its value out of operations, and leaves those on others', () => {
     const operations = [
       { op: 'replace', path: '/passwordSealed', value: 'x' },
       { op: 'remove', path: '/passwordSealed' },
       { op: 'replace', path: '/user', value: 'x' },
     ];
     expect(withoutSecrets(operations)).toEqual([
-      { op: 'replace', path: '/passwordSealed' },
-      { op: 'remove', path: '/passwordSealed' },
+      { op: 'replace', path: '/password' },
+      { op: 'remove', path: '/password' },
       { op: 'replace', path: '/user', value: 'x' },
     ]);
   });

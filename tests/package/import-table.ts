@@ -134,9 +134,13 @@ function faultOf({ from, to, kind }: Import): string | undefined {
 }
 
 function fits(pattern: string, path: string): boolean {
-  const [head = '', tail] = pattern.split('*');
-  if (tail === undefined) return path === pattern;
-  return path.startsWith(head) && path.endsWith(tail) && !path.slice(head.length).includes('/');
+  const [patternParts, pathParts] = [pattern.split('/'), path.split('/')];
+  if (patternParts.length !== pathParts.length) return false;
+  return patternParts.every((part, position) => {
+    const [head = '', tail] = part.split('*');
+    const here = pathParts[position] ?? '';
+    return tail === undefined ? here === part : here.startsWith(head) && here.endsWith(tail);
+  });
 }
 
 /** A path relative to src/ for a relative specifier, with `..` in front where it leads out of src/. */

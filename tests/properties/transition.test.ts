@@ -21,7 +21,9 @@ import {
 } from '../support/arbitrary-happening.ts';
 import { contentOf, expectDecision, expectNext, someTime } from '../support/expect-decision.ts';
 
-const happenings = fc.array(fc.oneof(acts, reports), { maxLength: 12 }) as fc.Arbitrary<(Act | Report)[]>;
+const happenings = fc.array(fc.oneof<[fc.Arbitrary<Act>, fc.Arbitrary<Report>]>(acts, reports), {
+  maxLength: 12,
+});
 
 interface Happened {
   readonly next: Snapshot;

@@ -158,6 +158,7 @@ describe('a host that does not answer within the deadline', () => {
     const reader = running.admin.events({ after: '0.0' });
     const execution = await running.execution;
     const id = execution.outcome === 'unknown' ? execution.operationId : '';
+    expect(id).not.toBe('');
     await running.clock.advance(60_000);
     const { value } = (await reader.next()) as { value: unknown };
     expect(value).toMatchObject({ event: { type: 'service.stopped' } });

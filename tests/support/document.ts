@@ -186,9 +186,11 @@ export const sampleDocument: GatewayDocument = {
   ],
 };
 
-/** The snapshot of {@link sampleDocument}. */
+let sample: Snapshot | undefined;
+
+/** The snapshot of {@link sampleDocument}. It is frozen: all tests can have the same one. */
 export function sampleSnapshot(): Snapshot {
-  return createSnapshot(sampleDocument, { epoch: 'sample' });
+  return (sample ??= createSnapshot(sampleDocument, { epoch: 'sample' }));
 }
 
 /** A snapshot with one service and one server, and so many sessions with a connection each. */

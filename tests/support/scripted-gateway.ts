@@ -58,7 +58,10 @@ export function refuse(reason: string): Apply {
 
 /** Rejects with something that is no refusal. */
 export function reject(error: unknown = new Error('the wire broke')): Apply {
-  return () => Promise.reject(error);
+  return () =>
+    Promise.resolve().then(() => {
+      throw error;
+    });
 }
 
 /** Throws before it gives a promise. */

@@ -173,7 +173,7 @@ describe('the end of the example gateway', () => {
     expect(await ending.stop()).toBe(0);
     await client.closed;
     await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
-  });
+  }, 80_000);
 
   it('takes the databases with it even when it is killed', async () => {
     const killed = await startGateway();
@@ -181,5 +181,5 @@ describe('the end of the example gateway', () => {
     killed.process.kill('SIGKILL');
     await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
     expect(killed.process.signalCode).toBe('SIGKILL');
-  });
+  }, 80_000);
 });

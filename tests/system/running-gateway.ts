@@ -13,7 +13,7 @@ import type { GatewayDocument } from 'gateway-admin-core';
 import { root } from '../support/project.ts';
 
 /** What the administration interface answered. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** The body as JSON; `undefined` when there is none. */
   readonly body: unknown;
@@ -37,7 +37,7 @@ export interface RunningGateway {
 }
 
 /** What became of a gateway that ended by itself. */
-export interface EndedGateway {
+interface EndedGateway {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -48,10 +48,12 @@ const running = new Set<ChildProcess>();
 /** Starts the gateway with an administration port of its own. */
 export async function startGateway(...args: readonly string[]): Promise<RunningGateway> {
   const { child, printed } = spawnGateway('--admin-port', '0', ...args);
-  await until('the gateway is ready', () => {
+  const isReady = (): boolean => {
     if (child.exitCode !== null) throw new Error(`The gateway has ended: ${printed.stderr}`);
     return /^admin .*\n/m.test(printed.stdout);
-  });
+  };
+  // Embedded databases take their time on a machine that does other things as well.
+  await until('the gateway is ready', isReady, 60_000);
   const output = printed.stdout;
   const admin = /^admin (.*)$/m.exec(output)?.[1] ?? '';
   const ask = async (method: string, target: string, body?: unknown): Promise<Answer> => {
@@ -94,11 +96,15 @@ export async function endGateways(): Promise<void> {
   await Promise.all([...running].map((child) => end(child, 'SIGKILL')));
 }
 
-/** Waits for something to become so, at most 15 seconds. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 15_000;
+/** Waits for something to become so, but not for ever. */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  limitMs = 15_000,
+): Promise<void> {
+  const deadline = performance.now() + limitMs;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`Waited 15 seconds in vain until ${what}`);
+    if (performance.now() > deadline) throw new Error(`Waited ${String(limitMs)} ms in vain until ${what}`);
     await sleep(20);
   }
 }

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { problemTable, type ProblemCode } from 'gateway-admin-core';
+
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+
+const stop = '/service/My-Service/stop';
+
+function expectProblem(answer: Answer, code: ProblemCode): void {
+  const { status, title } = problemTable[code];
+  expect(answer.body).toMatchObject({ code, status, title });
+  expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);
+}
+
+describe.each(transportNames)('through %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+  });
+
+  async function open(options: Parameters<typeof runAdmin>[0]): Promise<Running & Pick<Transport, 'send'>> {
+    const running = runAdmin(options);
+    transport = await transports[name](running.admin);
+    return { ...running, send: transport.send };
+  }
+
+  it('a refusal of the host is 409 with its reason', async () => {
+    const { send, admin } = await open({
+      gateway: new ScriptedGateway().will(refuse('The port is in use.')),
+    });
+    const { snapshot } = admin;
+    const answer = await send('PUT', stop);
+    expectProblem(answer, 'effect-refused');
+    expect(answer.text).toContain('The port is in use.');
+    expect(admin.snapshot).toBe(snapshot);
+  });
+
+  it('an unknown outcome is 504, further commands are 409, reading goes on', async () => {
+    const held = hold();
+    const { send, clock } = await open({
+      gateway: new ScriptedGateway().will(held.apply).willSee('not-in-place'),
+    });
+    const first = send('PUT', stop);
+    await held.begun;
+    await clock.advance(10_000);
+    expectProblem(await first, 'outcome-unknown');
+    expectProblem(await send('PUT', stop), 'operation-in-progress');
+    expect((await send('GET', '/services/My-Service')).body).toMatchObject({ state: 'started' });
+    held.done();
+    await clock.advance(60_000);
+    expect((await send('GET', '/services/My-Service')).body).toMatchObject({ state: 'stopped' });
+    expect((await send('PUT', stop)).status).toBe(204);
+  });
+
+  it('too many waiting commands are 503, and say when to come again', async () => {
+    const held = hold();
+    const { send } = await open({ gateway: new ScriptedGateway().will(held.apply), limits: { waiting: 1 } });
+    const first = send('PUT', stop);
+    await held.begun;
+    const [waits, refused] = [send('PUT', stop), send('PUT', stop)];
+    const answer = await Promise.race([waits, refused]);
+    expectProblem(answer, 'overloaded');
+    expect(answer.headers['retry-after']).toBe('1');
+    held.done();
+    const statuses = (await Promise.all([first, waits, refused])).map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 204, 503]);
+  });
+
+  it('what is broken inside is 500 without saying what, and the host is told', async () => {
+    const failure = new Error('planted detail');
+    const hasher = { hash: () => Promise.reject(failure), verify: () => Promise.resolve(false) };
+    const { send, errors } = await open({ hasher });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await send('PUT', '/users', { headers, body: '{"name":"joan","password":"x"}' });
+    expectProblem(answer, 'internal');
+    expect(answer.text).not.toContain('planted');
+    expect(errors).toEqual([failure]);
+  });
+
+  it('two edits with the same entity tag are one 200 and one 412', async () => {
+    const { send } = await open({});
+    const { headers: shown } = await send('GET', '/services/My-Service');
+    const edit = (value: number): Promise<Answer> =>
+      send('PATCH', '/services/My-Service', {
+        headers: { 'content-type': 'application/json', 'if-match': shown['etag'] ?? '' },
+        body: JSON.stringify([{ op: 'replace', path: '/max_connection', value }]),
+      });
+    const answers = await Promise.all([edit(1), edit(2)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
+    const won = answers.find(({ status }) => status === 200);
+    expect((await send('GET', '/services/My-Service')).body).toEqual(won?.body);
+  });
+
+  it('a flush is noted at the time at which the host confirmed', async () => {
+    const held = hold();
+    const { send, clock } = await open({ gateway: new ScriptedGateway().will(held.apply) });
+    const answer = send('POST', '/gateway/logs/flush');
+    await held.begun;
+    await clock.advance(5000);
+    held.done();
+    expect((await answer).status).toBe(204);
+    expect((await send('GET', '/gateway/logs?fields=last_flushed')).body).toEqual({
+      last_flushed: 'Sat, 10 Sep 2016 03:00:05 +0300',
+    });
+  });
+
+  it('figures of the host are shown in the place of the stored ones, where it has any', async () => {
+    const statistics = { reads: 9, writes: 8, buffered_writes: 7, high_water_events: 6, low_water_events: 5 };
+    const gateway = new ScriptedGateway({
+      threads: () => ({
+        load_average: { historic: 1, current: 2, '1min': 3, '5min': 4, '15min': 5 },
+        threads: [],
+      }),
+      tasks: () => [
+        { name: 'live', type: 'repeated', frequency: 1, next_due: Date.parse('2016-09-09T14:12:37+03:00') },
+      ],
+      idle: (session) => (session === 9 ? 7 : undefined),
+      statistics: (session, connection) => (session === 9 && connection === 4 ? statistics : undefined),
+    });
+    const { send } = await open({ gateway });
+    expect((await send('GET', '/gateway/threads')).body).toMatchObject({
+      load_average: { historic: 1 },
+      threads: [],
+    });
+    expect((await send('GET', '/gateway/tasks')).body).toEqual([
+      { name: 'live', type: 'repeated', frequency: 1, next_due: 'Fri Sep  9 14:12:37 2016' },
+    ]);
+    expect((await send('GET', '/sessions?fields=id,idle')).body).toEqual([
+      { id: 0, idle: 0 },
+      { id: 9, idle: 7 },
+      { id: 12, idle: 0 },
+    ]);
+    expect((await send('GET', '/sessions/9/connections?fields=statistics')).body).toMatchObject([
+      { statistics },
+      { statistics: { reads: 0 } },
+    ]);
+  });
+});

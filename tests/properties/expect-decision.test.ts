@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createUser,
+  flushLogs,
+  stopService,
+  type Decision,
+  type Snapshot,
+  type Step,
+} from 'gateway-admin-core';
+
+import { sampleSnapshot } from '../support/document.ts';
+import { expectDecision, someTime } from '../support/expect-decision.ts';
+
+const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
+
+/** The stop, with something wrong about it. */
+function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Step {
+  return (snapshot, context) => {
+    const decision = stop(snapshot, context);
+    if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
+    return { ...decision, ...spoil(decision, snapshot) };
+  };
+}
+
+const next = (change: (decision: Accepted, snapshot: Snapshot) => object): Step =>
+  spoiled((decision, snapshot) => ({
+    next: Object.freeze({ ...decision.next, ...change(decision, snapshot) }),
+  }));
+
+describe('expectDecision', () => {
+  it('passes a decision that keeps the laws', () => {
+    expect(expectDecision(stop).outcome).toBe('accepted');
+  });
+
+  let calls = 0;
+  it.each<[string, Step]>([
+    [
+      'gives another answer the second time',
+      (snapshot, context) => flushLogs(snapshot, { ...context, now: (calls += 1) }),
+    ],
+    [
+      'gives another object when it refuses',
+      (snapshot, context) => {
+        const decision = stopService(snapshot, 'nothing', context);
+        return { ...decision, next: { ...snapshot } };
+      },
+    ],
+    [
+      'gives another object when nothing changes',
+      (snapshot) => ({ outcome: 'unchanged', next: { ...snapshot }, touches: [] }),
+    ],
+    ['has a next snapshot that is not frozen', spoiled(({ next: after }) => ({ next: { ...after } }))],
+    ['has events that are not frozen', spoiled(({ events }) => ({ events: [{ ...events[0] }] }))],
+    [
+      'has events that are no JSON',
+      spoiled(({ events }) => ({ events: [Object.freeze({ ...events[0], more: undefined })] })),
+    ],
+    ['has no event', spoiled(() => ({ events: [], effects: [] }))],
+    ['lacks the effect of an event', spoiled(() => ({ effects: [] }))],
+    ['skips a revision', next(() => ({ revision: 2 }))],
+    ['has another epoch', next(() => ({ epoch: 'other' }))],
+    [
+      'is another snapshot than its events fold to',
+      spoiled((_decision, snapshot) => ({ next: flushLogs(snapshot, someTime).next })),
+    ],
+    [
+      'changes a part that no event is about',
+      next((_decision, { logs }) => ({ logs: Object.freeze({ ...logs }) })),
+    ],
+    [
+      'changes a thing that no event is about',
+      next(({ next: after }, { services }) => {
+        const bare = services.get('bare-service');
+        return bare === undefined ? {} : { services: after.services.with(Object.freeze({ ...bare })) };
+      }),
+    ],
+    [
+      'has a link that leads nowhere',
+      next(({ next: after }) => ({ servers: after.servers.without('db-serv-1', { command: 1, live: 1 }) })),
+    ],
+    [
+      'shows what its route does not list',
+      next(({ next: after }) => ({
+        gateway: Object.freeze({
+          ...after.gateway,
+          facts: Object.freeze({ ...after.gateway.facts, more: 1 }),
+        }),
+      })),
+    ],
+    [
+      'tells of a resource that is not there',
+      spoiled(({ events }) => ({ events: [Object.freeze({ ...events[0], resource: '/services/nothing' })] })),
+    ],
+  ])('fails a transition that %s', (_what, step) => {
+    expect(() => expectDecision(step)).toThrow();
+  });
+
+  it('fails a transition that changes what it was given', () => {
+    const thawed = { ...sampleSnapshot() };
+    const vandal: Step = (snapshot, context) => {
+      Object.assign(snapshot, { revision: snapshot.revision + 1 });
+      return createUser(snapshot, { name: 'joan', passwordHash: 'x' }, context);
+    };
+    expect(() => expectDecision(vandal, thawed)).toThrow();
+    expect(() => expectDecision(vandal)).toThrow(TypeError);
+  });
+});

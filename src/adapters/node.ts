@@ -117,7 +117,9 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Uint8A
 
 async function send(response: ServerResponse, { status, headers, body }: AdminResponse): Promise<void> {
   // The rest of a body that is too large is not read: the connection cannot be used again.
-  response.writeHead(status, status === 413 ? { ...headers, connection: 'close' } : headers);
+  const closing = status === 413 ? { connection: 'close' } : {};
+  const length = typeof body === 'string' ? { 'content-length': Buffer.byteLength(body) } : {};
+  response.writeHead(status, { ...headers, ...closing, ...length });
   if (typeof body === 'object') await pipeline(Readable.from(body), response);
   else response.end(body);
 }

@@ -161,7 +161,7 @@ const representationShape = z.strictObject({
     high_water_events: z.number(),
     low_water_events: z.number(),
   }),
-});
+}) satisfies z.core.$ZodType<ConnectionRepresentation>;
 
 function toRepresentation(
   snapshot: Snapshot,

@@ -111,7 +111,7 @@ const representationShape = z.strictObject({
   module: z.string(),
   parameters,
   services: shape.links,
-});
+}) satisfies z.core.$ZodType<FilterRepresentation>;
 
 /** The single-entry form that one sample of the contract shows; it stands for a map with that one entry. */
 const singleEntry = z.pipe(

@@ -140,7 +140,10 @@ const facts = {
   version: z.exactOptional(shape.text(255)),
   commit: z.exactOptional(shape.text(255)),
 };
-const instanceShape = z.strictObject({ ...facts, started: z.exactOptional(z.string()) });
+const instanceShape = z.strictObject({
+  ...facts,
+  started: z.exactOptional(z.string()),
+}) satisfies z.core.$ZodType<InstanceRepresentation>;
 
 const threadsShape = z.strictObject({
   load_average: z.strictObject({
@@ -159,7 +162,7 @@ const threadsShape = z.strictObject({
       run_time: z.number(),
     }),
   ),
-});
+}) satisfies z.core.$ZodType<Threads>;
 
 const taskFields = {
   name: shape.text(255),
@@ -175,7 +178,7 @@ const moduleShape = z.strictObject({
   version: shape.text(255),
   api_version: shape.text(255),
   maturity: shape.text(255),
-});
+}) satisfies z.core.$ZodType<Module>;
 
 /** How the instance stands in a gateway document. @internal */
 export const gatewayDocument = {

@@ -47,7 +47,7 @@ export const listenerShape = z.strictObject({
   ssl_cert: z.exactOptional(shape.text(4096)),
   ssl_key: z.exactOptional(shape.text(4096)),
   ssl_ca_cert: z.exactOptional(shape.text(4096)),
-});
+}) satisfies z.core.$ZodType<Listener>;
 
 /** @internal */
 export const listenerRoute: ListRoute<Snapshot, Rendering> = {

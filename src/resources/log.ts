@@ -102,7 +102,10 @@ const logFacts = {
     z.strictObject({ limit: z.number(), window: z.number(), suppression: z.number() }),
   ),
 };
-const logsShape = z.strictObject({ ...logFacts, last_flushed: z.exactOptional(z.string()) });
+const logsShape = z.strictObject({
+  ...logFacts,
+  last_flushed: z.exactOptional(z.string()),
+}) satisfies z.core.$ZodType<LogsRepresentation>;
 
 const documentShape = z.strictObject({ ...logFacts, last_flushed: z.exactOptional(shape.instant) });
 

@@ -151,7 +151,12 @@ const settings = {
 
 const state = z.enum(['started', 'stopped', 'failed']);
 
-const representationShape = z.strictObject({ name: z.string(), module: z.string(), state, ...settings });
+const representationShape = z.strictObject({
+  name: z.string(),
+  module: z.string(),
+  state,
+  ...settings,
+}) satisfies z.core.$ZodType<MonitorRepresentation>;
 
 const documentShape = z.strictObject({
   name: shape.name,

@@ -170,7 +170,7 @@ const representationShape = z.strictObject({
   protocol: z.string(),
   status: statusShape,
   parameters: settings.parameters,
-});
+}) satisfies z.core.$ZodType<ServerRepresentation>;
 
 const documentShape = z.strictObject({
   name: shape.name,

@@ -146,7 +146,7 @@ const representationShape = z.strictObject({
   filters: z.exactOptional(settings.filters),
   servers: settings.servers,
   ...optionalSettings,
-});
+}) satisfies z.core.$ZodType<ServiceRepresentation>;
 
 const documentShape = z.strictObject({
   name: shape.name,

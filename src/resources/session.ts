@@ -144,7 +144,7 @@ const representationShape = z.strictObject({
   service: z.string(),
   connected: z.string(),
   idle: z.number(),
-});
+}) satisfies z.core.$ZodType<SessionRepresentation>;
 const line = shape.text(4096);
 
 function toRepresentation(

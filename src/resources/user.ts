@@ -90,7 +90,7 @@ const userName = z.string().check(
     error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)',
   }),
 );
-const representationShape = z.strictObject({ name: userName });
+const representationShape = z.strictObject({ name: userName }) satisfies z.core.$ZodType<UserRepresentation>;
 const bodyShape = z.strictObject({ name: userName, password: z.string() });
 const documentShape = z.strictObject({
   name: userName,

@@ -112,9 +112,6 @@ export class Writer {
     const { signal } = command;
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) return refusal('closed', 'The administration interface is closed.');
-    if (this.#queue.size >= this.#options.waiting) {
-      return refusal('overloaded', 'Too many commands are waiting. Try again in a moment.');
-    }
     const { promise, resolve, reject } = withResolvers<Execution>();
     const entry: Entry = { command, answer: resolve, fail: reject, touches: [] };
     const leave = (): void => {
@@ -123,6 +120,10 @@ export class Writer {
     signal?.addEventListener('abort', leave);
     this.#queue.add(entry);
     this.#pump();
+    // Only now is it known whether it has to wait at all.
+    if (this.#queue.size > this.#options.waiting && this.#queue.delete(entry)) {
+      resolve(refusal('overloaded', 'Too many commands are waiting. Try again in a moment.'));
+    }
     return promise.finally(() => {
       signal?.removeEventListener('abort', leave);
     });

@@ -36,7 +36,10 @@ const rows: readonly Row[] = [
   { from: 'snapshot/*', values: ['core/*', 'snapshot/*', ...shapes], types: ['resources/*'] },
   { from: 'resources/index.ts', values: ['core/*', 'snapshot/*', 'resources/*'] },
   // A listener is a part of its service.
-  { from: 'resources/service.ts', values: ['core/*', 'snapshot/*', 'resources/listener.ts', 'resources/service-settings.ts', ...shapes] },
+  {
+    from: 'resources/service.ts',
+    values: ['core/*', 'snapshot/*', 'resources/listener.ts', 'resources/service-settings.ts', ...shapes],
+  },
   { from: 'resources/*', values: ['core/*', 'snapshot/*', ...shapes] },
   { from: 'runtime/*', values: ['core/*', 'snapshot/*', 'resources/*', 'runtime/*', 'ports/*'] },
   { from: 'ports/port.ts', values: ['core/*'], types: ['snapshot/*', 'resources/*'] },

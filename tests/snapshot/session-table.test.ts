@@ -17,44 +17,23 @@ const places = (keys: readonly string[]): Map<string, number> =>
   new Map(keys.map((key, position) => [key, position]));
 const empty = SessionTable.create(places(services), places(servers));
 
+/** The changes of a table, by what they give. */
+interface Changes<T> {
+  open(session: Session, change: TableChange): T;
+  update(id: number, update: SessionUpdate, change: TableChange): T;
+  close(which: Pick<Session, 'id'> & Partial<Session>, change: TableChange): T;
+  openConnection(id: number, connection: Connection, change: TableChange): T;
+  updateConnection(id: number, which: number, update: ConnectionUpdate, change: TableChange): T;
+  closeConnection(which: ConnectionName, change: TableChange): T;
+  withTotal(key: string, total: number): T;
+}
+
 type SessionUpdate = Parameters<SessionTable['update']>[1];
 type ConnectionUpdate = Parameters<SessionTable['updateConnection']>[2];
+type ConnectionName = Parameters<SessionTable['closeConnection']>[0];
 
-/** A change as data. */
-type Command =
-  | ['open', session: Session]
-  | ['update', id: number, update: SessionUpdate]
-  | ['close', id: number, connected: number | undefined]
-  | ['openConnection', session: number, connection: Connection]
-  | ['updateConnection', session: number, id: number, update: ConnectionUpdate]
-  | ['closeConnection', session: number, id: number, connected: number | undefined]
-  | ['total', service: string, total: number];
-
-function apply(table: SessionTable, command: Command, change: TableChange): SessionTable {
-  switch (command[0]) {
-    case 'open':
-      return table.open(command[1], change);
-    case 'update':
-      return table.update(command[1], command[2], change);
-    case 'close':
-      return table.close({ id: command[1], ...since(command[2]) }, change);
-    case 'openConnection':
-      return table.openConnection(command[1], command[2], change);
-    case 'updateConnection':
-      return table.updateConnection(command[1], command[2], command[3], change);
-    case 'closeConnection':
-      return table.closeConnection({ session: command[1], id: command[2], ...since(command[3]) }, change);
-    case 'total':
-      return table.withTotal(command[1], command[2]);
-  }
-}
-
-function since(connected: number | undefined): { readonly connected?: number } {
-  return connected === undefined ? {} : { connected };
-}
-
-/** The table without indexes: all is counted anew. */
-class Model {
+/** The table without indexes: all is counted anew. What does not apply gives the same model. */
+class Model implements Changes<Model> {
   readonly sessions: readonly Session[];
   readonly totals: ReadonlyMap<string, number>;
   readonly live: ReadonlyMap<string, number>;
@@ -69,87 +48,73 @@ class Model {
     this.live = live;
   }
 
-  /** The model after a change; the same one when the change does not apply. */
-  apply(command: Command, revision: number): Model {
-    switch (command[0]) {
-      case 'open':
-        return this.#open(command[1], revision);
-      case 'update':
-        return this.#replace(command[1], undefined, (session) => ({ ...session, ...command[2] }));
-      case 'close':
-        return this.#close(command[1], command[2], revision);
-      case 'openConnection':
-        return this.#connect(command[1], undefined, (connections) =>
-          connectable([...connections, command[2]]) ? [...connections, command[2]] : connections,
-        );
-      case 'updateConnection':
-        return this.#connect(command[1], undefined, (connections) =>
-          connections.map((each) => (each.id === command[2] ? { ...each, ...command[3] } : each)),
-        );
-      case 'closeConnection':
-        return this.#connect(command[1], command[3], (connections) =>
-          connections.filter(({ id }) => id !== command[2]),
-        );
-      case 'total':
-        return this.#total(command[1], command[2]);
-    }
-  }
-
   ofService(key: string): readonly Session[] {
     return this.sessions.filter(({ service }) => service === key);
   }
 
   ofServer(key: string): readonly { readonly session: Session; readonly connection: Connection }[] {
-    return this.sessions.flatMap((session) =>
-      session.connections
-        .filter(({ server }) => server === key)
-        .map((connection) => ({ session, connection })),
-    );
+    return this.sessions
+      .flatMap((session) => session.connections.map((connection) => ({ session, connection })))
+      .filter(({ connection }) => connection.server === key);
   }
 
-  #open(session: Session, revision: number): Model {
+  open(session: Session, { revision }: TableChange): Model {
     const { id, service, connections } = session;
-    if (this.sessions.some((each) => each.id === id)) return this;
-    if (!services.includes(service) || !connectable(connections)) return this;
+    if (this.#find(id) !== undefined || !services.includes(service) || !canHave(connections)) return this;
     const sessions = [...this.sessions, session].toSorted((a, b) => a.id - b.id);
     const totals = new Map(this.totals).set(service, (this.totals.get(service) ?? 0) + 1);
     return new Model(sessions, totals, new Map(this.live).set(service, revision));
   }
 
-  #close(id: number, connected: number | undefined, revision: number): Model {
-    const session = this.sessions.find((each) => each.id === id);
-    if (session === undefined || (connected ?? session.connected) !== session.connected) return this;
+  close({ id, connected }: Partial<Session>, { revision }: TableChange): Model {
+    const session = this.#find(id, connected);
+    if (session === undefined) return this;
     const sessions = this.sessions.filter((each) => each !== session);
     return new Model(sessions, this.totals, new Map(this.live).set(session.service, revision));
   }
 
-  #connect(
-    id: number,
-    connected: number | undefined,
-    recipe: (connections: readonly Connection[]) => readonly Connection[],
-  ): Model {
-    return this.#replace(id, connected, (session) => ({
-      ...session,
-      connections: recipe(session.connections),
-    }));
+  update(id: number, update: SessionUpdate): Model {
+    return this.#replace(this.#find(id), (session) => ({ ...session, ...update }));
   }
 
-  #replace(id: number, connected: number | undefined, recipe: (session: Session) => Session): Model {
-    const sessions = this.sessions.map((session) =>
-      session.id === id && (connected ?? session.connected) === session.connected ? recipe(session) : session,
+  openConnection(id: number, connection: Connection): Model {
+    return this.#connect(this.#find(id), (open) =>
+      canHave([...open, connection]) ? [...open, connection] : open,
     );
-    const same = JSON.stringify(sessions) === JSON.stringify(this.sessions);
-    return same ? this : new Model(sessions, this.totals, this.live);
   }
 
-  #total(service: string, total: number): Model {
+  updateConnection(id: number, which: number, update: ConnectionUpdate): Model {
+    return this.#connect(this.#find(id), (open) =>
+      open.map((each) => (each.id === which ? { ...each, ...update } : each)),
+    );
+  }
+
+  closeConnection({ session, id, connected }: ConnectionName): Model {
+    return this.#connect(this.#find(session, connected), (open) => open.filter((each) => each.id !== id));
+  }
+
+  withTotal(service: string, total: number): Model {
     if (!services.includes(service) || total <= (this.totals.get(service) ?? 0)) return this;
     return new Model(this.sessions, new Map(this.totals).set(service, total), this.live);
+  }
+
+  #find(id: number | undefined, connected?: number): Session | undefined {
+    return this.sessions.find((each) => each.id === id && (connected ?? each.connected) === each.connected);
+  }
+
+  #connect(of: Session | undefined, recipe: (open: readonly Connection[]) => readonly Connection[]): Model {
+    return this.#replace(of, (session) => ({ ...session, connections: recipe(session.connections) }));
+  }
+
+  #replace(one: Session | undefined, recipe: (session: Session) => Session): Model {
+    const sessions = this.sessions.map((each) => (each === one ? recipe(each) : each));
+    const same = JSON.stringify(sessions) === JSON.stringify(this.sessions);
+    return same ? this : new Model(sessions, this.totals, this.live);
   }
 }
 
 /** Whether a session can have these connections. */
-function connectable(connections: readonly Connection[]): boolean {
+function canHave(connections: readonly Connection[]): boolean {
   const ids = new Set(connections.map(({ id }) => id));
   return ids.size === connections.length && connections.every(({ server }) => servers.includes(server));
 }
@@ -159,6 +124,7 @@ const mostly = <T>(usual: readonly T[], rare: T): fc.Arbitrary<T> =>
 const ids = fc.oneof({ arbitrary: fc.nat(120), weight: 30 }, fc.constant(Number.MAX_SAFE_INTEGER));
 const connectionIds = fc.nat(4);
 const times = fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_002 });
+const sinces = fc.record({ connected: times }, { requiredKeys: [] });
 const states = fc.constantFrom('ready', 'closing');
 const statistics = fc.oneof(
   fc.constant(noStatistics),
@@ -189,26 +155,41 @@ const connectionUpdates = fc.record(
   { state: states, role: fc.constantFrom('master', 'slave'), statistics },
   { requiredKeys: [] },
 );
+/** A change, of a table or of a model. The arguments are there for the reader of a counterexample. */
+interface Command {
+  readonly args: readonly unknown[];
+  run<T>(on: Changes<T>, change: TableChange): T;
+}
+
+function command<A extends readonly unknown[]>(
+  weight: number,
+  args: fc.Arbitrary<A>,
+  run: <T>(on: Changes<T>, change: TableChange, ...args: A) => T,
+): fc.WeightedArbitrary<Command> {
+  const arbitrary = args.map((each): Command => ({
+    args: each,
+    run: (on, change) => run(on, change, ...each),
+  }));
+  return { arbitrary, weight };
+}
+
 const commands: fc.Arbitrary<Command> = fc.oneof(
-  { arbitrary: fc.tuple(fc.constant('open'), sessions), weight: 6 },
-  { arbitrary: fc.tuple(fc.constant('update'), ids, sessionUpdates), weight: 1 },
-  { arbitrary: fc.tuple(fc.constant('close'), ids, fc.option(times, { nil: undefined })), weight: 2 },
-  { arbitrary: fc.tuple(fc.constant('openConnection'), ids, connections), weight: 3 },
-  {
-    arbitrary: fc.tuple(fc.constant('updateConnection'), ids, connectionIds, connectionUpdates),
-    weight: 2,
-  },
-  {
-    arbitrary: fc.tuple(
-      fc.constant('closeConnection'),
-      ids,
-      connectionIds,
-      fc.option(times, { nil: undefined }),
-    ),
-    weight: 2,
-  },
-  { arbitrary: fc.tuple(fc.constant('total'), mostly(services, 'none'), fc.nat(200)), weight: 1 },
-) as fc.Arbitrary<Command>;
+  command(6, fc.tuple(sessions), (on, change, session) => on.open(session, change)),
+  command(1, fc.tuple(ids, sessionUpdates), (on, change, id, update) => on.update(id, update, change)),
+  command(2, fc.tuple(ids, sinces), (on, change, id, since) => on.close({ id, ...since }, change)),
+  command(3, fc.tuple(ids, connections), (on, change, id, connection) =>
+    on.openConnection(id, connection, change),
+  ),
+  command(2, fc.tuple(ids, connectionIds, connectionUpdates), (on, change, session, id, update) =>
+    on.updateConnection(session, id, update, change),
+  ),
+  command(2, fc.tuple(ids, connectionIds, sinces), (on, change, session, id, since) =>
+    on.closeConnection({ session, id, ...since }, change),
+  ),
+  command(1, fc.tuple(mostly(services, 'none'), fc.nat(200)), (on, _change, key, total) =>
+    on.withTotal(key, total),
+  ),
+);
 
 /** Changes that come one by one, or in a batch of which only the last table counts. */
 interface Report {
@@ -227,17 +208,19 @@ interface Step {
   readonly revision: number;
 }
 
+const start: Step = { table: empty, model: new Model(), revision: 0 };
+
 /** Every table that may be used after a history, from the first to the last. */
-function play(history: readonly Report[]): readonly [Step, ...Step[]] {
-  const steps: [Step, ...Step[]] = [{ table: empty, model: new Model(), revision: 0 }];
-  let last: Step = steps[0];
+function play(history: readonly Report[]): readonly Step[] {
+  const steps = [start];
+  let last = start;
   for (const report of history) {
     const owner = createOwner();
     const batch = { revision: last.revision + 1, owner };
     for (const command of report.commands) {
       const change = report.batch ? batch : { revision: last.revision + 1 };
-      const table = apply(last.table, command, change);
-      const model = last.model.apply(command, change.revision);
+      const table = command.run<SessionTable>(last.table, change);
+      const model = command.run<Model>(last.model, change);
       last = { table, model, revision: change.revision };
       if (!report.batch) steps.push(last);
     }
@@ -247,7 +230,7 @@ function play(history: readonly Report[]): readonly [Step, ...Step[]] {
 }
 
 function lastOf(history: readonly Report[]): Step {
-  return play(history).at(-1) as Step;
+  return play(history).at(-1) ?? start;
 }
 
 describe('a session table', () => {
@@ -323,10 +306,8 @@ describe('a session table', () => {
       fc.property(histories, fc.array(commands, { maxLength: 100, size: 'max' }), (history, more) => {
         const { table, model, revision } = lastOf(history);
         const change = { revision: revision + 1 };
-        for (const command of more) {
-          const applies = model.apply(command, change.revision) !== model;
-          expect([command, apply(table, command, change) !== table]).toEqual([command, applies]);
-        }
+        const applied = more.filter((command) => command.run<SessionTable>(table, change) !== table);
+        expect(applied).toEqual(more.filter((command) => command.run<Model>(model, change) !== model));
       }),
       { numRuns: 30 },
     );
@@ -434,14 +415,12 @@ describe('a record of the table', () => {
 
 describe('closing', () => {
   it.each([
-    ['without a connect time', undefined, 0],
-    ['with the connect time of the session', session.connected, 0],
-    ['with another connect time, as of an earlier session with this id', session.connected - 1, 1],
-  ])('a session %s', (_how, connected, left) => {
-    expect(one.close({ id: 7, ...since(connected) }, change).size).toBe(left);
-    expect(
-      one.closeConnection({ session: 7, id: 1, ...since(connected) }, change).countOfServer('db-1'),
-    ).toBe(left);
+    ['without a connect time', {}, 0],
+    ['with the connect time of the session', { connected: session.connected }, 0],
+    ['with the connect time of an earlier session', { connected: session.connected - 1 }, 1],
+  ])('a session %s', (_how, since, left) => {
+    expect(one.close({ id: 7, ...since }, change).size).toBe(left);
+    expect(one.closeConnection({ session: 7, id: 1, ...since }, change).countOfServer('db-1')).toBe(left);
   });
 
   it('a session ends its connections', () => {

@@ -8,13 +8,14 @@ import * as z from 'zod/mini';
 
 import { deepFreeze } from './freeze.ts';
 import type { Json } from './json.ts';
-import { applyOperations, diff, type Operation, type ParsedOperation } from './patch.ts';
+import { applyOperations, type Operation, type ParsedOperation } from './patch.ts';
 import { formatPointer, hasReservedKey, parsePointer, reservedToken, sameJson } from './pointer.ts';
 import { ok, problemOf, type Fault, type ProblemCode, type Result } from './problem.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import type { Protector } from './route.ts';
 import { isSealed, passwordFault } from './secret.ts';
 import { parseShape } from './shape.ts';
+import { updateOperations } from './update.ts';
 
 /** A JSON object. @internal */
 export type JsonObject = Readonly<Record<string, Json>>;
@@ -138,7 +139,7 @@ export function patchSettings<T extends object>(
     const written = operations.some((operation) => isSecret(view, operation));
     return ok({ after: written ? after : before, operations: [] });
   }
-  return ok({ after, operations: diff(before as JsonObject, after as JsonObject) });
+  return ok({ after, operations: updateOperations(before, after) });
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Builds the library and the example gateway where that is needed, and becomes the gateway: a single process, so that a
+ * Brings the build of the library and of the example gateway up to date, and becomes the gateway: a single process, so that a
  * signal to it ends the gateway.
  */
 import { execFileSync } from 'node:child_process';

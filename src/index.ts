@@ -17,15 +17,14 @@ export {
 } from './snapshot/document.ts';
 export type { SessionEntry, ConnectionEntry } from './snapshot/session-document.ts';
 export type { Snapshot } from './snapshot/snapshot.ts';
-export {
+export type {
+  ConnectionStatistics,
+  Connection,
+  Session,
+  SessionConnection,
   SessionTable,
-  type ConnectionStatistics,
-  type Connection,
-  type Session,
-  type SessionConnection,
-  type TableChange,
 } from './snapshot/session-table.ts';
-export { Collection, type Entity } from './core/collection.ts';
+export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
 export { linkTo } from './core/link.ts';
 export type { Version } from './core/etag.ts';
@@ -198,14 +197,14 @@ export { systemClock } from './ports/system-clock.ts';
 export { createPbkdf2Hasher, type Pbkdf2HasherOptions } from './ports/pbkdf2-hasher.ts';
 export { createSecrets, type SecretsOptions } from './ports/secrets.ts';
 export { createBasicAuthentication, type BasicAuthenticationOptions } from './ports/basic-authentication.ts';
-export type { Sealed } from './core/secret.ts';
+export { withoutSecrets, type Sealed } from './core/secret.ts';
 
 // Render, and walk the table of routes.
 export type { Telemetry, Rendering } from './snapshot/rendering.ts';
 export { createTimeFormat, type TimeFormat } from './core/time.ts';
 export {
   patchMediaTypes,
-  type Parameters,
+  type PathParameters,
   type Method,
   type RouteFacts,
   type ItemRoute,

@@ -9,10 +9,10 @@ import { problem, type Admin, type AdminRequest, type AdminResponse, type Princi
  * @public
  */
 export interface FetchOptions {
-  /** Path under which the interface stands, such as `/admin`; the root by default. */
+  /** Path under which the interface stands, such as `/admin`; the root by default. It begins with a slash. */
   readonly basePath?: string;
-  /** Whoever the host has authenticated; left out when the interface itself does that. */
-  readonly principalOf?: (request: Request) => Principal | undefined;
+  /** Whoever the host has authenticated; `undefined` is 401. Left out when the interface itself authenticates. */
+  readonly principalOf?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
   /** Answers what is not of this interface; by default with a 404 `route-not-found`. */
   readonly next?: (request: Request) => Response | Promise<Response>;
   /** Told of what goes wrong in here. Does nothing by default. */
@@ -23,7 +23,8 @@ export interface FetchOptions {
  * Puts an administration interface behind `fetch`: for Hono, Bun, Deno, service workers and edge runtimes.
  *
  * @param admin - the running interface
- * @param options - where it stands, and what the host does itself
+ * @param options - where it stands, and what the host does itself; a RangeError is thrown when `basePath` does not begin
+ *   with a slash
  * @returns a function from a request to its response; it never rejects
  *
  * @example
@@ -43,12 +44,13 @@ export function createHandler(
   admin: Admin,
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
-  const { basePath = '', next = notFound, onError } = options;
+  const { next = notFound, onError } = options;
+  const basePath = basePathOf(options);
   return async (request) => {
     try {
       const target = targetOf(request, basePath);
       const handled =
-        target === undefined ? undefined : await admin.handle(toRequest(request, target, options));
+        target === undefined ? undefined : await admin.handle(await toRequest(request, target, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
     } catch (error) {
       onError?.(error);
@@ -57,23 +59,33 @@ export function createHandler(
   };
 }
 
+/** The base path without slashes at its end. */
+function basePathOf({ basePath = '' }: FetchOptions): string {
+  if (basePath !== '' && !basePath.startsWith('/'))
+    throw new RangeError('A base path begins with a slash, such as /admin');
+  return basePath.replace(/\/+$/, '');
+}
+
 /** Path and query below the base path; `undefined` for what stands elsewhere. */
 function targetOf({ url }: Request, basePath: string): string | undefined {
-  // Not `new URL().pathname` alone: the fragment is gone already, and the escapes must stay as they were written.
+  // `pathname` keeps the escapes as they were written.
   const { pathname, search } = new URL(url);
   const rest = pathname.slice(basePath.length);
   return pathname.startsWith(basePath) && (rest === '' || rest.startsWith('/')) ? rest + search : undefined;
 }
 
-function toRequest(request: Request, target: string, { principalOf }: FetchOptions): AdminRequest {
-  const principal = principalOf?.(request);
+async function toRequest(
+  request: Request,
+  target: string,
+  { principalOf }: FetchOptions,
+): Promise<AdminRequest> {
   return {
     method: request.method,
     target,
     headers: Object.fromEntries(request.headers),
     body: (limit) => readBody(request, limit),
     signal: request.signal,
-    ...(principal === undefined ? {} : { principal }),
+    ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
   };
 }
 

@@ -13,10 +13,10 @@ import { problem, type Admin, type AdminRequest, type AdminResponse, type Princi
  * @public
  */
 export interface NodeOptions {
-  /** Path under which the interface stands, such as `/admin`; the root by default. */
+  /** Path under which the interface stands, such as `/admin`; the root by default. It begins with a slash. */
   readonly basePath?: string;
-  /** Whoever the host has authenticated; left out when the interface itself does that. */
-  readonly principalOf?: (request: IncomingMessage) => Principal | undefined;
+  /** Whoever the host has authenticated; `undefined` is 401. Left out when the interface itself authenticates. */
+  readonly principalOf?: (request: IncomingMessage) => Principal | undefined | Promise<Principal | undefined>;
   /** Told of what goes wrong in here. Does nothing by default. */
   readonly onError?: (error: unknown) => void;
 }
@@ -25,7 +25,8 @@ export interface NodeOptions {
  * Puts an administration interface behind `node:http`.
  *
  * @param admin - the running interface
- * @param options - where it stands, and what the host does itself
+ * @param options - where it stands, and what the host does itself; a RangeError is thrown when `basePath` does not begin
+ *   with a slash
  * @returns a request listener. A third argument is called for what is not of this interface; without it the answer is
  *   a 404 `route-not-found`
  *
@@ -47,7 +48,8 @@ export function createHandler(
   admin: Admin,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
-  const { basePath = '', onError } = options;
+  const { onError } = options;
+  const basePath = basePathOf(options);
   return (request, response, next) => {
     answer(request, response, next).catch((error: unknown) => {
       onError?.(error);
@@ -61,13 +63,27 @@ export function createHandler(
     response: ServerResponse,
     next?: () => void,
   ): Promise<void> {
-    const target = targetOf(request.url ?? '', basePath);
+    const target = targetOf(originForm(request.url ?? ''), basePath);
     const handled =
-      target === undefined ? undefined : await admin.handle(toRequest(request, target, response, options));
+      target === undefined
+        ? undefined
+        : await admin.handle(await toRequest(request, target, response, options));
     if (handled?.matched === true) await send(response, handled.response);
     else if (next !== undefined) next();
     else await send(response, notFound());
   }
+}
+
+/** A target in absolute form is as good (RFC 9112 §3.2.2). */
+function originForm(url: string): string {
+  return url.replace(/^https?:\/\/[^/?]*/i, '');
+}
+
+/** The base path without slashes at its end. */
+function basePathOf({ basePath = '' }: NodeOptions): string {
+  if (basePath !== '' && !basePath.startsWith('/'))
+    throw new RangeError('A base path begins with a slash, such as /admin');
+  return basePath.replace(/\/+$/, '');
 }
 
 /** Path and query below the base path; `undefined` for what stands elsewhere. */
@@ -76,13 +92,12 @@ function targetOf(url: string, basePath: string): string | undefined {
   return url.startsWith(basePath) && /^(?:$|[/?])/.test(rest) ? rest : undefined;
 }
 
-function toRequest(
+async function toRequest(
   request: IncomingMessage,
   target: string,
   response: ServerResponse,
   { principalOf }: NodeOptions,
-): AdminRequest {
-  const principal = principalOf?.(request);
+): Promise<AdminRequest> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
@@ -93,7 +108,7 @@ function toRequest(
     headers: joined(request.headers),
     body: (limit) => readBody(request, limit),
     signal: gone.signal,
-    ...(principal === undefined ? {} : { principal }),
+    ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
   };
 }
 

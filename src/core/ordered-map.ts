@@ -40,10 +40,10 @@ export interface RangeEntry<V> {
 }
 
 /** The most entries of a node. */
-const width = 32;
+const width = 24;
 
 /** Below it a node is joined with a neighbour. Less than half, so that one entry more or less does not split again. */
-const leastWidth = 12;
+const leastWidth = 9;
 
 /**
  * A map from safe integers to values other than `undefined`, ordered by key.

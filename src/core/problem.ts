@@ -172,6 +172,16 @@ export function problemOf(faults: readonly Fault[]): Problem {
   return problem(code, `${first.pointer === '' ? '' : `${first.pointer}: `}${first.detail}${more}`, faults);
 }
 
+/** The first faults as lines for people, and how many more there are. @internal */
+export function listFaults(faults: readonly Fault[]): readonly string[] {
+  const lines = faults
+    .slice(0, maxListedFaults)
+    .map(({ pointer, code, detail }) => `${pointer === '' ? '(the whole)' : pointer}: ${detail} (${code})`);
+  return faults.length > lines.length
+    ? [...lines, `and ${String(faults.length - lines.length)} more`]
+    : lines;
+}
+
 /** @internal */
 export function ok<T>(value: T): Result<T> {
   return { ok: true, value };

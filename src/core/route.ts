@@ -14,7 +14,7 @@ import type { Result } from './problem.ts';
  *
  * @public
  */
-export type Parameters = Readonly<Record<string, string>>;
+export type PathParameters = Readonly<Record<string, string>>;
 
 /**
  * The methods that a route can have.
@@ -107,6 +107,8 @@ export interface ListRoute<S, R> extends RouteFacts {
 export interface Protector {
   /** Hashes the password of an admin user. */
   hash(password: string): Promise<string>;
+  /** What the host has against the password of an admin user; `undefined` for nothing. */
+  objection(password: string): string | undefined;
   /** Seals a secret that the host has to read again. */
   seal(secret: string): Promise<string>;
 }

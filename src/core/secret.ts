@@ -57,7 +57,15 @@ const secretMembers: ReadonlyMap<string, string> = new Map([
  *
  * @param value - plain JSON, such as an event
  * @returns the same without them
- * @internal
+ *
+ * @example
+ * ```ts
+ * import { withoutSecrets } from 'gateway-admin-core';
+ *
+ * withoutSecrets({ type: 'user.created', name: 'ada', passwordHash: 'opaque' }); // => { type: 'user.created', name: 'ada' }
+ * ```
+ *
+ * @public
  */
 export function withoutSecrets(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;

@@ -103,8 +103,8 @@ export interface AdminRequest {
    * more than one byte past the limit it is given.
    */
   readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);
-  /** Whoever the host has authenticated already. Then `authenticate` is not asked. */
-  readonly principal?: Principal;
+  /** Whoever the host has authenticated; `null` when it found nobody, which is 401. Then `authenticate` is not asked. */
+  readonly principal?: Principal | null;
   /** Aborts when the client goes away. A command that has begun goes on. */
   readonly signal?: AbortSignal;
 }

@@ -12,14 +12,14 @@ import type { DocumentPart } from '../core/kind.ts';
 import { nameKey } from '../core/name.ts';
 import type { Operation, ParsedOperation } from '../core/patch.ts';
 import { definePatchView, isObject, type JsonObject } from '../core/patch-view.ts';
-import { formatPointer } from '../core/pointer.ts';
+import { formatPointer, reservedToken } from '../core/pointer.ts';
 import type { Fault } from '../core/problem.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes } from '../snapshot/route.ts';
-import { linkOf, resettle, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, replaceSettings, type Snapshot } from '../snapshot/snapshot.ts';
 import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
 
 /**
@@ -113,9 +113,14 @@ const representationShape = z.strictObject({
   services: shape.links,
 }) satisfies z.core.$ZodType<FilterRepresentation>;
 
+const parameterName = shape.text(255).check(
+  z.minLength(1),
+  z.refine((name) => reservedToken([name]) === undefined, { error: 'cannot be used as a key' }),
+);
+
 /** The single-entry form that one sample of the contract shows; it stands for a map with that one entry. */
 const singleEntry = z.pipe(
-  z.strictObject({ name: shape.text(255).check(z.minLength(1)), ...parameter.shape }),
+  z.strictObject({ name: parameterName, ...parameter.shape }),
   z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),
 );
 
@@ -165,7 +170,7 @@ export const filterEvents: EventTable<Snapshot, FilterEvent> = {
     origin: 'command',
     effect: 'filter.update',
     evolve: (snapshot, event, change) =>
-      resettle(snapshot, 'filters', event.filter, change, (settings) => mergeUpdate(settings, event)),
+      replaceSettings(snapshot, 'filters', event.filter, change, (settings) => mergeUpdate(settings, event)),
   },
 };
 

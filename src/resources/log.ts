@@ -77,7 +77,7 @@ export type LogEvent = EventOf<'logs.flushed'>;
 export type LogEffect = EffectOf<'logs.flush'>;
 
 /**
- * The answer of a transition of the instance.
+ * The answer of a transition of logging.
  *
  * @public
  */

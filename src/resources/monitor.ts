@@ -26,7 +26,7 @@ import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes, stepRoutes } from '../snapshot/route.ts';
-import { linkOf, resettle, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import { decideStep, patchAsGiven, type Patchable, type Startable } from '../snapshot/transition.ts';
 
 /**
@@ -214,7 +214,9 @@ export const monitorEvents: EventTable<Snapshot, MonitorEvent> = {
     origin: 'command',
     effect: 'monitor.update',
     evolve: (snapshot, event, change) =>
-      resettle(snapshot, 'monitors', event.monitor, change, (settings) => mergeUpdate(settings, event)),
+      replaceSettings(snapshot, 'monitors', event.monitor, change, (settings) =>
+        mergeUpdate(settings, event),
+      ),
   },
 };
 

@@ -20,7 +20,7 @@ import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes } from '../snapshot/route.ts';
-import { linkOf, resettle, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
 
 /**
@@ -249,7 +249,7 @@ export const serverEvents: EventTable<Snapshot, ServerEvent> = {
     origin: 'command',
     effect: 'server.update',
     evolve: (snapshot, event, change) =>
-      resettle(snapshot, 'servers', event.server, change, (settings) => ({
+      replaceSettings(snapshot, 'servers', event.server, change, (settings) => ({
         ...mergeUpdate(settings, event),
         state: Object.freeze(mergeWords(settings.state, event.before.state, event.after.state)),
       })),

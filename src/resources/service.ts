@@ -20,7 +20,7 @@ import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes, stepRoutes, type Readable } from '../snapshot/route.ts';
-import { linkOf, note, resettle, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, touch, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import { decideStep, patchAsGiven, type Patchable, type Startable } from '../snapshot/transition.ts';
 import { optionalSettings, servicePatchView, settings, type ServiceSettings } from './service-settings.ts';
 import { listenerRoute, listenerShape, type Listener } from './listener.ts';
@@ -238,16 +238,16 @@ export const serviceEvents: EventTable<Snapshot, ServiceEvent> = {
     origin: 'command',
     effect: 'service.update',
     evolve(snapshot, event, change) {
-      const next = resettle(snapshot, 'services', event.service, change, (settings) =>
+      const next = replaceSettings(snapshot, 'services', event.service, change, (settings) =>
         mergeUpdate(settings, event),
       );
-      return noteFilters(next, event, change);
+      return touchFilters(next, event, change);
     },
   },
 };
 
 /** A filter shows the services that use it, so it changes with their lists. */
-function noteFilters(
+function touchFilters(
   snapshot: Snapshot,
   { before, after }: Update<ServiceSettings>,
   change: Change,
@@ -258,7 +258,7 @@ function noteFilters(
     ...before.filters.filter((link) => !now.has(link)),
     ...after.filters.filter((link) => !old.has(link)),
   ];
-  return changed.reduce((next, link) => note(next, 'filters', link, change), snapshot);
+  return changed.reduce((next, link) => touch(next, 'filters', link, change), snapshot);
 }
 
 /** @internal */

@@ -331,7 +331,7 @@ export const sessionRoutes: readonly RouteOf<Snapshot, SessionEvent, SessionEffe
       if (!found.ok) return found;
       const { sessions } = snapshot;
       const links = (offset: number, length: number): readonly string[] =>
-        sessions.identitiesOfService(found.value.key, offset, length).map(({ id }) => linkTo('sessions', id));
+        sessions.idsOfService(found.value.key, offset, length).map((id) => linkTo('sessions', id));
       return ok(listing(sessions.countOfService(found.value.key), links));
     },
   ),

@@ -22,7 +22,7 @@ import type { Json } from '../core/json.ts';
 import { nameKey } from '../core/name.ts';
 import { isObject } from '../core/patch-view.ts';
 import { ok, problem, problemOf, type Fault } from '../core/problem.ts';
-import type { CommandRoute, RouteOf } from '../core/route.ts';
+import type { CommandRoute, Protector, RouteOf } from '../core/route.ts';
 import { passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
@@ -219,7 +219,7 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
   body: { mediaTypes: ['application/json'], shape: bodyShape },
   async command(_subject, body, protector) {
     const parsed = shape.parseShape(bodyShape, body);
-    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body)];
+    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, protector)];
     if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
     const { name, password } = parsed.value;
     const passwordHash = await protector.hash(password.normalize('NFC'));
@@ -228,9 +228,10 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
 };
 
 /** The shape has said it when the password is missing or no text. */
-function faultsOfPassword(body: Json): readonly Fault[] {
+function faultsOfPassword(body: Json, protector: Protector): readonly Fault[] {
   const password = isObject(body) ? body['password'] : undefined;
-  const detail = typeof password === 'string' ? passwordFault(password) : undefined;
+  const text = typeof password === 'string' ? password.normalize('NFC') : undefined;
+  const detail = text === undefined ? undefined : (passwordFault(text) ?? protector.objection(text));
   return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
 }
 

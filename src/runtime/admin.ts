@@ -2,8 +2,8 @@
  * The running administration interface: one snapshot, the writer that changes it, the handler that shows it.
  */
 import type { Context } from '../core/decision.ts';
-import { parseEntityTags, type Version } from '../core/etag.ts';
-import type { Fault } from '../core/problem.ts';
+import { parseEntityTags } from '../core/etag.ts';
+import { listFaults, type Fault } from '../core/problem.ts';
 import { createRouter } from '../core/router.ts';
 import { createTimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
@@ -14,7 +14,7 @@ import { observe, routes, type Decision, type Observation, type Step } from '../
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { EventLog, type EventGap, type EventsOptions, type PublishedEvent } from './event-log.ts';
 import { createRequestHandler, preconditionFailure, type Authorize, type Handled } from './handler.ts';
-import { defaultLimits, type Limits } from './limits.ts';
+import { limitsFrom, type Limits } from './limits.ts';
 import { Writer, type Command, type Execution } from './writer.ts';
 
 /**
@@ -39,6 +39,8 @@ export interface AdminOptions {
   readonly authenticate?: Authenticate;
   /** Decides who may do what; everyone everything by default. */
   readonly authorize?: Authorize;
+  /** Says what is wrong with the password of an admin user, beyond the rules that always hold; `undefined` for nothing. */
+  readonly passwordPolicy?: (password: string) => string | undefined;
   /** The limits that differ from {@link defaultLimits}. */
   readonly limits?: Partial<Limits>;
   /** Told of what is wrong in the host or in here: malformed reports, errors thrown. Does nothing by default. */
@@ -76,13 +78,20 @@ export interface Admin {
   readonly limits: Limits;
   /** Answers a request. Never rejects. */
   handle(request: AdminRequest): Promise<Handled>;
-  /** Executes a command: decides, asks the host, settles. Rejects only when the step throws or was taken back. */
+  /**
+   * Executes a command: decides, asks the host, settles. Rejects only when the step throws, when it was taken back, or
+   * with a RangeError when the link of `ifMatch` is not that of a resource.
+   */
   execute(step: Step, options?: ExecuteOptions): Promise<Execution>;
   /** Decides as {@link Admin.execute} would at this moment, and does nothing. */
   plan(step: Step, options?: Omit<ExecuteOptions, 'signal'>): Decision;
   /** Takes in what the host reports. Synchronous, never queued; what is malformed goes to `onError`. */
   report(report: Observation | readonly Observation[]): void;
-  /** Reads the events, in order, from now on or from where a reader left off. */
+  /**
+   * Reads the events, in order, from now on or from where a reader left off.
+   *
+   * @throws RangeError when `after` is not an event id
+   */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
   /** Refuses what is to come, answers what waits, settles what is under way. */
   close(): Promise<void>;
@@ -99,9 +108,9 @@ export class ReportError extends Error {
   /** Every fault, with its pointer into the report. */
   readonly faults: readonly Fault[];
 
-  /** @param faults - every fault */
+  /** @param faults - every fault; the message lists up to 20 of them */
   constructor(faults: readonly Fault[]) {
-    super(`The report has faults: ${faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')}`);
+    super(`The report has faults: ${listFaults(faults).join('; ')}`);
     this.name = 'ReportError';
     this.faults = faults;
   }
@@ -112,7 +121,7 @@ export class ReportError extends Error {
  *
  * @param options - the state, the gateway, and what else differs from the defaults
  * @returns the running interface; close it when the gateway ends
- * @throws RangeError when the time zone is unknown
+ * @throws RangeError when the time zone is unknown, or a limit is not a whole number from 1 on
  *
  * @example
  * ```ts
@@ -131,13 +140,9 @@ export class ReportError extends Error {
  * @public
  */
 export function createAdmin(options: AdminOptions): Admin {
-  const {
-    clock = systemClock,
-    hasher = createPbkdf2Hasher(),
-    secrets = createSecrets(),
-    onError = () => undefined,
-  } = options;
-  const limits = Object.freeze({ ...defaultLimits, ...options.limits });
+  const { clock = systemClock, hasher = createPbkdf2Hasher(), secrets = createSecrets() } = options;
+  const onError = quietly(options.onError);
+  const limits = limitsFrom(options.limits);
   const times = createTimeFormat(options.timeZone ?? 'UTC');
   const { telemetry } = options.gateway;
   const rendering = Object.freeze(telemetry === undefined ? { times } : { times, telemetry });
@@ -158,7 +163,11 @@ export function createAdmin(options: AdminOptions): Admin {
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.decide(command),
-    protector: { hash: (password) => hasher.hash(password), seal: (secret) => secrets.seal(secret) },
+    protector: {
+      hash: (password) => hasher.hash(password),
+      seal: (secret) => secrets.seal(secret),
+      objection: (password) => options.passwordPolicy?.(password),
+    },
     authenticate: options.authenticate,
     authorize: options.authorize,
     limits,
@@ -175,7 +184,7 @@ export function createAdmin(options: AdminOptions): Admin {
     },
     limits,
     handle,
-    execute: (step, { signal, ...how } = {}) =>
+    execute: async (step, { signal, ...how } = {}) =>
       writer.execute({ ...commandOf(step, how), ...(signal === undefined ? {} : { signal }) }),
     plan: (step, how = {}) => writer.decide(commandOf(step, how)),
     report(report) {
@@ -186,6 +195,17 @@ export function createAdmin(options: AdminOptions): Admin {
     events: (where) => log.read(where),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** An `onError` that throws must not undo what it was told about. */
+function quietly(onError: (error: unknown) => void = () => undefined): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError(error);
+    } catch {
+      // There is nobody left to tell.
+    }
   };
 }
 
@@ -209,14 +229,13 @@ function commandOf(step: Step, { actor, ifMatch }: Omit<ExecuteOptions, 'signal'
   const command = actor === undefined ? { step } : { step, actor };
   if (ifMatch === undefined) return command;
   const tags = parseEntityTags(ifMatch.etag);
+  const match = reads.match('GET', ifMatch.link);
+  if (match.found !== 'route')
+    throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
+  const { route, subject } = match;
   return {
     ...command,
     condition: (snapshot) =>
-      tags.ok ? preconditionFailure(snapshot, versionAt(snapshot, ifMatch.link), tags.value) : tags.problem,
+      tags.ok ? preconditionFailure(snapshot, route.version?.(snapshot, subject), tags.value) : tags.problem,
   };
-}
-
-function versionAt(snapshot: Snapshot, link: string): Version | undefined {
-  const match = reads.match('GET', link);
-  return match.found === 'route' ? match.route.version?.(snapshot, match.subject) : undefined;
 }

@@ -74,7 +74,20 @@ export class EventLog {
   /** @throws RangeError when `after` is not an event id */
   read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
     const start = after === undefined ? { position: this.#count, complete: true } : this.#after(after);
-    return this.#follow(start, signal);
+    // An end of its own, so that `return` need not wait for an event that may never come.
+    const ended = new AbortController();
+    const both = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+    const events = this.#follow(start, both);
+    return {
+      next: () => events.next(),
+      return: () => {
+        ended.abort();
+        return events.return(undefined);
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   /** Ends all reading once what is there has been read. */
@@ -102,15 +115,21 @@ export class EventLog {
       if (entry === undefined || isAfter(entry, revision, index)) high = middle;
       else low = middle + 1;
     }
-    return { position: low, complete: low > this.#oldest || this.#oldest === 0 };
+    const newest = this.#entry(this.#count - 1);
+    // An id that is yet to come is of another life of the gateway: what the reader missed cannot be told.
+    const strange =
+      newest === undefined
+        ? revision > 0
+        : isAfter({ ...newest, revision, index }, newest.revision, newest.index);
+    return { position: low, complete: !strange && (low > this.#oldest || this.#oldest === 0) };
   }
 
   async *#follow(
     start: { readonly position: number; readonly complete: boolean },
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
   ): AsyncGenerator<PublishedEvent | EventGap, undefined> {
     let { position, complete } = start;
-    while (signal?.aborted !== true) {
+    while (!signal.aborted) {
       if (position < this.#oldest) [position, complete] = [this.#oldest, false];
       const entry = this.#entry(position);
       if (!complete) {
@@ -128,15 +147,15 @@ export class EventLog {
   }
 
   /** Resolves when something was appended, the log was closed, or the signal aborts; leaves nothing behind. */
-  #arrival(signal: AbortSignal | undefined): Promise<void> {
+  #arrival(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const resume = (): void => {
         this.#waiting.delete(resume);
-        signal?.removeEventListener('abort', resume);
+        signal.removeEventListener('abort', resume);
         resolve();
       };
       this.#waiting.add(resume);
-      signal?.addEventListener('abort', resume);
+      signal.addEventListener('abort', resume);
     });
   }
 

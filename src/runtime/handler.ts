@@ -13,7 +13,7 @@ import {
 import { selectFields } from '../core/fields.ts';
 import { problem, type Problem, type Result } from '../core/problem.ts';
 import { clipRange, rangeLinks } from '../core/range.ts';
-import type { Parameters, Protector } from '../core/route.ts';
+import type { PathParameters, Protector } from '../core/route.ts';
 import { createRouter, type Match, type Place } from '../core/router.ts';
 import type { AdminRequest, AdminResponse, Authenticate, Principal } from '../ports/port.ts';
 import { routes, type Decision, type Route } from '../resources/index.ts';
@@ -45,7 +45,11 @@ export type Handled =
     };
 
 /** Decides whether a principal may use a route. Answer without looking at the resource. @public */
-export type Authorize = (principal: Principal | undefined, route: Route, parameters: Parameters) => boolean;
+export type Authorize = (
+  principal: Principal | undefined,
+  route: Route,
+  parameters: PathParameters,
+) => boolean;
 
 /** What the handler is made of. @internal */
 export interface HandlerOptions {
@@ -87,14 +91,15 @@ const readers: ReadonlyMap<string, ReadRoute> = new Map(
 /** Makes a handler. @internal */
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
   return async (request) => {
-    const [path = '', ...query] = request.target.split('?');
-    if (request.target.length > options.limits.targetBytes)
-      return matched(refusal(targetTooLong(options.limits)));
-    const match = router.match(request.method, path);
-    if (match.found === 'nothing') return { matched: false };
     try {
+      const [path = '', ...query] = request.target.split('?');
+      if (request.target.length > options.limits.targetBytes)
+        return matched(refusal(targetTooLong(options.limits)));
+      const match = router.match(request.method, path);
+      if (match.found === 'nothing') return { matched: false };
       return matched(withoutBody(request, await respond(options, request, match, query.join('?'))));
     } catch (error) {
+      if (request.signal?.aborted === true) return matched(refusal(goneAway()));
       options.onError(error);
       return matched(
         refusal(problem('internal', 'Something is broken inside. The host has been told; try again later.')),
@@ -123,7 +128,7 @@ async function respond(
   const principal = await identify(options, request);
   if (!principal.ok) return refusal(principal.problem, challengeFor(options, principal.problem));
   const { route, subject } = match;
-  if (options.authorize?.(principal.value, route, parametersOf(match)) === false) return refusal(forbidden());
+  if (!isAllowed(options, principal.value, match)) return refusal(forbidden());
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
   if (route.kind !== 'command') return read(options, request, route, subject, query.value);
@@ -141,17 +146,29 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<R
   return refusal(problem('method-unknown', `The method is unknown. This path takes ${allow}.`), { allow });
 }
 
+/** Nothing but `true` allows: a hook that forgets to answer, or answers with a promise, lets nobody in. */
+function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefined, match: Found): boolean {
+  if (authorize === undefined) return true;
+  const allowed: unknown = authorize(principal, match.route, parametersOf(match));
+  return allowed === true;
+}
+
+/** Whether a hook has named somebody. Hosts written without types answer `null`, `false` or a promise, too. */
+function isPrincipal(value: unknown): value is Principal {
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
+}
+
 async function identify(
   { authenticate, snapshot }: HandlerOptions,
   request: AdminRequest,
 ): Promise<Result<Principal | undefined>> {
-  if (request.principal !== undefined || authenticate === undefined)
-    return { ok: true, value: request.principal };
-  const principal = await authenticate(request, snapshot());
-  if (principal === undefined) {
+  if (request.principal === undefined && authenticate === undefined) return { ok: true, value: undefined };
+  const asked = request.principal === undefined;
+  const principal: unknown = asked ? await authenticate?.(request, snapshot()) : request.principal;
+  if (isPrincipal(principal)) return { ok: true, value: principal };
+  if (principal !== 'throttled') {
     return { ok: false, problem: problem('unauthenticated', 'Name and password are missing or wrong.') };
   }
-  if (principal !== 'throttled') return { ok: true, value: principal };
   return {
     ok: false,
     problem: problem('login-throttled', 'Too many log-ins at once. Try again in a second.'),
@@ -164,7 +181,7 @@ function challengeFor({ authenticate }: HandlerOptions, { code }: Problem): Read
 }
 
 /** The variable segment of the path by its name, for the host's `authorize`. */
-function parametersOf({ route, subject }: Found): Parameters {
+function parametersOf({ route, subject }: Found): PathParameters {
   const name = /:(\w+)/.exec(route.path)?.[1];
   return name === undefined ? {} : { [name]: subject };
 }
@@ -232,26 +249,13 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   const toDo: Command = {
     step: step.value,
     ...(principal === undefined ? {} : { actor: principal.name }),
+    // A client that goes away takes its command back, as long as that has not begun.
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
     ...(tags === undefined
       ? {}
       : { condition: (snapshot) => preconditionFailure(snapshot, aboutOf(asked, snapshot), tags) }),
   };
-  return query.dryRun
-    ? plan(options, asked, toDo)
-    : conclude(options, asked, await execute(options, request, toDo));
-}
-
-/** A client that goes away takes its command back, as long as that has not begun. */
-async function execute(options: HandlerOptions, { signal }: AdminRequest, toDo: Command): Promise<Execution> {
-  try {
-    return await options.execute(signal === undefined ? toDo : { ...toDo, signal });
-  } catch (error) {
-    if (signal?.aborted !== true) throw error;
-    return {
-      outcome: 'refused',
-      problem: problem('closed', 'The client went away before its turn came: nothing was done.'),
-    };
-  }
+  return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
 }
 
 /** Says that a condition does not hold, or `undefined` when it does. @internal */
@@ -306,6 +310,10 @@ function brokenEscape(): Problem {
   const detail =
     'A percent sign in the path must begin an escape of UTF-8, such as %20; write a percent sign itself as %25.';
   return problem('path-encoding-invalid', detail);
+}
+
+function goneAway(): Problem {
+  return problem('closed', 'The client went away before its command had its turn: nothing was done.');
 }
 
 function forbidden(): Problem {

@@ -35,3 +35,20 @@ export const defaultLimits: Limits = Object.freeze({
   effectDeadlineMs: 10_000,
   events: 10_000,
 });
+
+/**
+ * Completes limits with the defaults.
+ *
+ * @throws RangeError for a limit that is not a positive whole number: a limit that is switched off by a slip protects
+ *   nobody
+ * @internal
+ */
+export function limitsFrom(given: Partial<Limits> = {}): Limits {
+  const known = Object.keys(defaultLimits) as (keyof Limits)[];
+  const limits = Object.fromEntries(known.map((name) => [name, given[name] ?? defaultLimits[name]]));
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new RangeError(`The limit "${name}" must be a whole number from 1 on`);
+  }
+  return Object.freeze(limits) as unknown as Limits;
+}

@@ -4,7 +4,7 @@
 import type { Accepted } from '../core/decision.ts';
 import { effectTable, eventTable, type Effect, type Event } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { carryOut, type Performance } from './effect.ts';
+import { carryOut, type EffectOutcome, type Performance } from './effect.ts';
 
 /** What came of an operation. @internal */
 export interface Performed {
@@ -94,7 +94,7 @@ async function performGroup(
 ): Promise<RefusedGroup | undefined> {
   const done: Stage[] = [];
   for (const stage of group) {
-    const outcome = stage.effect === undefined ? undefined : await carryOut(stage.effect, options);
+    const outcome = stage.effect === undefined ? undefined : await keeping(done, options, stage.effect);
     if (outcome?.done === false) return { reason: outcome.reason, kept: await takeBack(done, options) };
     done.push(stage);
   }
@@ -103,13 +103,29 @@ async function performGroup(
 
 /** Takes effects back, the last one first. @returns the facts that stay true because the host would not */
 async function takeBack(done: readonly Stage[], options: OperationOptions): Promise<readonly Event[]> {
-  const kept: Event[] = [];
-  for (const { event, effect } of done.toReversed()) {
-    if (effect === undefined) continue;
-    const outcome = await carryOut(inverseOf(effect), options);
-    if (!outcome.done) kept.unshift(event);
+  const kept: Stage[] = [];
+  const left = [...done];
+  for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
+    if (stage.effect === undefined) continue;
+    const outcome = await keeping([...left, ...kept], options, inverseOf(stage.effect));
+    if (!outcome.done) kept.unshift(stage);
   }
-  return kept;
+  return kept.map(({ event }) => event);
+}
+
+/** Carries an effect out. When the interface closes before its outcome is known, what is true by then is settled. */
+async function keeping(
+  done: readonly Stage[],
+  options: OperationOptions,
+  effect: Effect,
+): Promise<EffectOutcome> {
+  try {
+    return await carryOut(effect, options);
+  } catch (error) {
+    const events = done.filter((stage) => stage.effect !== undefined).map(({ event }) => event);
+    if (events.length > 0) options.settle(events);
+    throw error;
+  }
 }
 
 function inverseOf(effect: Effect): Effect {

@@ -22,7 +22,7 @@ export function json(status: number, value: unknown, headers: Headers): AdminRes
 
 /** A response without a body. @internal */
 export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
-  return { status, headers };
+  return { status, headers: status === 304 ? headersFor(headers) : headers };
 }
 
 /** A response that says why not (RFC 9457). @internal */

@@ -13,7 +13,7 @@ import type { DocumentPart } from '../core/kind.ts';
 import { nameKey } from '../core/name.ts';
 import { isObject, type JsonObject } from '../core/patch-view.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../core/pointer.ts';
-import { maxListedFaults, type Fault } from '../core/problem.ts';
+import { listFaults, type Fault } from '../core/problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import type { FilterParameter, FilterSettings } from '../resources/filter.ts';
@@ -105,17 +105,8 @@ export class InvalidDocumentError extends Error {
 
   /** @param faults - every fault; the message lists up to 20 of them */
   constructor(faults: readonly Fault[]) {
-    const lines = faults
-      .slice(0, maxListedFaults)
-      .map(({ pointer, code, detail }) => `  ${pointer || '(document)'}: ${detail} (${code})`);
-    const more = faults.length > lines.length ? [`  and ${String(faults.length - lines.length)} more`] : [];
-    super(
-      [
-        `The gateway document has ${String(faults.length)} fault${faults.length === 1 ? '' : 's'}:`,
-        ...lines,
-        ...more,
-      ].join('\n'),
-    );
+    const count = `${String(faults.length)} fault${faults.length === 1 ? '' : 's'}`;
+    super([`The gateway document has ${count}:`, ...listFaults(faults)].join('\n  '));
     this.name = 'InvalidDocumentError';
     this.faults = faults;
   }

@@ -3,6 +3,7 @@
  */
 import * as z from 'zod/mini';
 
+import { Collection } from '../core/collection.ts';
 import type { Json } from '../core/json.ts';
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
@@ -194,7 +195,7 @@ export function loadSessions(
   { services, servers }: Pick<Snapshot, 'services' | 'servers'>,
 ): SessionTable {
   const change = { revision: 0, owner: createOwner() };
-  let table = SessionTable.create(services.positions, servers.positions);
+  let table = SessionTable.create(Collection.positionsOf(services), Collection.positionsOf(servers));
   for (const session of sessions) table = table.open(session, change);
   for (const [service, total] of totals) table = table.withTotal(service, total);
   return table;

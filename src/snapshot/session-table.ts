@@ -99,12 +99,10 @@ type Positions = ReadonlyMap<string, number>;
  *
  * @example
  * ```ts
- * import { SessionTable } from 'gateway-admin-core';
+ * import { createSnapshot } from 'gateway-admin-core';
  *
- * const client = { state: 'Session ready for routing', user: 'ada', address: '::1', connected: 0, idle: 0 };
- * const table = SessionTable.create(new Map([['sales', 0]]), new Map());
- * const next = table.open({ id: 7, service: 'sales', ...client, connections: [] }, { revision: 1 });
- * [table.size, next.countOfService('sales'), next.get(7)?.user]; // => [0, 1, 'ada']
+ * const { sessions } = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * [sessions.size, sessions.countOfService('sales'), sessions.get(7)]; // => [0, 0, undefined]
  * ```
  *
  * @public
@@ -199,7 +197,11 @@ export class SessionTable implements Iterable<Session> {
   }
 
   /** The ids and connect times of what {@link SessionTable.rangeOfService} gives, some ten times faster. */
-  identitiesOfService(key: string, offset: number, length: number): Pick<Session, 'id' | 'connected'>[] {
+  identitiesOfService(
+    key: string,
+    offset: number,
+    length: number,
+  ): readonly Pick<Session, 'id' | 'connected'>[] {
     const entries = this.#service(key)?.sessions.range(offset, length) ?? [];
     return entries.map((entry) => ({ id: entry.key, connected: entry.value }));
   }

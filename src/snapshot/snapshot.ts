@@ -1,7 +1,7 @@
 /**
  * The snapshot: the immutable state of one gateway, and the few ways to look at it and to make the next one.
  */
-import { produce, type Draft } from 'immer';
+import { Immer, type Draft } from 'immer';
 
 import type { Collection, Entity } from '../core/collection.ts';
 import { nextVersion, type Change } from '../core/decision.ts';
@@ -17,6 +17,9 @@ import type { Server } from '../resources/server.ts';
 import type { Service } from '../resources/service.ts';
 import type { User } from '../resources/user.ts';
 import type { Session, SessionTable } from './session-table.ts';
+
+/** An immer of our own: a host may have switched freezing off for its own purposes. */
+const { produce } = new Immer({ autoFreeze: true });
 
 /**
  * The state of one gateway at one moment. Deep-frozen; every change makes a new one that shares what did not change.
@@ -138,7 +141,7 @@ export function linkOf(collection: keyof Collections, entity: Entity): string {
   return linkTo(collection, entity.name);
 }
 
-/** The canonical link of the thing with this key; `undefined` when it is gone. @internal */
+/** The canonical link of the thing with this key; made of the key itself when the thing is gone. @internal */
 export function linkOfKey(snapshot: Snapshot, collection: keyof Collections, key: string): string {
   return linkTo(collection, find(snapshot, collection, key)?.name ?? key);
 }
@@ -175,7 +178,7 @@ export function revise<K extends keyof Collections>(
  *
  * @internal
  */
-export function resettle<K extends Exclude<keyof Collections, 'users'>>(
+export function replaceSettings<K extends Exclude<keyof Collections, 'users'>>(
   snapshot: Snapshot,
   collection: K,
   key: string,
@@ -203,8 +206,8 @@ export function put<K extends keyof Collections>(
   return { ...snapshot, [collection]: (snapshot[collection] as unknown as Collection<Entity>).with(entity) };
 }
 
-/** Notes that something which a thing shows has changed, though the thing itself is as it was. @internal */
-export function note(
+/** Marks that something which a thing shows has changed, though the thing itself is as it was. @internal */
+export function touch(
   snapshot: Snapshot,
   collection: keyof Collections,
   link: string,

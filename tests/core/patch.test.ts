@@ -159,15 +159,13 @@ describe('applyPatch', () => {
 });
 
 /** One case of the public suite. */
-type Case = Readonly<
-  { doc: Json } & Partial<Record<'patch' | 'expected' | 'error' | 'comment' | 'disabled', Json>>
->;
+type Case = Readonly<Record<'doc', Json> & Partial<Record<'patch' | 'expected' | 'error' | 'comment', Json>>>;
 
 describe('the public suite', () => {
   const suite = ['tests.json', 'spec_tests.json'].flatMap(
     (file) => JSON.parse(read(`node_modules/json-patch-test-suite/${file}`)) as readonly Case[],
   );
-  const enabled = suite.filter(({ patch, disabled }) => patch !== undefined && disabled !== true);
+  const enabled = suite.filter((each) => each.patch !== undefined && !('disabled' in each));
 
   it('has its 91 cases', () => {
     expect(enabled).toHaveLength(91);
@@ -193,18 +191,10 @@ describe('the public suite', () => {
   });
 
   it.each<[Json, readonly unknown[]]>([
-    [
-      { x: 1 },
-      'replace /y/z 2|replace x 2|copy /y /x|move /y /x|remove /y|remove /y/z'.split('|').map(short),
-    ],
+    [{ x: 1 }, 'replace /y/z 2|replace x 2|copy /y /x|move /y /x'.split('|').map(short)],
+    [{ x: 1 }, 'remove /y|remove /y/z'.split('|').map(short)],
     [[7, 8], 'test /00 7|test /01 8|remove /2'.split('|').map(short)],
-    [
-      { x: 1 },
-      [
-        { op: 'add', value: 2 },
-        { op: 'add', path: null, value: 2 },
-      ],
-    ],
+    [{ x: 1 }, [undefined, null].map((path) => ({ op: 'add', path, value: 2 }))],
   ])('agrees: in %j none of %j can be done', (doc, operations) => {
     for (const operation of operations) expect(applyPatch(doc, [operation]).ok).toBe(false);
   });
@@ -274,12 +264,18 @@ describe('a refusal', () => {
   });
 
   it('is patch-malformed for what is no list', () => {
-    const results = [null, 'text', 1, {}, { length: 0 }, { 0: short('remove /a'), length: 1 }, undefined].map(
-      (operations) => applyPatch(document, operations),
-    );
-    expect(new Set(results.map((each) => each.ok || each.problem.code))).toEqual(
-      new Set(['patch-malformed']),
-    );
+    for (const operations of [
+      null,
+      'text',
+      1,
+      {},
+      { length: 0 },
+      { 0: short('remove /a'), length: 1 },
+      undefined,
+    ]) {
+      const result = applyPatch(document, operations);
+      expect(result.ok || result.problem.code).toBe('patch-malformed');
+    }
   });
 
   it('is pointer-invalid when only pointers are at fault, and counts what is listed no further', () => {
@@ -295,20 +291,21 @@ describe('a refusal', () => {
     [{ maxPointerLength: 3 }, 'pointer-invalid', [short('test /map 1')]],
     [{}, 'pointer-invalid', [short(`test /${'a'.repeat(256)} 1`)]],
     [{ maxPointerTokens: 1 }, 'pointer-invalid', [short('test /map/k 1')]],
-    [{ maxResultBytes: 100 }, 'patch-result-too-large', [short(`add /b "${'b'.repeat(100)}"`)]],
+    [{ maxResultBytes: 70 }, 'patch-result-too-large', [short('add /b "twenty_characters_.."')]],
   ])('keeps the limits %j: %s', (rules, code, operations) => {
     const result = applyPatch(document, operations, rules);
     expect(result.ok || result.problem.code).toBe(code);
   });
 
   it('stops copies that double the document, at the operation that crosses the limit', () => {
-    const start: Json = { a: 'x'.repeat(1000) };
-    const doubling = Array.from({ length: 90 }, (_, n) => short(`copy  /c${String(n)}`));
-    const result = applyPatch(start, doubling);
-    expect(faultsOf(result)).toEqual(['patch-result-too-large 10 /c10']);
-    expect(result.ok || result.problem.status).toBe(422);
-    const shrinking = doubling.slice(0, 10).flatMap((copy) => [copy, { op: 'remove', path: copy.path }]);
-    expect(valueOf(applyPatch(start, [...shrinking, ...shrinking]))).toBe(start);
+    const start = { a: 'x'.repeat(100_000) };
+    const copies = Array.from({ length: 90 }, (_, n) => short(`copy  /c${String(n)}`));
+    expect(faultsOf(applyPatch(start, copies))).toEqual(['patch-result-too-large 3 /c3']);
+    // Twenty copies are not too large when each is removed again, nor is what changes nothing.
+    const wave = Array(20).fill(['copy  /c', 'remove /c']).flat().map(short);
+    expect(valueOf(applyPatch(start, wave))).toBe(start);
+    const same = [short(`add  ${JSON.stringify(start)}`)];
+    expect(valueOf(applyPatch(start, same, { maxResultBytes: 9 }))).toBe(start);
   });
 
   it('of a value that is not JSON says where it is', () => {
@@ -332,9 +329,8 @@ describe('reserved keys taken as plain', () => {
   it('are members like any other, and reach no prototype', () => {
     const texts =
       'add /__proto__ {"a":1}|add /__proto__/b 2|copy /__proto__ /constructor|move /__proto__/a /c';
-    const result = valueOf(
-      applyPatch({}, `${texts}|add /constructor/prototype 3`.split('|').map(short), plain),
-    );
+    const operations = [...texts.split('|'), 'add /constructor/prototype 3'].map(short);
+    const result = valueOf(applyPatch({}, operations, plain));
     expect(textOf(result)).toBe('{"__proto__":{"b":2},"c":1,"constructor":{"a":1,"b":2,"prototype":3}}');
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
   });
@@ -375,6 +371,7 @@ describe('diff', () => {
     ['one put between many', services, services.toSpliced(7, 0, added), [`add /7 ${JSON.stringify(added)}`]],
     ['a list of numbers', [1, 2, 3, 4], [2, 3, 4, 1], ['remove /0', 'add /- 1']],
     ['lists that have little in common', services, [{ a: 1 }], ['replace  [{"a":1}]']],
+    ['short lists with nothing in common', [{ a: 1 }, { b: 1 }], [{ c: 1 }], ['replace  [{"c":1}]']],
     ['a member', { a: 1, b: 2 }, { b: 2, c: 3 }, ['remove /a', 'add /c 3']],
     ['more than a patch may say', { x: numbered }, { x: {} }, ['replace /x {}']],
     ['a pointer that would be too long', { x: { ['k'.repeat(300)]: 1 } }, { x: {} }, ['replace /x {}']],
@@ -382,17 +379,18 @@ describe('diff', () => {
     expect(diff(from, to)).toEqual(expected.map(short));
   });
 
+  it('keeps its pointers short where lists are deep', () => {
+    const deep = (leaf: Json): Json =>
+      Array.from({ length: 40 }).reduce<Json>((inner) => [[inner], 0], [leaf]);
+    expect(valueOf(applyPatch(deep({ a: 1 }), diff(deep({ a: 1 }), deep({ a: 2 }))))).toEqual(deep({ a: 2 }));
+  });
+
   it('with guards is refused once what it takes away has changed', () => {
     const patch = diff({ a: [{ b: 1 }, { c: 2 }], d: 3 }, { a: [{ b: 9 }] }, { guards: true });
     expect(patch).toEqual(expect.arrayContaining([short('test /d 3'), short('remove /d')]));
-    const others = [
-      '{"a":[{"b":1},{"c":2}],"d":4}',
-      '{"a":[{"b":1},{"c":3}],"d":3}',
-      '{"a":[{"b":1},{"c":2}]}',
-    ];
-    const codes = others
-      .map((other) => applyPatch(JSON.parse(other) as Json, patch))
-      .map((each) => each.ok || each.problem.code);
+    const others = ['{"b":1},{"c":2}],"d":4', '{"b":1},{"c":3}],"d":3', '{"b":1},{"c":2}]'];
+    const results = others.map((other) => applyPatch(JSON.parse(`{"a":[${other}}`) as Json, patch));
+    const codes = results.map((each) => each.ok || each.problem.code);
     expect(codes).toEqual(['patch-test-failed', 'patch-test-failed', 'patch-path-missing']);
   });
 });

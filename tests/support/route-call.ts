@@ -21,6 +21,7 @@ import type { Answer, Transport } from './transport.ts';
 const rendering: Rendering = { times: createTimeFormat(sampleZone) };
 const protector: Protector = {
   hash: (password) => Promise.resolve(`hash of ${String(password.length)} characters`),
+  objection: () => undefined,
   seal: (secret) => Promise.resolve(`seal of ${String(secret.length)} characters`),
 };
 

@@ -1,0 +1,327 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Readable } from 'node:stream';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  InvalidDocumentError,
+  applyPatch,
+  createSnapshot,
+  patchFilter,
+  patchMonitor,
+  patchServer,
+  patchService,
+  type Admin,
+  type EventGap,
+  type GatewayDocument,
+  type Operation,
+  type PublishedEvent,
+  type Snapshot,
+} from 'gateway-admin-core';
+import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { expectRefused } from '../support/expect-decision.ts';
+import { writers, type Input } from '../support/input.ts';
+import { problemBreaches } from '../support/problem-details.ts';
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { transportNames, transports, type Answer, type Sent, type Transport } from '../support/transport.ts';
+import { badInputs, fineInputs } from './bad-input.ts';
+
+const [patch] = writers;
+const limit = 1_048_576;
+const builtIns = [Object.prototype, Array.prototype, Function.prototype];
+const untouched = builtIns.map((prototype) => Reflect.ownKeys(prototype));
+
+afterEach(() => {
+  expect(builtIns.map((prototype) => Reflect.ownKeys(prototype))).toEqual(untouched);
+});
+
+/** All events since the start. Ends the interface. */
+async function eventsOf(admin: Admin): Promise<readonly (PublishedEvent | EventGap)[]> {
+  const reader = admin.events({ after: '0.0' });
+  await admin.close();
+  const events: (PublishedEvent | EventGap)[] = [];
+  for await (const event of reader) events.push(event);
+  return events;
+}
+
+/** Fails when anything has happened, or anything went wrong inside. */
+async function expectNothingChanged(
+  { admin, gateway, errors }: Running,
+  before: Admin['snapshot'],
+): Promise<void> {
+  expect(admin.snapshot).toBe(before);
+  expect(gateway.calls).toEqual([]);
+  expect(errors).toEqual([]);
+  expect(await eventsOf(admin)).toEqual([]);
+}
+
+/** The faults of a problem, each as `<operation> <pointer>`, in the order of their operations. */
+function faultsOf({ body }: Answer): readonly string[] | undefined {
+  const { errors } = body as { errors?: readonly { operation?: number; pointer: string }[] };
+  return errors?.map(({ operation, pointer }) => `${String(operation ?? '-')} ${pointer}`).sort();
+}
+
+describe.each(transportNames)('through %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+    transport = undefined;
+  });
+
+  async function send({ method, target, headers, body }: Input, { admin }: Running): Promise<Answer> {
+    transport = await transports[name](admin);
+    // Bytes go the same way as text.
+    return transport.send(method, target, (body === undefined ? { headers } : { headers, body }) as Sent);
+  }
+
+  describe.each(Object.entries(badInputs))('%s', (_, inputs) => {
+    it.each(inputs)('is refused with $status $code and changes nothing: $method $what', async (input) => {
+      const running = runAdmin(input.limits === undefined ? {} : { limits: input.limits });
+      const { snapshot } = running.admin;
+      const answer = await send(input, running);
+      expect(answer).toMatchObject({ status: input.status, body: { code: input.code } });
+      expect(problemBreaches(answer)).toEqual([]);
+      expect(faultsOf(answer)).toEqual(input.faults?.toSorted());
+      expect(answer.text).not.toContain('planted');
+      await expectNothingChanged(running, snapshot);
+    });
+  });
+
+  // `Request` takes no body for GET.
+  const fine = fineInputs.filter(
+    ({ method, body }) => name !== 'fetch' || method !== 'GET' || body === undefined,
+  );
+
+  it.each(fine)('is fine although it looks bad: $what', async (input) => {
+    const running = runAdmin();
+    const { snapshot } = running.admin;
+    const answer = await send(input, running);
+    expect(answer).toMatchObject({ status: input.status });
+    if (!input.changes) await expectNothingChanged(running, snapshot);
+    else expect(running.admin.snapshot.revision).toBe(snapshot.revision + 1);
+  });
+
+  it('finds a name however it is composed, and with whatever white space', async () => {
+    const snapshot = createSnapshot({ services: [{ name: 'Köln Süd', router: 'cli' }] });
+    const running = runAdmin({ snapshot });
+    for (const each of ['Köln Süd', 'KÖLN-SÜD', 'Köln\u2003Süd', 'köln\u00a0süd', 'Köln\u2028Süd']) {
+      for (const form of ['NFC', 'NFD']) {
+        const target = `/services/${encodeURIComponent(each.normalize(form))}`;
+        const answer = await send({ what: each, method: 'GET', target, headers: {} }, running);
+        expect([each, form, answer.status]).toEqual([each, form, 200]);
+        await transport?.close();
+      }
+    }
+  });
+});
+
+/** White space that never ends, in pieces; counts the bytes that were taken. */
+function endless(): { readonly pieces: Iterable<Uint8Array>; taken: number; ended: boolean } {
+  const piece = new TextEncoder().encode(' '.repeat(16_384));
+  const count = { taken: 0, ended: false, pieces: give() };
+  return count;
+
+  function* give(): Generator<Uint8Array> {
+    try {
+      for (;;) {
+        count.taken += piece.length;
+        yield piece;
+      }
+    } finally {
+      count.ended = true;
+    }
+  }
+}
+
+describe('a body without length that never ends', () => {
+  it('is asked for no more than a byte beyond the limit', async () => {
+    const { admin } = runAdmin();
+    const { snapshot } = admin;
+    const asked: number[] = [];
+    const handled = await admin.handle({
+      ...patch,
+      body: (most) => {
+        asked.push(most);
+        return Promise.resolve(new Uint8Array(most + 1).fill(0x20));
+      },
+    });
+    expect(handled).toMatchObject({ matched: true, response: { status: 413 } });
+    expect(asked).toEqual([limit]);
+    expect(admin.snapshot).toBe(snapshot);
+  });
+
+  it('is 413 through fetch, and is let go of', async () => {
+    const running = runAdmin();
+    const { snapshot } = running.admin;
+    const stream = endless();
+    const { target, ...init } = patch;
+    const body = Readable.toWeb(Readable.from(stream.pieces)) as ReadableStream<Uint8Array>;
+    const request = new Request(`http://gateway.test${target}`, {
+      ...init,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    const response = await createFetchHandler(running.admin)(request);
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: 'content-too-large' });
+    await expectNothingChanged(running, snapshot);
+    expect(stream.ended).toBe(true);
+    expect(stream.taken).toBeLessThan(1.5 * limit);
+  });
+
+  it('is 413 through node, and the connection ends', async () => {
+    const running = runAdmin();
+    const { snapshot } = running.admin;
+    const stream = endless();
+    const server = createServer(createNodeHandler(running.admin));
+    const read = new Promise<number>((resolve) => {
+      server.once('connection', (socket: Socket) => socket.once('close', () => resolve(socket.bytesRead)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { target: path, ...rest } = patch;
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest({ host: '127.0.0.1', port, path, ...rest, agent: false });
+      const source = Readable.from(stream.pieces);
+      request.once('response', (response) => resolve([response.statusCode, response.headers['connection']]));
+      request.once('error', reject);
+      // Once it is answered, the client may find the connection closed under its hands.
+      request.once('response', () => request.on('error', () => source.destroy()));
+      request.once('close', () => source.destroy());
+      source.pipe(request);
+    });
+    expect(status).toEqual([413, 'close']);
+    expect(await read).toBeLessThan(2 * limit);
+    await expectNothingChanged(running, snapshot);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+const planted = (): never => {
+  throw new Error('planted');
+};
+
+/** What is no JSON, and what JSON cannot be made of. */
+const strange: readonly (readonly [what: string, value: unknown])[] = [
+  ['undefined', undefined],
+  ['a function', planted],
+  ['a symbol', Symbol('planted')],
+  ['a bigint', 1n],
+  ['NaN', NaN],
+  ['Infinity', -Infinity],
+  ['an instance of a class', new (class Planted {})()],
+  ['a date', new Date(0)],
+  ['a map', new Map([['op', 'add']])],
+  ['a boxed text', new String('planted')],
+  ['bytes', new Uint8Array(1)],
+  ['a promise', Promise.resolve()],
+  ['what inherits its members', Object.create({ op: 'remove', path: '/user' })],
+  ['a list with holes', Array<number>(1)],
+  ['an array of a class', new (class extends Array<number> {})()],
+  ['a cycle', cycle()],
+  ['a cyclic list', cyclicList()],
+  ['a getter that throws', Object.defineProperty({}, 'op', { get: planted, enumerable: true })],
+  ['a proxy that throws', new Proxy({}, { ownKeys: planted, get: planted, getPrototypeOf: planted })],
+  ['a revoked proxy', revoked()],
+];
+
+function cycle(): object {
+  const loop: Record<string, unknown> = { op: 'add', path: '/user' };
+  loop['value'] = loop;
+  return loop;
+}
+
+function cyclicList(): unknown[] {
+  const loop: unknown[] = [];
+  loop.push([loop]);
+  return loop;
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** The code with which each way into the library refuses some operations. */
+function codesOf(operations: unknown): readonly string[] {
+  const given = operations as readonly Operation[];
+  const decisions = [
+    (snapshot: Snapshot) => patchService(snapshot, 'My Service', given, { now: 0 }),
+    (snapshot: Snapshot) => patchServer(snapshot, 'db-serv-1', given, { now: 0 }),
+    (snapshot: Snapshot) => patchMonitor(snapshot, 'Main Monitor', given, { now: 0 }),
+    (snapshot: Snapshot) => patchFilter(snapshot, 'Hint', given, { now: 0 }),
+  ].map((decide) => expectRefused(decide));
+  const applied = applyPatch({ user: 'x' }, operations);
+  const problems = [...decisions, ...(applied.ok ? [] : [applied.problem])];
+  expect(JSON.stringify(problems)).not.toContain('planted');
+  return problems.map(({ status, code }) => `${String(status)} ${code}`);
+}
+
+describe('a program', () => {
+  it.each(strange)('is refused %s, whether it is the patch, an operation, or a part of one', (_, value) => {
+    const everywhere = Array<string>(5).fill('400 patch-malformed');
+    expect(codesOf(value)).toEqual(everywhere);
+    expect(codesOf([value])).toEqual(everywhere);
+    for (const member of ['op', 'path', 'value']) {
+      const operation = { op: 'add', path: '/user', value: 'x', [member]: value };
+      expect([member, codesOf([operation])]).toEqual([member, everywhere]);
+    }
+    expect(codesOf([{ op: 'copy', path: '/user', from: value }])).toEqual(everywhere);
+    expect(codesOf([{ op: 'add', path: '/user', value: [{ a: value }] }])).toEqual(everywhere);
+  });
+
+  it.each(strange)('is refused %s in a document, with the place', (_, value) => {
+    const places = {
+      '': value,
+      '/services': { ...sampleDocument, services: value },
+      '/services/0/name': { services: [{ name: value, router: 'cli' }] },
+    };
+    for (const [place, document] of Object.entries(places)) {
+      const faults = faultsOfDocument(document);
+      expect(faults.map(({ code }) => code)).toEqual(['patch-malformed']);
+      expect(faults[0]?.pointer.startsWith(place)).toBe(true);
+      expect(JSON.stringify(faults)).not.toContain('planted');
+    }
+  });
+
+  it('has its getters run at most once, and gets what they said then', () => {
+    const runs: Record<string, number> = {};
+    const once = (members: Readonly<Record<string, unknown>>): object =>
+      Object.defineProperties(
+        {},
+        Object.fromEntries(
+          Object.entries(members).map(([name, value]) => [
+            name,
+            { enumerable: true, get: () => counted(name, value) },
+          ]),
+        ),
+      );
+    const counted = (name: string, value: unknown): unknown => {
+      runs[name] = (runs[name] ?? 0) + 1;
+      return runs[name] === 1 ? value : planted;
+    };
+    const operation = once({ op: 'add', path: '/router_options', value: once({ mode: 'x' }), from: 7 });
+    const decision = patchService(sampleSnapshot(), 'My Service', [operation as Operation], { now: 0 });
+    expect(decision.next.services.get('my-service')?.settings.router_options).toEqual({ mode: 'x' });
+    expect(Object.values(runs)).toEqual([1, 1, 1, 1, 1]);
+    const document = once({ services: [once({ name: 'Sales', router: 'cli' })] }) as GatewayDocument;
+    expect([...createSnapshot(document).services].map(({ name }) => name)).toEqual(['Sales']);
+    expect(new Set(Object.values(runs))).toEqual(new Set([1]));
+  });
+});
+
+function faultsOfDocument(document: unknown): InvalidDocumentError['faults'] {
+  try {
+    createSnapshot(document as GatewayDocument);
+  } catch (error) {
+    if (error instanceof InvalidDocumentError) return error.faults;
+    throw error;
+  }
+  return [];
+}

@@ -1,0 +1,98 @@
+/**
+ * Bad input, and what is answered: one table for each kind of it, and one for what only looks bad.
+ */
+import { patchOf, writers, type BadInput, type FineInput } from '../support/input.ts';
+import { badBytes, noPatch } from './bad-body.ts';
+import { badPatches } from './bad-patch.ts';
+import { badTargets, badUsers, badValues } from './bad-value.ts';
+
+/** What is refused, by kind. */
+export const badInputs: Readonly<Record<string, readonly BadInput[]>> = {
+  'bytes and JSON': badBytes,
+  'no patch': noPatch,
+  'a patch': badPatches,
+  'a value': badValues,
+  'a user': badUsers,
+  'a target': badTargets,
+};
+
+const [patch] = writers;
+const junk = { 'content-type': 'text/plain' };
+
+/** What is fine although it looks bad. */
+export const fineInputs: readonly FineInput[] = [
+  {
+    what: 'a byte order mark',
+    ...patch,
+    body: new TextEncoder().encode(`\ufeff${patchOf('replace /user "x"')}`),
+    status: 200,
+    changes: true,
+  },
+  {
+    what: 'members that RFC 6902 does not know',
+    ...patch,
+    body: '[{"op":"replace","path":"/user","value":"x","from":7,"comment":{"__proto__":1},"__proto__":{}}]',
+    status: 200,
+    changes: true,
+  },
+  ...[
+    'move /servers /servers',
+    'move /servers/0 /servers/0',
+    'move /router_options/weights /router_options/weights',
+    'add /filters/- "/filters/Spare"|remove /filters/2',
+    'replace /servers ["/servers/DB-SERV-1","/servers/db%20server%202"]',
+    'replace /user "service_user"|test /current_connections 2',
+  ].map((text) => ({ what: text, ...patch, body: patchOf(text), status: 200, changes: false })),
+  { what: 'no operations', ...patch, body: '[]', status: 200, changes: false },
+  ...[
+    '127.0.0.1',
+    '::1',
+    'fe80::1%eth0',
+    'localhost',
+    'db_1.example.test',
+    'köln.example',
+    '/run/db.sock',
+  ].map((address) => ({
+    what: `the address ${address}`,
+    ...patch,
+    target: '/servers/db-serv-1',
+    body: patchOf(`replace /address "${address}"`),
+    status: 200,
+    changes: true,
+  })),
+  ...['GET /services', 'GET /sessions/9'].map((row) => ({ ...bodied(row), status: 200, changes: false })),
+  ...['DELETE /sessions/9', 'PUT /service/My-Service/stop', 'POST /gateway/logs/flush'].map((row) => ({
+    ...bodied(row),
+    status: 204,
+    changes: true,
+  })),
+  {
+    what: 'a header that pretends another method',
+    method: 'GET',
+    target: '/sessions/9',
+    headers: { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE', 'x-http-method': 'DELETE' },
+    status: 200,
+    changes: false,
+  },
+  ...[
+    'My-Service',
+    'mY%20sERVICE',
+    'my%09service',
+    'My%C2%A0Service',
+    'My%E2%80%83Service',
+    'My%E3%80%80Service',
+  ].map((name) => ({
+    what: `the service ${name}`,
+    method: 'PUT',
+    target: `/service/${name}/stop`,
+    headers: {},
+    status: 204,
+    changes: true,
+  })),
+];
+
+/** A request, as `<method> <target>`, with a body that nobody asked for. */
+function bodied(row: string): Pick<FineInput, 'what' | 'method' | 'target' | 'headers' | 'body'> {
+  const [method = '', target = ''] = row.split(' ');
+  return { what: `a body on ${row}`, method, target, headers: junk, body: '{ not JSON \u0000' };
+}

@@ -1,0 +1,132 @@
+/**
+ * Patches that are refused for what they would do.
+ */
+import { noPatches, patches, service, type BadInput } from '../support/input.ts';
+
+const grown = Array.from({ length: 20 }, (_, n) => `copy /router_options /router_options/c${String(n)}`).join(
+  '|',
+);
+
+/** Refused by the rules, in applying, or for the result. */
+export const badPatches: readonly BadInput[] = [
+  ...patches('422 op-not-allowed', service, {
+    'remove ': ['0 '],
+    'replace  {"user":"x"}': ['0 '],
+    'test  {}': ['0 '],
+    'add /user "x"|copy  /router_options/a': ['1 '],
+    'move /router_options /router_options/weights': ['0 /router_options/weights'],
+    'move /servers /servers/0': ['0 /servers/0'],
+  }),
+  ...patches('422 reserved-key', service, {
+    'add /__proto__ {"polluted":1}': ['0 /__proto__'],
+    'add /router_options/__proto__ "x"': ['0 /router_options/__proto__'],
+    'add /router_options/constructor/prototype/polluted "x"': [
+      '0 /router_options/constructor/prototype/polluted',
+    ],
+    'test /constructor/name "Object"': ['0 /constructor/name'],
+    'copy /__proto__ /user': ['0 /__proto__'],
+    'move /router_options/prototype /user': ['0 /router_options/prototype'],
+    'add /router_options {"__proto__":{"polluted":"1"}}': ['0 /router_options/__proto__'],
+    'replace /router_options {"a":"b","constructor":"1"}': ['0 /router_options/constructor'],
+    'test /router_options {"a":[{"prototype":1}]}': ['0 /router_options/a/0/prototype'],
+    'add /user "x"|remove /router_options/__proto__': ['1 /router_options/__proto__'],
+  }),
+  ...noPatches('422 reserved-key', {
+    [String.raw`[{"op":"add","path":"/\u005f_proto__/polluted","value":1}]`]: ['0 /__proto__/polluted'],
+    [String.raw`[{"op":"add","path":"/router_options","value":{"\u005f_proto\u005f_":{}}}]`]: [
+      '0 /router_options/__proto__',
+    ],
+  }),
+  ...patches('409 patch-path-missing', service, {
+    'replace /servers/length 0': ['0 /servers/length'],
+    'test /servers/length 2': ['0 /servers/length'],
+    'add /servers/map "x"': ['0 /servers/map'],
+    'test /router_options/toString 1': ['0 /router_options/toString'],
+    'remove /router_options/hasOwnProperty': ['0 /router_options/hasOwnProperty'],
+    'replace /servers/00 "/servers/db-serv-3"': ['0 /servers/00'],
+    'replace /servers/01 "/servers/db-serv-3"': ['0 /servers/01'],
+    'add /servers/-1 "/servers/db-serv-3"': ['0 /servers/-1'],
+    'add /servers/+1 "/servers/db-serv-3"': ['0 /servers/+1'],
+    'add /servers/1e0 "/servers/db-serv-3"': ['0 /servers/1e0'],
+    'add /servers/0x1 "/servers/db-serv-3"': ['0 /servers/0x1'],
+    'add /servers/1.0 "/servers/db-serv-3"': ['0 /servers/1.0'],
+    'add /servers/ "/servers/db-serv-3"': ['0 /servers/'],
+    'add /servers/٠ "/servers/db-serv-3"': ['0 /servers/٠'],
+    'add /servers/3 "/servers/db-serv-3"': ['0 /servers/3'],
+    'add /servers/4294967296 "/servers/db-serv-3"': ['0 /servers/4294967296'],
+    'remove /servers/2': ['0 /servers/2'],
+    'remove /servers/-': ['0 /servers/-'],
+    'replace /servers/- "/servers/db-serv-3"': ['0 /servers/-'],
+    'test /servers/- "x"': ['0 /servers/-'],
+    'copy /servers/- /user': ['0 /servers/-'],
+    'add /user/0 "x"': ['0 /user/0'],
+    'add /max_connection/a 1': ['0 /max_connection/a'],
+    'add /router_options/weights/on "x"': ['0 /router_options/weights/on'],
+    'replace /router_options/nothing "x"': ['0 /router_options/nothing'],
+    'replace /user "x"|replace /max_connection 1|remove /router_options/nothing': [
+      '2 /router_options/nothing',
+    ],
+    'remove /user|remove /user': ['1 /user'],
+  }),
+  ...patches('409 patch-test-failed', service, {
+    'replace /user "x"|test /user "service_user"': ['1 /user'],
+    'test /max_connection "100"': ['0 /max_connection'],
+    'test /servers ["/servers/DB-Server-2","/servers/db-serv-1"]': ['0 /servers'],
+    'test /name "my service"': ['0 /name'],
+    'test /root_user 0': ['0 /root_user'],
+  }),
+  ...patches('422 patch-result-too-large', service, {
+    [`add /router_options/a "${'x'.repeat(1000)}"|${grown}`]: ['10 /router_options/c9'],
+    [`add /router_options/a "${'x'.repeat(600_000)}"|copy /router_options/a /router_options/b`]: [
+      '1 /router_options/b',
+    ],
+  }),
+  ...patches('422 field-not-modifiable', service, {
+    'replace /name "x"': ['0 /name'],
+    'remove /state': ['0 /state'],
+    'add /total_connections 0': ['0 /total_connections'],
+    'copy /router /user': ['0 /router'],
+    'move /user /started': ['0 /started'],
+    'add /user "x"|add /router/0 "x"': ['1 /router/0'],
+  }),
+  ...patches('422 field-not-modifiable', '/filter/Hint', {
+    'replace /parameters/match/configurable false': ['0 /parameters/match/configurable'],
+    'add /services/- "/services/Bare-Service"': ['0 /services/-'],
+  }),
+  ...patches('422 field-unknown', service, {
+    'add /nothing 1': ['0 /nothing'],
+    'test /toString 1': ['0 /toString'],
+    'add /listeners []': ['0 /listeners'],
+    'test /passwordSealed "v1.sealed.nobody-reads"': ['0 /passwordSealed'],
+    'add /servers~1- "/servers/db-serv-3"': ['0 /servers~1-'],
+    'add /Servers []': ['0 /Servers'],
+    'add /status []': ['0 /status'],
+    'add /max_connection -1|add /servers/- "/servers/nothing"|add /toString 1': ['2 /toString'],
+  }),
+  ...patches('422 field-write-only', service, {
+    'test /password "planted"': ['0 /password'],
+    'test /password "v1.sealed.nobody-reads"': ['0 /password'],
+    'copy /password /user': ['0 /password'],
+    'move /password /user': ['0 /password'],
+    'copy /user /password': ['0 /password'],
+    'move /user /password': ['0 /password'],
+    'add /password/0 "planted"': ['0 /password/0'],
+    'test /password/length 7': ['0 /password/length'],
+  }),
+  ...patches('422 parameter-not-configurable', '/filter/Hint', {
+    'replace /parameters/source/value "planted"': ['0 /parameters/source'],
+    'remove /parameters/source': ['0 /parameters/source'],
+    'move /parameters/match /parameters/source': ['0 /parameters/source'],
+  }),
+  ...patches('422 validation-failed', service, {
+    'replace /max_connection -1|add /version_string 7|replace /root_user "no"|add /router_options/a 1': [
+      '3 /router_options/a',
+      '2 /root_user',
+      '1 /version_string',
+      '0 /max_connection',
+    ],
+    'add /max_connection -1|add /servers/- "/servers/nothing"': ['0 /max_connection', '1 /servers/2'],
+    'remove /servers': ['0 /servers'],
+    'move /router_options /user': ['0 /router_options', '0 /user'],
+  }),
+];

@@ -182,17 +182,16 @@ export const filterEffects: EffectTable<FilterEffect> = { 'filter.update': inver
  * setting the value of a parameter that is not there adds it.
  */
 function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
-  const [field, name, member] = operation.path;
-  if (operation.path.length === 1 && operation.op !== 'test')
-    return { ...operation, ...fromSingleEntry(operation.value) };
-  if (field !== 'parameters' || name === undefined || operation.value === undefined) return operation;
-  const present = Object.hasOwn(settings['parameters'] as JsonObject, name);
-  if (operation.path.length === 2 && operation.op !== 'test')
-    return { ...operation, value: fromShorthand(operation.value) };
-  if (operation.path.length === 3 && member === 'value' && operation.op === 'add' && !present) {
-    return { ...operation, path: [field, name], value: fromShorthand(operation.value) };
-  }
-  return operation;
+  const { op, path, value } = operation;
+  const [field, name, member] = path;
+  if (field !== 'parameters' || value === undefined || op === 'test') return operation;
+  if (name === undefined) return { ...operation, ...fromSingleEntry(value) };
+  if (member === undefined) return { ...operation, value: fromShorthand(value) };
+  // An earlier operation may have put anything in the place of the map; the result will be refused then.
+  const { parameters } = settings;
+  const present = !isObject(parameters) || Object.hasOwn(parameters, name);
+  if (present || path.length > 3 || member !== 'value' || op !== 'add') return operation;
+  return { ...operation, path: [field, name], value: { value, configurable: true } };
 }
 
 /** The single-entry form: an object that is itself a parameter with its name. */

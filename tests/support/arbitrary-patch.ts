@@ -103,8 +103,8 @@ const links = new Map(
 
 const spelled = (collection: string): readonly string[] =>
   [...links.keys()].filter((link) => link.startsWith(`/${collection}/`));
-const texts = ['x', 'master', 'Ω', '', 'a\u0000', '\ud800', '2'];
-const numbers = [0, 1, 5432, 65535, 65536, 2147483648, -1, 0.5];
+const texts = ['x', 'master', 'Ω', 'y', '', '1', 'z', 'a\u0000', '\ud800', '2'];
+const numbers = [0, 1, 2, 3, 5432, 65535, 65536, 2147483648, -1, 0.5];
 const flags = [true, false];
 const parameters = [
   { value: 'x', configurable: true },
@@ -148,19 +148,11 @@ function poolOf(token: string): { readonly whole: readonly Json[]; readonly inne
   return /timeout|interval|connection|port/.test(name) ? numeric : textual;
 }
 
-const beyond = [
-  '/-',
-  '/0',
-  '/1',
-  '/9',
-  '/new',
-  '/a',
-  '/value',
-  '/configurable',
-  '/new/value',
-  '/length',
-  '/toString',
-];
+/** What may be below a list and a map; most of it is there or can be added. */
+const below = {
+  list: ['/-', '/-', '/0', '/0', '/1', '/length'],
+  map: ['/new', '/a', '/match', '/new/value', '/match/value', '/configurable', '/toString', '/-'],
+};
 const odd = [
   '',
   '/name',
@@ -180,18 +172,19 @@ const odd = [
   '/servers/-1',
 ]);
 
+/** How often out of a hundred something is chosen. */
+const chance = fc.integer({ min: 0, max: 99 });
 const wishes = fc.array(
   fc.record({
-    op: fc.constantFrom('add', 'replace', 'remove', 'move', 'copy', 'test'),
-    kind: fc.integer({ min: 0, max: 29 }),
+    op: fc.constantFrom('add', 'add', 'replace', 'replace', 'remove', 'move', 'copy', 'test'),
+    where: chance,
     at: fc.nat(),
-    beyond: fc.constantFrom(...beyond),
     from: fc.nat(),
+    near: chance,
     value: fc.nat(),
-    same: fc.boolean(),
-    stray: fc.integer({ min: 0, max: 9 }),
+    right: chance,
   }),
-  { maxLength: 5 },
+  { minLength: 1, maxLength: 4 },
 );
 type Wish = typeof wishes extends fc.Arbitrary<readonly (infer W)[]> ? W : never;
 
@@ -199,23 +192,38 @@ function nth<T>(list: readonly T[], at: number, otherwise: T): T {
   return list[at % list.length] ?? otherwise;
 }
 
-/** A place: one that is there, a field, something beyond what is there, or something odd. */
-function placeOf(kind: Kind, current: unknown, { kind: what, at, beyond: more }: Wish): string {
+/** A place: one that is there, a field, something below a container, or something odd. */
+function placeOf(
+  kind: Kind,
+  current: unknown,
+  { where, at }: Pick<Wish, 'where' | 'at'>,
+  inside = '',
+): string {
   const fields = Object.keys(modelFields[kind]).map((name) => `/${name}`);
-  const there = placesIn(current).filter((place) => fields.some((field) => place.startsWith(field)));
-  if (what === 0) return nth(odd, at, '');
-  if (what < 8) return nth(there, at, '') + more;
-  return nth(what < 16 ? fields : there, at, '');
+  if (where < 3) return nth(odd, at, '');
+  if (where < 40) return nth(fields, at, '');
+  const there = placesIn(current).filter((place) => place !== '' && `${place}/`.startsWith(inside));
+  if (where < 75 || there.length === 0) return nth(there.length === 0 ? fields : there, at, '');
+  const containers = there.filter((place) => typeof modelValueAt(current, place) === 'object');
+  const container = nth(containers, at, '/parameters');
+  const kindOf = Array.isArray(modelValueAt(current, container)) ? 'list' : 'map';
+  return container + nth(below[kindOf], Math.floor(at / 64), '');
 }
 
 function operationOf(kind: Kind, current: unknown, wish: Wish): Operation {
+  const { op, near, right } = wish;
   const path = placeOf(kind, current, wish);
-  const from = placeOf(kind, current, { ...wish, at: wish.from, kind: Math.max(wish.kind, 8) });
-  const [token = '', ...below] = path.split('/').slice(1);
-  const pool = poolOf(wish.stray === 0 ? nth(Object.keys(pools), wish.at, '') : token);
-  const value = nth(below.length === 0 ? pool.whole : pool.inner, wish.value, null);
-  const same = wish.op === 'test' || wish.stray === 1 ? modelValueAt(current, path) : undefined;
-  return { op: wish.op, path, from, value: wish.same && same !== undefined ? same : value } as Operation;
+  const [token = '', ...rest] = path.split('/').slice(1);
+  const from = placeOf(
+    kind,
+    current,
+    { where: near < 3 ? 0 : 50, at: wish.from },
+    near < 80 ? `/${token}/` : '',
+  );
+  const pool = poolOf(right < 5 ? nth(Object.keys(pools), wish.at, '') : token);
+  const value = nth(rest.length === 0 ? pool.whole : pool.inner, wish.value, null);
+  const same = right > (op === 'test' ? 20 : 90) ? modelValueAt(current, path) : undefined;
+  return { op, path, from, value: same ?? value } as Operation;
 }
 
 /** Resources of the sample, each with operations; most name places that are there when their turn comes. */

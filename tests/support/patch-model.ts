@@ -180,7 +180,7 @@ export function trees(keys: readonly string[]): fc.Arbitrary<Json> {
   })).tree;
 }
 
-/** A random document and operations on it, most of which name places that are there when their turn comes. */
+/** A random document and operations on it, most of which can be done when their turn comes. */
 export function patches(keys: readonly string[]): fc.Arbitrary<readonly [Json, readonly Operation[]]> {
   const wish = fc.record({
     op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test'),
@@ -189,21 +189,20 @@ export function patches(keys: readonly string[]): fc.Arbitrary<readonly [Json, r
     beyond: fc.option(fc.constantFrom(...keys), { freq: 2, nil: undefined }),
     same: fc.boolean(),
     value: trees(keys),
+    hopeless: fc.nat({ max: 9 }).map((chance) => chance === 0),
   });
-  return fc.tuple(trees(keys), fc.array(wish, { maxLength: 6 })).map(([document, wishes]) => {
+  return fc.tuple(trees(keys), fc.array(wish, { maxLength: 8 })).map(([document, wishes]) => {
     const operations: Operation[] = [];
-    for (const { op, at, from, beyond, same, value } of wishes) {
-      const outcome = modelPatch(document, operations);
-      const current = outcome.done ? outcome.document : document;
+    let current: unknown = document;
+    for (const { op, at, from, beyond, same, value, hopeless } of wishes) {
       const places = placesIn(current);
       const path = (places[at % places.length] ?? '') + (beyond === undefined ? '' : `/${escaped(beyond)}`);
-      const there = same ? (modelValueAt(current, path) as Json | undefined) : undefined;
-      operations.push({
-        op,
-        path,
-        from: places[from % places.length] ?? '',
-        value: there ?? value,
-      });
+      const there = same || op === 'test' ? (modelValueAt(current, path) as Json | undefined) : undefined;
+      const source = places[from % places.length] ?? '';
+      const operation = { op, path, from: source, value: there ?? value } as Operation;
+      const outcome = modelPatch(current, [operation]);
+      if (outcome.done) current = outcome.document;
+      if (outcome.done || hopeless) operations.push(operation);
     }
     return [document, operations];
   });

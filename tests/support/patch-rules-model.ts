@@ -210,8 +210,9 @@ function parameterOperation(
       value: { configurable: true, ...(isMembers(value) ? value : { value }) },
     } as Operation;
   }
-  const there = Object.hasOwn(view['parameters'] as Members, name);
-  if (op !== 'add' || there || member !== 'value' || below.length > 0) return operation;
+  const { parameters } = view;
+  const creates = op === 'add' && isMembers(parameters) && !Object.hasOwn(parameters, name);
+  if (!creates || member !== 'value' || below.length > 0) return operation;
   return { op, path: `/parameters/${name}`, value: { value, configurable: true } };
 }
 

@@ -18,11 +18,12 @@ export {
 export type { SessionEntry, ConnectionEntry } from './snapshot/session-document.ts';
 export type { Snapshot } from './snapshot/snapshot.ts';
 export type {
+  SessionTable,
   ConnectionStatistics,
   Connection,
   Session,
   SessionConnection,
-  SessionTable,
+  TableChange,
 } from './snapshot/session-table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';

@@ -52,7 +52,8 @@ export function createHandler(
   const basePath = basePathOf(options);
   return (request, response, next) => {
     answer(request, response, next).catch((error: unknown) => {
-      onError?.(error);
+      // A client that left in the middle of a list is no fault of anybody.
+      if (!response.destroyed) onError?.(error);
       if (!response.headersSent) response.writeHead(500);
       response.end();
     });
@@ -68,9 +69,9 @@ export function createHandler(
       target === undefined
         ? undefined
         : await admin.handle(await toRequest(request, target, response, options));
-    if (handled?.matched === true) await send(response, handled.response);
+    if (handled?.matched === true) await send(request, response, handled.response);
     else if (next !== undefined) next();
-    else await send(response, notFound());
+    else await send(request, response, notFound());
   }
 }
 
@@ -130,9 +131,13 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Uint8A
   return Buffer.concat(chunks, length);
 }
 
-async function send(response: ServerResponse, { status, headers, body }: AdminResponse): Promise<void> {
-  // The rest of a body that is too large is not read: the connection cannot be used again.
-  const closing = status === 413 ? { connection: 'close' } : {};
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: AdminResponse,
+): Promise<void> {
+  // What is left of a body that nobody reads is not waited for: the connection cannot be used again.
+  const closing = request.complete ? {} : { connection: 'close' };
   const length = typeof body === 'string' ? { 'content-length': Buffer.byteLength(body) } : {};
   response.writeHead(status, { ...headers, ...closing, ...length });
   if (typeof body === 'object') await pipeline(Readable.from(body), response);

@@ -4,6 +4,8 @@
 import type * as z from 'zod/mini';
 
 import { beginFold, type EventBase, type EventTable, type Revisioned } from './decision.ts';
+import { deepFreeze } from './freeze.ts';
+import { checkJson } from './json.ts';
 import type { Fault } from './problem.ts';
 import { parseShape } from './shape.ts';
 
@@ -62,8 +64,8 @@ export function observeWith<S extends Revisioned, O extends ObservationBase, E e
   const faults: Fault[] = [];
   for (const [position, observation] of report.entries()) {
     const told = interpret(tables.observations, folding.current(), observation, position, at);
-    if ('faults' in told) faults.push(...told.faults);
-    else if (told.event !== undefined && folding.apply(told.event)) events.push(Object.freeze(told.event));
+    if ('faults' in told) for (const fault of told.faults) faults.push(fault);
+    else if (told.event !== undefined && folding.apply(told.event)) events.push(told.event);
   }
   return { next: folding.finish(), events, faults };
 }
@@ -71,18 +73,21 @@ export function observeWith<S extends Revisioned, O extends ObservationBase, E e
 function interpret<S, O extends ObservationBase, E extends EventBase>(
   table: ObservationTable<S, O, E>,
   snapshot: S,
-  observation: unknown,
+  given: unknown,
   position: number,
   at: number,
 ): { readonly event: E | undefined } | { readonly faults: readonly Fault[] } {
+  // A copy: a host may give anything, and what it gives may change or throw when it is read.
+  const json = checkJson(given, { depth: 8 });
+  if (!json.ok) return faulty(position, 'is not plain JSON');
+  const observation = json.value;
   const row = rowOf(table, observation);
   if (row === undefined) return faulty(position, 'is not an observation of a known type');
   const parsed = parseShape(row.shape, observation, [position]);
   if (!parsed.ok) return { faults: parsed.faults };
   const told = row.event(snapshot, parsed.value, at);
-  return told !== undefined && 'contradiction' in told
-    ? faulty(position, told.contradiction)
-    : { event: told };
+  if (told === undefined) return { event: undefined };
+  return 'contradiction' in told ? faulty(position, told.contradiction) : { event: deepFreeze(told) };
 }
 
 function faulty(position: number, detail: string): { readonly faults: readonly Fault[] } {

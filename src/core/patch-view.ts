@@ -223,6 +223,10 @@ function ruleFaults<T extends object>(view: PatchView<T>, operation: ParsedOpera
     placeRefusal(view, operation, path) ??
     (from === undefined ? undefined : placeRefusal(view, operation, from));
   if (refusal !== undefined) return [refusal];
+  if (value !== undefined && isOversize(value)) {
+    const detail = 'holds a map of more than 1000 members or a list of more than 10000 items';
+    return [{ pointer: formatPointer(path), operation: operation.index, code: 'validation-failed', detail }];
+  }
   const inside = value === undefined ? undefined : hasReservedKey(value);
   if (inside === undefined) return [];
   const detail = 'the value has a member with a reserved name';
@@ -240,6 +244,18 @@ function placeRefusal<T extends object>(
   if (refusal === undefined) return undefined;
   const [code, detail] = refusal;
   return { pointer: formatPointer(tokens), operation: operation.index, code, detail };
+}
+
+/** Larger than any field may be: refused before it is copied for each operation that follows. */
+function isOversize(value: Json): boolean {
+  const left: Json[] = [value];
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    if (typeof each !== 'object' || each === null) continue;
+    const members = Object.values(each) as readonly Json[];
+    if (members.length > (Array.isArray(each) ? 10_000 : 1000)) return true;
+    for (const member of members) left.push(member);
+  }
+  return false;
 }
 
 type Refusal = readonly [code: ProblemCode, detail: string];
@@ -335,7 +351,7 @@ function resolveFields<T extends object>(
     if (written === old[name] || !isTextList(written)) continue;
     const resolved = resolveLinks(written, collection, find, [name]);
     links[name] = resolved.links;
-    faults.push(...resolved.faults);
+    for (const fault of resolved.faults) faults.push(fault);
   }
   return { links, faults };
 }

@@ -135,7 +135,7 @@ export const maxListedFaults = 20;
  * Makes a problem.
  *
  * @param code - what kind of problem it is; status and title follow from it
- * @param detail - a sentence for a person: what, where, why, what to do next
+ * @param text - a sentence for a person: what, where, why, what to do next; cut at 2,048 characters
  * @param errors - the single faults; those past {@link maxListedFaults} are left out
  * @returns a frozen problem
  *
@@ -148,13 +148,14 @@ export const maxListedFaults = 20;
  *
  * @public
  */
-export function problem(code: ProblemCode, detail: string, errors?: readonly Fault[]): Problem {
+export function problem(code: ProblemCode, text: string, errors?: readonly Fault[]): Problem {
+  const detail = cut(text, 2048);
   const { status, title } = problemTable[code];
   const head = { type: `urn:problem-type:gateway-admin:${code}`, title, status, detail, code };
   if (errors === undefined) return Object.freeze(head);
   return Object.freeze({
     ...head,
-    errors: Object.freeze(errors.slice(0, maxListedFaults).map((fault) => Object.freeze({ ...fault }))),
+    errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)),
   });
 }
 
@@ -169,13 +170,24 @@ export function problemOf(faults: readonly Fault[]): Problem {
   if (first === undefined) throw new RangeError('A problem needs at least one fault');
   const code = faults.every((fault) => fault.code === first.code) ? first.code : 'validation-failed';
   const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more; see errors)`;
-  return problem(code, `${first.pointer === '' ? '' : `${first.pointer}: `}${first.detail}${more}`, faults);
+  const place = first.pointer === '' ? '' : `${cut(first.pointer, 512)}: `;
+  return problem(code, `${place}${first.detail}${more}`, faults);
+}
+
+/** A key that a client sent can be as long as a body: answers carry its beginning. */
+function shortened(fault: Fault): Fault {
+  return Object.freeze({ ...fault, pointer: cut(fault.pointer, 512), detail: cut(fault.detail, 1024) });
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
 /** The first faults as lines for people, and how many more there are. @internal */
 export function listFaults(faults: readonly Fault[]): readonly string[] {
   const lines = faults
     .slice(0, maxListedFaults)
+    .map(shortened)
     .map(({ pointer, code, detail }) => `${pointer === '' ? '(the whole)' : pointer}: ${detail} (${code})`);
   return faults.length > lines.length
     ? [...lines, `and ${String(faults.length - lines.length)} more`]

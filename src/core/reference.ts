@@ -7,6 +7,12 @@ import { nameKey } from './name.ts';
 import { formatPointer } from './pointer.ts';
 import type { Fault } from './problem.ts';
 
+/** Characters of a link that comes in: more than a name of 255 code points takes when it is percent-encoded. */
+const longestLink = 4096;
+
+/** How many links a list may hold; a longer one is refused by its shape, and not looked into. */
+const mostLinks = 10_000;
+
 /**
  * Finds what a name stands for: the name as it was declared, or `undefined` when there is no such thing.
  *
@@ -44,6 +50,7 @@ export function resolveLinks(
   const resolved = new Map<string, number>();
   const faults: Fault[] = [];
   for (const [position, link] of links.entries()) {
+    if (position >= mostLinks) break;
     const canonical = resolveLink(link, collection, find);
     const earlier = canonical === undefined ? undefined : resolved.get(canonical);
     if (canonical === undefined || earlier !== undefined) {
@@ -61,13 +68,14 @@ export function resolveLinks(
 
 /** The canonical form of a link, or `undefined` when it names nothing of the collection. @internal */
 export function resolveLink(link: string, collection: string, find: FindName): string | undefined {
-  const wanted = parseLink(link, collection);
+  // Longer than any canonical link can be, and folding a name takes time in the square of its length.
+  const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
   const name = wanted === undefined ? undefined : find(collection, nameKey(wanted));
   return name === undefined ? undefined : linkTo(collection, name);
 }
 
 function unresolved(link: string, collection: string): string {
-  const wanted = parseLink(link, collection);
+  const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
   if (wanted === undefined) return `must be a relative link of the form /${collection}/<name>`;
   return `names nothing that exists: GET /${collection} lists what there is`;
 }

@@ -105,8 +105,8 @@ export interface ListRoute<S, R> extends RouteFacts {
  * @public
  */
 export interface Protector {
-  /** Hashes the password of an admin user. */
-  hash(password: string): Promise<string>;
+  /** Hashes the password of an admin user; gives `undefined` when too many are being hashed. */
+  hash(password: string): Promise<string | undefined>;
   /** What the host has against the password of an admin user; `undefined` for nothing. */
   objection(password: string): string | undefined;
   /** Seals a secret that the host has to read again. */

@@ -32,6 +32,8 @@ export function passwordFault(password: Json): string | undefined {
   if (typeof password !== 'string') return 'must be a string';
   if (password === '') return 'must have at least one character';
   if (!password.isWellFormed()) return 'must not contain lone surrogates';
+  // Before it is normalised: that takes time in the square of a long run of combining marks.
+  if (utf8Length(password) > 4096) return 'must have at most 1024 bytes';
   if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
   return utf8Length(password.normalize('NFC')) > 1024 ? 'must have at most 1024 bytes' : undefined;
 }
@@ -71,7 +73,7 @@ export function withoutSecrets(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(withoutSecrets);
   const { path, ...rest } = value as Readonly<Record<string, Json>>;
-  const name = typeof path === 'string' ? secretMembers.get(path.slice(1)) : undefined;
+  const name = typeof path === 'string' && 'op' in rest ? secretMembers.get(path.slice(1)) : undefined;
   if (name !== undefined) return { op: rest['op'] ?? null, path: `/${name}` };
   return Object.fromEntries(
     Object.entries(value as Readonly<Record<string, Json>>)

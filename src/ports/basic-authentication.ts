@@ -62,7 +62,10 @@ export function createBasicAuthentication(options: BasicAuthenticationOptions): 
   const authenticate: Authenticate = async (request, snapshot) => {
     const credentials = parseCredentials(request.headers['authorization']);
     if (credentials === undefined) return undefined;
-    const user = snapshot.users.find(credentials.name);
+    // Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, is that of no user.
+    const user = /^[A-Za-z0-9]{1,64}$/.test(credentials.name)
+      ? snapshot.users.find(credentials.name)
+      : undefined;
     return queue(async () => {
       if (isAborted(request)) return undefined;
       // Before it is known whether it is needed: the log-in that has it made takes longer, whomever it is for.

@@ -310,12 +310,6 @@ function close(
   });
 }
 
-/** A session id stands in the path as text; the transition takes a number. */
-function closeAt(snapshot: Snapshot, text: string, context: Context): SessionDecision {
-  const id = parseSessionId(text);
-  return id.ok ? closeSession(snapshot, id.value, context) : refused(snapshot, id.problem);
-}
-
 /** @internal */
 export const sessionRoutes: readonly RouteOf<Snapshot, SessionEvent, SessionEffect, Rendering>[] = [
   listRoute(
@@ -370,15 +364,18 @@ export const sessionRoutes: readonly RouteOf<Snapshot, SessionEvent, SessionEffe
         ),
       ),
   ),
-  commandRoute(
-    {
-      id: 'sessions.close',
-      method: 'DELETE',
-      path: '/sessions/:id',
-      aliases: [],
-      about: '/sessions/:id',
-      summary: 'Closes a session: its client connection and all its backend connections.',
+  {
+    kind: 'command',
+    id: 'sessions.close',
+    method: 'DELETE',
+    path: '/sessions/:id',
+    aliases: [],
+    query: ['dry_run'],
+    about: '/sessions/:id',
+    summary: 'Closes a session: its client connection and all its backend connections.',
+    command(text) {
+      const id = parseSessionId(text);
+      return id.ok ? ok((snapshot, context) => closeSession(snapshot, id.value, context)) : id;
     },
-    closeAt,
-  ),
+  },
 ];

@@ -18,10 +18,10 @@ import {
 } from '../core/decision.ts';
 import type { DocumentPart } from '../core/kind.ts';
 import { linkTo } from '../core/link.ts';
-import type { Json } from '../core/json.ts';
+import { checkJson, type Json } from '../core/json.ts';
 import { nameKey } from '../core/name.ts';
 import { isObject } from '../core/patch-view.ts';
-import { ok, problem, problemOf, type Fault } from '../core/problem.ts';
+import { fail, ok, problem, problemOf, type Fault } from '../core/problem.ts';
 import type { CommandRoute, Protector, RouteOf } from '../core/route.ts';
 import { passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -85,8 +85,9 @@ export type UserEvent = OfUser & ((EventOf<'user.created'> & NewUser) | EventOf<
  */
 export type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
 
+const userNamePattern = /^[A-Za-z0-9]{1,64}$/;
 const userName = z.string().check(
-  z.refine((name) => /^[A-Za-z0-9]{1,64}$/.test(name), {
+  z.refine((name) => userNamePattern.test(name), {
     error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)',
   }),
 );
@@ -150,9 +151,11 @@ const resource = '/users';
  * @public
  */
 export function createUser(snapshot: Snapshot, user: NewUser, context: Context): UserDecision {
-  const parsed = shape.parseShape(documentShape, user);
+  const json = checkJson(user, { depth: 1 });
+  if (!json.ok) return refused(snapshot, json.problem, [resource]);
+  const parsed = shape.parseShape(documentShape, json.value);
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
-  const { name, passwordHash } = user;
+  const { name, passwordHash } = parsed.value;
   if (snapshot.users.find(name) !== undefined) {
     const detail =
       'There is a user of this name, in this or another case. Delete it first, or choose another name.';
@@ -192,7 +195,8 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * @public
  */
 export function deleteUser(snapshot: Snapshot, name: string, context: Context): UserDecision {
-  const found = lookUp(snapshot, 'users', name);
+  // Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, is that of no user.
+  const found = lookUp(snapshot, 'users', userNamePattern.test(name) ? name : '');
   if (!found.ok) return refused(snapshot, found.problem, [resource]);
   if (context.authentication === 'required' && snapshot.users.size === 1) {
     const detail = 'This is the last user: without it nobody could log in. Create another one first.';
@@ -223,6 +227,8 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
     if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
     const { name, password } = parsed.value;
     const passwordHash = await protector.hash(password.normalize('NFC'));
+    if (passwordHash === undefined)
+      return fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.');
     return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
   },
 };
@@ -230,8 +236,8 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
 /** The shape has said it when the password is missing or no text. */
 function faultsOfPassword(body: Json, protector: Protector): readonly Fault[] {
   const password = isObject(body) ? body['password'] : undefined;
-  const text = typeof password === 'string' ? password.normalize('NFC') : undefined;
-  const detail = text === undefined ? undefined : (passwordFault(text) ?? protector.objection(text));
+  if (typeof password !== 'string') return [];
+  const detail = passwordFault(password) ?? protector.objection(password.normalize('NFC'));
   return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
 }
 

@@ -12,6 +12,7 @@ import { createSecrets } from '../ports/secrets.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { observe, routes, type Decision, type Observation, type Step } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { bounded } from './bounded.ts';
 import { EventLog, type EventGap, type EventsOptions, type PublishedEvent } from './event-log.ts';
 import { createRequestHandler, preconditionFailure, type Authorize, type Handled } from './handler.ts';
 import { limitsFrom, type Limits } from './limits.ts';
@@ -164,7 +165,7 @@ export function createAdmin(options: AdminOptions): Admin {
     execute: (command) => writer.execute(command),
     decide: (command) => writer.decide(command),
     protector: {
-      hash: (password) => hasher.hash(password),
+      hash: bounded((password: string) => hasher.hash(password), { running: 2, waiting: 64 }),
       seal: (secret) => secrets.seal(secret),
       objection: (password) => options.passwordPolicy?.(password),
     },

@@ -50,10 +50,18 @@ async function endingOf(gateway: GatewayPort, effect: Effect, context: EffectCon
     await gateway.apply(effect, context);
     return { done: true };
   } catch (error) {
-    // By name as well: a host may have loaded another copy of this library.
+    return refusalOf(error);
+  }
+}
+
+/** By name as well: a host may have loaded another copy of this library. What cannot be read is unclear. */
+function refusalOf(error: unknown): Ending {
+  try {
     const refused =
       error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused');
-    return refused ? { done: false, reason: error.message } : 'unclear';
+    return refused ? { done: false, reason: error.message.slice(0, 1024) } : 'unclear';
+  } catch {
+    return 'unclear';
   }
 }
 

@@ -4,6 +4,8 @@
  * Readers pull from one shared ring. A slow reader costs nothing and holds nobody up: when the ring has gone past it,
  * it is told that there is a gap, once, and goes on from the oldest event that is left.
  */
+import type { Json } from '../core/json.ts';
+import { sizeOf } from '../core/pointer.ts';
 import type { Event } from '../resources/index.ts';
 
 /**
@@ -45,16 +47,24 @@ export interface EventsOptions {
 interface Entry extends PublishedEvent {
   readonly revision: number;
   readonly index: number;
+  /** Roughly how many bytes it takes as JSON. */
+  readonly size: number;
 }
+
+/** How many bytes of events are kept, however few events they are: updates carry whole settings. */
+const mostBytes = 64 * 1024 * 1024;
 
 /** The last events, for any number of readers. @internal */
 export class EventLog {
-  readonly #ring: Entry[] = [];
+  readonly #ring: (Entry | undefined)[] = [];
   readonly #capacity: number;
   /** Those who have read all there is. */
   readonly #waiting = new Set<() => void>();
   /** How many events there have ever been; the event of number n stands at n % capacity. */
   #count = 0;
+  /** The number of the oldest event that is kept. */
+  #oldest = 0;
+  #bytes = 0;
   #closed = false;
 
   /** @param capacity - how many events are kept */
@@ -65,8 +75,12 @@ export class EventLog {
   append(revision: number, events: readonly Event[]): void {
     for (const [index, event] of events.entries()) {
       const id = `${String(revision)}.${String(index)}`;
-      this.#ring[this.#count % this.#capacity] = Object.freeze({ id, event, revision, index });
+      const size = 'operations' in event ? sizeOf(event as unknown as Json, mostBytes) : 1024;
+      if (this.#count - this.#oldest === this.#capacity) this.#dropOldest();
+      this.#ring[this.#count % this.#capacity] = Object.freeze({ id, event, revision, index, size });
       this.#count += 1;
+      this.#bytes += size;
+      while (this.#bytes > mostBytes && this.#oldest < this.#count - 1) this.#dropOldest();
     }
     this.#wake();
   }
@@ -96,8 +110,10 @@ export class EventLog {
     this.#wake();
   }
 
-  get #oldest(): number {
-    return Math.max(0, this.#count - this.#capacity);
+  #dropOldest(): void {
+    this.#bytes -= this.#ring[this.#oldest % this.#capacity]?.size ?? 0;
+    this.#ring[this.#oldest % this.#capacity] = undefined;
+    this.#oldest += 1;
   }
 
   #entry(number: number): Entry | undefined {

@@ -244,7 +244,8 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   const body = route.body === undefined ? undefined : await readBody(request, route.body, options.limits);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
   const step = await route.command(subject, body?.value ?? null, options.protector);
-  if (!step.ok) return refusal(step.problem);
+  if (!step.ok)
+    return refusal(step.problem, step.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {});
   const tags = ifMatch.value;
   const toDo: Command = {
     step: step.value,

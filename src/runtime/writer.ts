@@ -152,11 +152,14 @@ export class Writer {
     this.#pumping = true;
     // Whoever waits keeps later commands on the same resource behind it.
     const blocked = new Set<string>();
-    for (const entry of this.#queue) {
-      const waits = entry.touches.some((link) => blocked.has(link) || this.#held.get(link) === 'busy');
-      if (waits || !this.#takeTurn(entry, blocked)) block(entry.touches, blocked);
+    try {
+      for (const entry of this.#queue) {
+        const waits = entry.touches.some((link) => blocked.has(link) || this.#held.get(link) === 'busy');
+        if (waits || !this.#takeTurn(entry, blocked)) block(entry.touches, blocked);
+      }
+    } finally {
+      this.#pumping = false;
     }
-    this.#pumping = false;
   }
 
   /** Decides a command. @returns whether it left the queue */
@@ -164,6 +167,7 @@ export class Writer {
     let decision: Decision;
     try {
       decision = this.decide(entry.command);
+      assertDecision(decision);
     } catch (error) {
       entry.fail(error);
       return this.#queue.delete(entry);
@@ -241,6 +245,14 @@ function withResolvers<T>(): {
   const promise = new Promise<T>((...both) => (settle = both));
   const [resolve, reject] = settle ?? [() => undefined, () => undefined];
   return { promise, resolve, reject };
+}
+
+/** A step that is not a transition, such as an async function, must not stop the queue for everyone. */
+function assertDecision(decision: unknown): void {
+  const { outcome, touches } = (decision ?? {}) as { readonly outcome?: unknown; readonly touches?: unknown };
+  if (!Array.isArray(touches) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
+    throw new TypeError('A step must answer with a decision at once: it cannot be an async function');
+  }
 }
 
 function block(touches: readonly string[], blocked: Set<string>): void {

@@ -236,7 +236,8 @@ function namesOf(members: Members): Names {
     const names = new Map<string, string>();
     for (const [position, entry] of members[member].entries()) {
       const name = isObject(entry) ? entry['name'] : undefined;
-      if (typeof name !== 'string') continue;
+      // A name that long is refused by its shape; folding it would take time in the square of its length.
+      if (typeof name !== 'string' || name.length > 4096) continue;
       const key = nameKey(name);
       const earlier = names.get(key);
       if (earlier === undefined) names.set(key, name);
@@ -279,7 +280,7 @@ function loadCollection<T extends Entity>(
   for (const [position, entry] of entries.entries()) {
     const parsed = parseShape(part.shape as z.core.$ZodType<JsonObject>, entry, [member, position]);
     const resolved = resolveEntry(part, isObject(entry) ? entry : {}, [member, position], find);
-    faults.push(...(parsed.ok ? [] : parsed.faults), ...resolved.faults);
+    for (const fault of [parsed.ok ? [] : parsed.faults, resolved.faults].flat()) faults.push(fault);
     if (parsed.ok) entities.push(deepFreeze(part.load({ ...parsed.value, ...resolved.links } as never)));
   }
   return { entities, faults };
@@ -299,7 +300,7 @@ function resolveEntry(
     if (!isTextList(written)) continue;
     const resolved = resolveLinks(written, collection, find, [...path, field]);
     links[field] = resolved.links;
-    faults.push(...resolved.faults);
+    for (const fault of resolved.faults) faults.push(fault);
   }
   return { links, faults };
 }

@@ -108,7 +108,8 @@ export function readSessions(entries: readonly Json[], find: FindName): Loaded<S
     const path = ['sessions', position];
     const parsed = shape.parseShape(sessionShape, entry, path);
     const written = isObject(entry) ? entry : {};
-    faults.push(...(parsed.ok ? [] : parsed.faults), ...referenceFaults(written, path, find, seen));
+    const wrong = [parsed.ok ? [] : parsed.faults, referenceFaults(written, path, find, seen)].flat();
+    for (const fault of wrong) faults.push(fault);
     if (typeof written['id'] === 'number') seen.add(written['id']);
     if (parsed.ok) entities.push(toSession(parsed.value));
   }

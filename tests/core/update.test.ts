@@ -19,7 +19,7 @@ const settings: fc.Arbitrary<Settings> = fc
 /** Whether two values are the same whatever the order of their members. */
 function sameValue(one: Json | undefined, other: Json | undefined): boolean {
   const [a, b] = [one, other].map((value) =>
-    isRecord(value) ? JSON.stringify(Object.entries(value).toSorted()) : JSON.stringify(value),
+    isRecord(value) ? `record ${JSON.stringify(Object.entries(value).toSorted())}` : JSON.stringify(value),
   );
   return a === b;
 }

@@ -1,12 +1,24 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, toDocument, type Event } from 'gateway-admin-core';
+import {
+  createSecrets,
+  createSnapshot,
+  patchFilter,
+  patchService,
+  toDocument,
+  type Event,
+  type Operation,
+  type Secrets,
+  type Snapshot,
+} from 'gateway-admin-core';
 
 import { modelOf, patchSubject, settingsOf, subjectPatches, subjects } from '../support/arbitrary-patch.ts';
 import { sampleSnapshot } from '../support/document.ts';
-import { expectDecision, someTime } from '../support/expect-decision.ts';
-import { modelPatch, textOf } from '../support/patch-model.ts';
+import { expectAccepted, expectDecision, expectRefused, someTime } from '../support/expect-decision.ts';
+import { modelPatch, short, textOf } from '../support/patch-model.ts';
 import { modelUpdate } from '../support/patch-rules-model.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { transports, type Answer } from '../support/transport.ts';
 
 const builtIns = [Object.prototype, Array.prototype, Function.prototype];
 const untouched = builtIns.map((prototype) => Reflect.ownKeys(prototype));
@@ -34,7 +46,7 @@ describe('a patch of a resource, whatever is in it', () => {
         if (expected.done) expect(textOf(settingsOf(subject, decision.next))).toBe(textOf(expected.settings));
         if (outcome !== 'accepted') expect(decision.next).toBe(sampleSnapshot());
       }),
-      { numRuns: 3000 },
+      { numRuns: 4000 },
     );
     for (const count of Object.values(met)) expect(count).toBeGreaterThan(100);
   });
@@ -49,7 +61,7 @@ describe('a patch of a resource, whatever is in it', () => {
           document,
         );
       }),
-      { numRuns: 300, maxSkipsPerRun: 1000 },
+      { numRuns: 150, maxSkipsPerRun: 1000 },
     );
   });
 
@@ -73,7 +85,7 @@ describe('a patch of a resource, whatever is in it', () => {
           password === undefined ? rest : { ...rest, password },
         );
       }),
-      { numRuns: 500, maxSkipsPerRun: 1000 },
+      { numRuns: 300, maxSkipsPerRun: 1000 },
     );
   });
 
@@ -83,6 +95,156 @@ describe('a patch of a resource, whatever is in it', () => {
         expectDecision((snapshot, context) => patchSubject(subject, operations, snapshot, context));
       }),
       { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    ['null', 'add /parameters null|add /parameters/new "x"'],
+    ['a list', 'add /parameters []|replace /parameters/0 "x"'],
+    ['gone', 'remove /parameters|add /parameters/new/value "x"'],
+  ])('is refused, and nothing breaks, when the parameters of a filter are %s on the way', (_, text) => {
+    const problem = expectRefused((snapshot, context) =>
+      patchFilter(snapshot, 'Hint', text.split('|').map(short), context),
+    );
+    expect([409, 422]).toContain(problem.status);
+  });
+
+  it.each(['{"value":"x"}', '{"value":"x","configurable":false}', '{"a":1}', '[]', '7'])(
+    'takes only a text for the value of a parameter that is not there, and not %s',
+    (value) => {
+      const operations = [short(`add /parameters/new/value ${value}`)];
+      const problem = expectRefused((snapshot, context) =>
+        patchFilter(snapshot, 'Hint', operations, context),
+      );
+      expect(problem).toMatchObject({ code: 'validation-failed', errors: [{ operation: 0 }] });
+    },
+  );
+
+  it('empties the filters when it moves them away, as when it removes them', () => {
+    for (const text of ['remove /filters', 'move /filters /servers']) {
+      const operations = [short(text), short('add /filters/- "/filters/Hint"')];
+      const { next } = expectAccepted((snapshot, context) =>
+        patchService(snapshot, 'Bare Service', operations, context),
+      );
+      expect(next.services.get('bare-service')?.settings.filters).toEqual(['/filters/Hint']);
+    }
+  });
+});
+
+const secret = 'right-Passw0rd';
+
+interface Vault {
+  readonly snapshot: Snapshot;
+  readonly secrets: Secrets;
+  /** What was sealed so far. */
+  readonly sealed: string[];
+}
+
+/** A gateway whose service has a password that the test knows, or none. */
+async function vault(set: boolean): Promise<Vault> {
+  const { seal, open, durable } = createSecrets();
+  const sealed: string[] = [];
+  const counting = (text: string): Promise<string> => {
+    sealed.push(text);
+    return seal(text);
+  };
+  const secrets: Secrets = { durable, open, seal: counting };
+  const { admin } = runAdmin({ secrets });
+  const change = set
+    ? { op: 'replace', path: '/password', value: secret }
+    : { op: 'remove', path: '/password' };
+  expect((await patch({ snapshot: admin.snapshot, secrets, sealed }, [change], admin)).status).toBe(200);
+  sealed.length = 0;
+  return { snapshot: admin.snapshot, secrets, sealed };
+}
+
+/** Sends a patch of the service to a gateway that nobody has touched since. */
+async function patch(
+  { snapshot, secrets }: Vault,
+  operations: unknown,
+  admin = runAdmin({ snapshot, secrets }).admin,
+): Promise<Answer> {
+  const { send } = await transports.core(admin);
+  const headers = { 'content-type': 'application/json' };
+  return send('PATCH', '/services/My-Service', { headers, body: JSON.stringify(operations) });
+}
+
+/** Ways to make a guess tell: each a patch that would do something else if the guess were right. */
+const probes: readonly ((guess: unknown) => readonly unknown[])[] = [
+  ...[
+    '/password',
+    '/password/',
+    '/password/0',
+    '/password/length',
+    '/password/sealed',
+    '/passwordSealed',
+  ].flatMap((path) => [
+    (value: unknown) => [{ op: 'test', path, value }],
+    (value: unknown) => [
+      { op: 'add', path: '/user', value },
+      { op: 'test', path, value },
+    ],
+    (value: unknown) => [
+      { op: 'replace', path: '/password', value },
+      { op: 'test', path, value },
+    ],
+    ...['/user', '/router_options/x', '/servers/-'].flatMap((other) =>
+      ['copy', 'move'].flatMap((op) => [
+        (value: unknown) => [
+          { op, from: path, path: other },
+          { op: 'test', path: other, value },
+        ],
+        (value: unknown) => [
+          { op: 'add', path: other, value },
+          { op, from: other, path },
+        ],
+      ]),
+    ),
+  ]),
+];
+const forms: readonly ((text: string) => unknown)[] = [
+  (text) => text,
+  (text) => [text],
+  (text) => ({ sealed: text }),
+  (text) => text.slice(0, 1),
+];
+const wrong = fc.stringMatching(/^[a-zA-Z0-9-]{1,20}$/).filter((text) => text !== secret);
+
+describe('a guess at the password of a service', () => {
+  it('gets the same answer and costs the same, right or wrong, set or not', async () => {
+    const vaults = [await vault(true), await vault(false)];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...probes),
+        fc.constantFrom(...forms),
+        wrong,
+        async (probe, form, text) => {
+          const answers: unknown[] = [];
+          for (const each of vaults) {
+            for (const guess of [secret, text]) {
+              each.sealed.length = 0;
+              const { status, headers, text: said } = await patch(each, probe(form(guess)));
+              answers.push({ status, headers, said, work: each.sealed.length });
+            }
+          }
+          expect(answers).toEqual(Array(4).fill(answers[0]));
+          expect(answers[0]).toMatchObject({ status: 422 });
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('that is written is a change, right or wrong', async () => {
+    const gateway = await vault(true);
+    const write = (value: string): readonly Operation[] => [{ op: 'replace', path: '/password', value }];
+    const right = await patch(gateway, write(secret));
+    expect(right.status).toBe(200);
+    await fc.assert(
+      fc.asyncProperty(wrong, async (text) => {
+        expect(await patch(gateway, write(text))).toEqual(right);
+      }),
+      { numRuns: 20 },
     );
   });
 });

@@ -1,0 +1,195 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createAdmin,
+  createSnapshot,
+  createUser,
+  observe,
+  stopService,
+  type AdminOptions,
+  type Authenticate,
+  type Observation,
+  type Step,
+} from 'gateway-admin-core';
+
+const snapshot = createSnapshot({
+  servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+  filters: [{ name: 'Hint', module: 'regexfilter' }],
+  services: [{ name: 'Sales', router: 'readconnroute' }],
+  users: [{ name: 'k', passwordHash: 'opaque' }],
+});
+
+function run(options: Partial<AdminOptions> = {}) {
+  const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
+  const admin = createAdmin({ snapshot, gateway, ...options });
+  const send = async (
+    method: string,
+    target: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) => {
+    const type = method === 'PATCH' ? 'application/json-patch+json' : 'application/json';
+    const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+    const handled = await admin.handle({
+      method,
+      target,
+      headers: { 'content-type': type, ...headers },
+      ...sent,
+    });
+    if (!handled.matched) throw new Error('There is nothing at this path');
+    const { status, body: text = '' } = handled.response;
+    const { code } = (typeof text === 'string' && text !== '' ? JSON.parse(text) : {}) as { code?: string };
+    return { status, code };
+  };
+  return { admin, send };
+}
+
+describe('a host without types', () => {
+  it.each([null, false, '', {}, { name: 7 }])('lets nobody in with a principal of %j', async (principal) => {
+    const authenticate = (() => Promise.resolve(principal)) as unknown as Authenticate;
+    expect(await run({ authenticate }).send('GET', '/services')).toMatchObject({ status: 401 });
+  });
+
+  it.each([undefined, null, 1, 'yes', Promise.resolve(true)])(
+    'allows nothing with an answer of %p',
+    async (answer) => {
+      const authorize = (() => answer) as unknown as () => boolean;
+      expect(await run({ authorize }).send('GET', '/services')).toMatchObject({ status: 403 });
+    },
+  );
+
+  it.each([0, -1, NaN, 1.5, Infinity])('cannot switch a limit off with %p', (bodyBytes) => {
+    expect(() => run({ limits: { bodyBytes } })).toThrow(RangeError);
+  });
+
+  it('stops nobody else with a step that is an async function', async () => {
+    const { admin, send } = run();
+    const wrong = (async (...args: Parameters<Step>) =>
+      Promise.resolve(stopService(args[0], 'Sales', args[1]))) as unknown as Step;
+    await expect(admin.execute(wrong)).rejects.toThrow(TypeError);
+    expect(await send('PUT', '/service/Sales/stop')).toMatchObject({ status: 204 });
+  });
+
+  it('may have an onError that throws', async () => {
+    const onError = (): void => {
+      throw new Error('onError is broken, too');
+    };
+    const authorize = (): boolean => {
+      throw new Error('broken');
+    };
+    expect(await run({ onError, authorize }).send('GET', '/services')).toMatchObject({
+      status: 500,
+      code: 'internal',
+    });
+  });
+});
+
+describe('a hostile program', () => {
+  it('is read once when it creates a user', () => {
+    let reads = 0;
+    const user = {
+      get name() {
+        reads += 1;
+        return reads > 1 ? 'a b!' : 'ok';
+      },
+      passwordHash: 'opaque',
+    };
+    expect(createUser(snapshot, user, { now: 0 }).next.users.find('ok')?.name).toBe('ok');
+    expect(reads).toBe(1);
+  });
+
+  it('cannot make a report throw, and what is sound in the report holds', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const sound: Observation = { type: 'server.reported', server: 'db-1', status: ['running'] };
+    const { next, faults } = observe(snapshot, [proxy as Observation, sound], { now: 0 });
+    expect(faults.map(({ pointer }) => pointer)).toEqual(['/0']);
+    expect(next.servers.find('db-1')?.settings.state).toEqual(['running']);
+  });
+});
+
+describe('a hostile client', () => {
+  it('gets 409 for the parameters that it has removed before', async () => {
+    const operations = [
+      { op: 'remove', path: '/parameters' },
+      { op: 'add', path: '/parameters/x/value', value: '1' },
+    ];
+    expect(await run().send('PATCH', '/filter/Hint', operations)).toEqual({
+      status: 409,
+      code: 'patch-path-missing',
+    });
+  });
+
+  it.each([
+    ['links', [{ op: 'replace', path: '/servers', value: Array(200_000).fill('') }]],
+    [
+      'options',
+      [
+        {
+          op: 'add',
+          path: '/router_options',
+          value: Object.fromEntries(Array.from({ length: 70_000 }, (_, n) => [`k${String(n)}`, ''])),
+        },
+      ],
+    ],
+  ])('gets 422 for too many %s', async (_what, operations) => {
+    expect(await run().send('PATCH', '/services/Sales', operations)).toEqual({
+      status: 422,
+      code: 'validation-failed',
+    });
+  });
+
+  it.each([
+    ['a password', 'PUT', '/users', { name: 'zz', password: `a${'\u0315\u0300'.repeat(130_000)}` }],
+    [
+      'a link',
+      'PATCH',
+      '/services/Sales',
+      [{ op: 'replace', path: '/servers', value: [`/servers/a${'\u0315\u0300'.repeat(130_000)}`] }],
+    ],
+  ])('gets 422 for half a megabyte of combining marks in %s', async (_what, method, target, body) => {
+    expect(await run().send(method, target, body)).toMatchObject({ status: 422 });
+  });
+
+  it('cannot delete a user with a letter that only looks like the name', async () => {
+    expect(await run().send('DELETE', '/users/%E2%84%AA')).toEqual({ status: 404, code: 'user-not-found' });
+  });
+
+  it('is told of a malformed session id before its condition is looked at', async () => {
+    const answer = await run().send('DELETE', '/sessions/abc', undefined, { 'if-match': '"other.0.0"' });
+    expect(answer).toEqual({ status: 400, code: 'session-id-invalid' });
+  });
+
+  it('cannot have more than a few passwords hashed at the same time', async () => {
+    let [running, most] = [0, 0];
+    const hasher = {
+      async hash(): Promise<string> {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return 'opaque';
+      },
+      verify: () => Promise.resolve(false),
+    };
+    const { send } = run({ hasher });
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        send('PUT', '/users', { name: `user${String(n)}`, password: 'secret' }),
+      ),
+    );
+    expect(most).toBe(2);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204, 429]));
+  });
+
+  it('reads no more of its own key than the beginning', async () => {
+    const operations = [{ op: 'add', path: '/router_options', value: { ['k'.repeat(100_000)]: 1 } }];
+    const handled = await run().admin.handle({
+      method: 'PATCH',
+      target: '/services/Sales',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: JSON.stringify(operations),
+    });
+    const body = handled.matched ? handled.response.body : undefined;
+    expect(typeof body === 'string' ? body.length : Infinity).toBeLessThan(5000);
+  });
+});

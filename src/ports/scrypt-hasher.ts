@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Hasher } from './port.ts';
 
 /**
- * How {@link createScryptHasher} hashes.
+ * How `createScryptHasher` hashes.
  *
  * @public
  */
@@ -27,7 +27,7 @@ export interface ScryptHasherOptions {
  * stay good. A hash of another form, or of a cost out of range, is that of no password; finding out takes as long as a
  * wrong password.
  *
- * @param options - the cost; see {@link ScryptHasherOptions}
+ * @param options - the cost; see `ScryptHasherOptions`
  * @returns the hasher
  * @throws RangeError when the cost is not a power of two from 2 to 2^20
  *

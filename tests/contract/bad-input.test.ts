@@ -187,7 +187,7 @@ describe('a body without length that never ends', () => {
     const status = await new Promise((resolve, reject) => {
       const request = httpRequest({ host: '127.0.0.1', port, path, ...rest, agent: false });
       const source = Readable.from(stream.pieces);
-      request.once('response', (response) => resolve([response.statusCode, response.headers['connection']]));
+      request.once('response', (response) => resolve([response.statusCode, response.headers.connection]));
       request.once('error', reject);
       // Once it is answered, the client may find the connection closed under its hands.
       request.once('response', () => request.on('error', () => source.destroy()));
@@ -214,7 +214,13 @@ const strange: readonly (readonly [what: string, value: unknown])[] = [
   ['a bigint', 1n],
   ['NaN', NaN],
   ['Infinity', -Infinity],
-  ['an instance of a class', new (class Planted {})()],
+  [
+    'an instance of a class',
+    new (class {
+      readonly op = 'remove';
+      readonly path = '/user';
+    })(),
+  ],
   ['a date', new Date(0)],
   ['a map', new Map([['op', 'add']])],
   ['a boxed text', new String('planted')],

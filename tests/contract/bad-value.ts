@@ -104,7 +104,7 @@ function links(
   twice: readonly [string, string],
 ): readonly BadInput[] {
   const other = collection === 'servers' ? 'filters/Hint' : 'servers/db-serv-1';
-  const [one = ''] = twice;
+  const [one] = twice;
   const wrong = [
     ...[
       `/${collection}/nothing`,

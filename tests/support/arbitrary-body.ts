@@ -112,8 +112,14 @@ const lengthy = fc.tuple(long, unit, fc.nat()).map(([length, text, at]): unknown
   return wholes[at % wholes.length];
 });
 
-/** Bodies of every kind. */
-export const bodies: fc.Arbitrary<Uint8Array> = fc.oneof(
+/** A body that is shown by its first characters when a property fails. */
+function readable(bytes: Uint8Array): Uint8Array {
+  const text = (): string =>
+    `${String(bytes.length)} bytes ${Buffer.from(bytes.subarray(0, 300)).toString('latin1')}`;
+  return Object.assign(bytes, { [fc.toStringMethod]: text });
+}
+
+const kinds = fc.oneof(
   { weight: 3, arbitrary: right.map((whole) => bytesOf(JSON.stringify(whole))) },
   { weight: 3, arbitrary: nearly.map((whole) => bytesOf(JSON.stringify(whole))) },
   { weight: 2, arbitrary: damaged },
@@ -123,3 +129,6 @@ export const bodies: fc.Arbitrary<Uint8Array> = fc.oneof(
   { weight: 1, arbitrary: deep.map(bytesOf) },
   { weight: 1, arbitrary: lengthy.map((whole) => bytesOf(JSON.stringify(whole))) },
 );
+
+/** Bodies of every kind. */
+export const bodies: fc.Arbitrary<Uint8Array> = kinds.map(readable);

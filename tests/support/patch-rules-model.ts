@@ -34,7 +34,7 @@ type Check = (value: unknown, { links }: ModelResource) => boolean;
 const isText =
   (most: number): Check =>
   (value) =>
-    typeof value === 'string' && [...value].length <= most && !/\p{Cc}|\p{Cs}/u.test(value);
+    typeof value === 'string' && Array.from(value).length <= most && !/\p{Cc}|\p{Cs}/u.test(value);
 const isBetween =
   (least: number, most: number): Check =>
   (value) =>
@@ -201,14 +201,14 @@ function parameterOperation(
   if (name === undefined) {
     const { name: single, ...entry } = isMembers(value) ? value : {};
     const map = typeof single === 'string' ? { [single]: { configurable: true, ...entry } } : value;
-    return { op: 'add', path, value: map } as Operation;
+    return { op: 'add', path, value: map };
   }
   if (member === undefined) {
     return {
       op,
       path,
       value: { configurable: true, ...(isMembers(value) ? value : { value }) },
-    } as Operation;
+    };
   }
   const { parameters } = view;
   const creates = op === 'add' && isMembers(parameters) && !Object.hasOwn(parameters, name);

@@ -127,7 +127,7 @@ export function patchSettings<T extends object>(
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
   const old = toClient(view, before);
   const readsMore = operations.some(({ path: [token = ''] }) => view.field(token) === undefined);
-  const translated = operations.map((operation) => translate(view, operation));
+  const translated = operations.flatMap((operation) => withoutGap(view, translate(view, operation)));
   const applied = apply(view, readsMore ? { ...shown(), ...old } : old, translated);
   if (!applied.ok) return applied;
   const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
@@ -209,7 +209,8 @@ function apply<T extends object>(
   if (expand === undefined) return applyOperations(document, operations) as Result<JsonObject>;
   let current = document;
   for (const operation of operations) {
-    const applied = applyOperations(current, [expand(operation, current)]);
+    // What a shorthand stands for is new, and becomes a part of the settings.
+    const applied = applyOperations(current, [deepFreeze(expand(operation, current))]);
     if (!applied.ok) return applied;
     current = applied.value as JsonObject;
   }
@@ -308,6 +309,21 @@ function translate<T extends object>(view: PatchView<T>, operation: ParsedOperat
   if (whole && op === 'remove' && field.empty !== undefined)
     return { ...operation, ...place, op: 'add', value: field.empty };
   return { ...operation, ...place, op: whole && op === 'replace' ? 'add' : op };
+}
+
+/** Moving away a list that is never absent leaves an empty one, as removing it does. */
+function withoutGap<T extends object>(
+  view: PatchView<T>,
+  operation: ParsedOperation,
+): readonly ParsedOperation[] {
+  const { op, path, from, index } = operation;
+  const [source] = from ?? [];
+  const empty = source === undefined || from?.length !== 1 ? undefined : view.field(source)?.empty;
+  if (op !== 'move' || source === path[0] || empty === undefined || from === undefined) return [operation];
+  return [
+    { ...operation, op: 'copy' },
+    { op: 'add', index, path: from, value: empty },
+  ];
 }
 
 function named<T extends object>({ field }: PatchView<T>, tokens: readonly string[]): readonly string[] {

@@ -180,7 +180,8 @@ function shortened(fault: Fault): Fault {
 }
 
 function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}…`;
+  // Not behind a tilde: half an escape would make a pointer malformed.
+  return text.length <= length ? text : `${text.slice(0, length).replace(/~$/, '')}…`;
 }
 
 /** The first faults as lines for people, and how many more there are. @internal */
@@ -188,7 +189,7 @@ export function listFaults(faults: readonly Fault[]): readonly string[] {
   const lines = faults
     .slice(0, maxListedFaults)
     .map(shortened)
-    .map(({ pointer, code, detail }) => `${pointer === '' ? '(the whole)' : pointer}: ${detail} (${code})`);
+    .map(({ pointer, code, detail }) => `${pointer === '' ? '(document)' : pointer}: ${detail} (${code})`);
   return faults.length > lines.length
     ? [...lines, `and ${String(faults.length - lines.length)} more`]
     : lines;

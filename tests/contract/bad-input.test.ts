@@ -119,6 +119,22 @@ describe.each(transportNames)('through %s', (name) => {
   });
 });
 
+describe('a place that is too long to be told whole', () => {
+  it.each(['~', '/', '~/', 'x~', '😀', 'x😀'])(
+    'is told as a pointer and in whole characters: %s',
+    async (unit) => {
+      const transport = await transports.core(runAdmin().admin);
+      for (const start of ['', 'x', 'xx', 'xxx']) {
+        const key = start + unit.repeat(1000);
+        const body = JSON.stringify({ name: 'joan', password: 'planted', [key]: 1 });
+        const answer = await transport.send('PUT', '/users', { headers: writers[1].headers, body });
+        expect(problemBreaches(answer)).toEqual([]);
+        expect(answer.text).not.toMatch(/\\ud[89a-f]/);
+      }
+    },
+  );
+});
+
 /** White space that never ends, in pieces; counts the bytes that were taken. */
 function endless(): { readonly pieces: Iterable<Uint8Array>; taken: number; ended: boolean } {
   const piece = new TextEncoder().encode(' '.repeat(16_384));

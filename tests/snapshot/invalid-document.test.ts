@@ -293,7 +293,7 @@ describe('an invalid document', () => {
     expect(new InvalidDocumentError(allFaultsOf({ more: 1 })).message).toMatch(
       /^The gateway document has 1 fault:\n {2}\/more: /,
     );
-    expect(new InvalidDocumentError(allFaultsOf(null)).message).toContain('  (the whole): ');
+    expect(new InvalidDocumentError(allFaultsOf(null)).message).toContain('  (document): ');
   });
 
   it('is refused whatever a program puts into it, and getters run once at most', () => {

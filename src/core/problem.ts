@@ -180,8 +180,8 @@ function shortened(fault: Fault): Fault {
 }
 
 function cut(text: string, length: number): string {
-  // Not behind a tilde: half an escape would make a pointer malformed.
-  return text.length <= length ? text : `${text.slice(0, length).replace(/~$/, '')}…`;
+  // Not behind a tilde, half an escape, and not behind half a character.
+  return text.length <= length ? text : `${text.slice(0, length).replace(/[~\ud800-\udbff]$/, '')}…`;
 }
 
 /** The first faults as lines for people, and how many more there are. @internal */

@@ -7,8 +7,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import { createAdmin, type Effect, type GatewayPort } from 'gateway-admin-core';
-import type { Admin, MonitorSettings, Snapshot, Telemetry } from 'gateway-admin-core';
+import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
+import type { Admin, Effect, GatewayPort, MonitorSettings, Snapshot, Telemetry } from 'gateway-admin-core';
 
 import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
@@ -27,7 +27,9 @@ export class Gateway implements GatewayPort {
   #lastSession = 0;
 
   constructor(snapshot: Snapshot) {
-    this.admin = createAdmin({ snapshot, gateway: this, onError: console.error });
+    const hasher = createPbkdf2Hasher();
+    const logIn = snapshot.users.size === 0 ? {} : { authenticate: createBasicAuthentication({ hasher }) };
+    this.admin = createAdmin({ snapshot, gateway: this, hasher, ...logIn, onError: console.error });
     for (const { key, listeners } of snapshot.services) {
       const onClient = (client: Socket): void => this.#welcome(client, key);
       this.#listeners.set(key, createListeners(listeners, onClient));

@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 
 import { createSnapshot, type Snapshot } from 'gateway-admin-core';
 import { createHandler } from 'gateway-admin-core/node';
-
 import { startDatabase } from './database.ts';
 import { defaultDocument, parseDocument, startingDocument } from './document.ts';
 import { Gateway } from './gateway.ts';
@@ -40,7 +39,6 @@ async function start({ document: path, host, port }: ReturnType<typeof readArgum
   const server = createServer(createHandler(gateway.admin, { onError: console.error }));
   await once(server.listen(port, host), 'listening');
   greet(gateway.admin.snapshot, host, (server.address() as AddressInfo).port);
-
   const stop = async (): Promise<void> => {
     server.close().closeAllConnections();
     await gateway.close();

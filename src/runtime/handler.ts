@@ -153,6 +153,11 @@ function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefin
   return allowed === true;
 }
 
+/** An admin user who was deleted, or given another password, while the log-in was checked is not let in. */
+function isStillThere({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
+  return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
+}
+
 /** Whether a hook has named somebody. Hosts written without types answer `null`, `false` or a promise, too. */
 function isPrincipal(value: unknown): value is Principal {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
@@ -164,8 +169,10 @@ async function identify(
 ): Promise<Result<Principal | undefined>> {
   if (request.principal === undefined && authenticate === undefined) return { ok: true, value: undefined };
   const asked = request.principal === undefined;
-  const principal: unknown = asked ? await authenticate?.(request, snapshot()) : request.principal;
-  if (isPrincipal(principal)) return { ok: true, value: principal };
+  const before = snapshot();
+  const principal: unknown = asked ? await authenticate?.(request, before) : request.principal;
+  if (isPrincipal(principal) && isStillThere(principal, before, snapshot()))
+    return { ok: true, value: principal };
   if (principal !== 'throttled') {
     return { ok: false, problem: problem('unauthenticated', 'Name and password are missing or wrong.') };
   }

@@ -3,6 +3,7 @@ import {
   createAdmin,
   createSnapshot,
   createUser,
+  deleteUser,
   observe,
   stopService,
   type AdminOptions,
@@ -80,6 +81,22 @@ describe('a host without types', () => {
       status: 500,
       code: 'internal',
     });
+  });
+});
+
+describe('a user who is deleted', () => {
+  it('is not let in by a log-in that was under way', async () => {
+    const { admin, send } = run({
+      authenticate: async () => {
+        await admin.execute((state, context) =>
+          createUser(state, { name: 'other', passwordHash: 'opaque' }, context),
+        );
+        await admin.execute((state, context) => deleteUser(state, 'k', context));
+        return { name: 'k' };
+      },
+    });
+    expect(await send('PUT', '/service/Sales/stop')).toMatchObject({ status: 401 });
+    expect(admin.snapshot.services.find('Sales')?.state).toBe('started');
   });
 });
 

@@ -5,13 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, it } from '@jest/globals';
+import { createPbkdf2Hasher } from 'gateway-admin-core';
 
 import { root } from '../support/project.ts';
 
-it('npm start builds what is missing, runs the gateway it is given, and ends with it', async () => {
+it('npm start builds what is missing, runs the gateway it is given for its users alone, and ends with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'start-'));
   const document = join(folder, 'gateway.json');
-  writeFileSync(document, JSON.stringify({ monitors: [{ name: 'Idle Monitor', module: 'pgmon' }] }));
+  const users = [
+    { name: 'ada', passwordHash: await createPbkdf2Hasher({ rounds: 1 }).hash('correct horse') },
+  ];
+  writeFileSync(document, JSON.stringify({ monitors: [{ name: 'Idle Monitor', module: 'pgmon' }], users }));
   const child = spawn(process.execPath, ['scripts/start.js', '--admin-port', '0', '--document', document], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -24,7 +28,11 @@ it('npm start builds what is missing, runs the gateway it is given, and ends wit
       admin = /^admin (.*)\n/m.exec(printed)?.[1];
       if (admin !== undefined) break;
     }
-    const response = await fetch(`${admin ?? ''}/monitors/idle-monitor`);
+    const target = `${admin ?? ''}/monitors/idle-monitor`;
+    expect((await fetch(target)).status).toBe(401);
+    const response = await fetch(target, {
+      headers: { authorization: `Basic ${btoa('ada:correct horse')}` },
+    });
     expect(await response.json()).toMatchObject({ name: 'Idle Monitor', state: 'started' });
   } finally {
     child.kill('SIGTERM');

@@ -3,14 +3,17 @@
  */
 
 /**
- * Freezes a value and all that it holds, as far as it is not frozen already: what is frozen is taken to be so to the
- * bottom. Only for plain data whose depth is limited.
+ * Freezes plain data and all that it holds, however deep. What is frozen already is taken to be so to the bottom.
  *
  * @internal
  */
 export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const member of Object.values(value)) deepFreeze<unknown>(member);
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const each = pending.pop();
+    if (typeof each !== 'object' || each === null || Object.isFrozen(each)) continue;
+    Object.freeze(each);
+    for (const member of Object.values(each) as unknown[]) pending.push(member);
+  }
   return value;
 }

@@ -4,7 +4,8 @@
  * What the language's own parser lets through and what hurts later (a key given twice, a number that changes when it
  * is read, a million brackets) is refused here before anything else sees it, and in linear time.
  */
-import { formatPointer, freezeDeep, isPlain, setMember, type JsonContainer } from './pointer.ts';
+import { deepFreeze } from './freeze.ts';
+import { formatPointer, isPlain, setMember, type JsonContainer } from './pointer.ts';
 import { fail, ok, problem, problemOf, type Problem, type ProblemCode, type Result } from './problem.ts';
 
 /**
@@ -50,7 +51,7 @@ export function parseJson(body: Uint8Array | string, limits: JsonLimits): Result
   }
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
   const refusal = scanText({ text, depth: limits.depth, at: 0, due: true, open: [] });
-  return refusal === undefined ? ok(freezeDeep(JSON.parse(text) as Json)) : { ok: false, problem: refusal };
+  return refusal === undefined ? ok(deepFreeze(JSON.parse(text) as Json)) : { ok: false, problem: refusal };
 }
 
 /** Where the scan of a text stands. */

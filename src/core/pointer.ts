@@ -245,23 +245,6 @@ function scalarSize(value: Json): number {
   return typeof value === 'string' ? value.length + 2 : 5;
 }
 
-/** Freezes a value through and through, and gives it back. @internal */
-export function freezeDeep(value: Json): Json {
-  const pending = isContainer(value) ? [value] : [];
-  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
-    Object.freeze(container);
-    if (isArray(container)) {
-      for (const item of container) if (isContainer(item)) pending.push(item);
-    } else {
-      for (const key in container) {
-        const member = container[key] ?? null;
-        if (isContainer(member)) pending.push(member);
-      }
-    }
-  }
-  return value;
-}
-
 /** A document that is being changed, while the one it started from stays as it was. @internal */
 export interface Draft {
   document: Json;

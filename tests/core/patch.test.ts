@@ -11,7 +11,8 @@ import {
   type Operation,
   type PatchRules,
 } from '../../src/core/patch.ts';
-import { formatPointer, freezeDeep, parsePointer, valueAt } from '../../src/core/pointer.ts';
+import { deepFreeze } from '../../src/core/freeze.ts';
+import { formatPointer, parsePointer, valueAt } from '../../src/core/pointer.ts';
 import type { Fault, Result } from '../../src/core/problem.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import { modelEqual, modelPatch, patches, placesIn, short, textOf, trees } from '../support/patch-model.ts';
@@ -25,7 +26,7 @@ const anyPatch = patches([...harmless, ...reserved]);
 const anyTree = trees([...harmless, ...reserved]);
 
 function frozen(value: Json): Json {
-  return freezeDeep(JSON.parse(JSON.stringify(value)) as Json);
+  return deepFreeze(JSON.parse(JSON.stringify(value)) as Json);
 }
 
 function valueOf<T>(result: Result<T>): T {
@@ -202,7 +203,7 @@ describe('the public suite', () => {
 
 describe('a refusal', () => {
   const gone = '409 patch-path-missing';
-  const document = freezeDeep({ a: 1, list: ['x', 'y'], map: { k: null }, text: 'abc' });
+  const document = deepFreeze({ a: 1, list: ['x', 'y'], map: { k: null }, text: 'abc' });
 
   it.each([
     [gone, 'remove /b|add /b/c 1|replace /b 1|test /b 1|add /a/b 1|add /map/k/x 1|add /text/0 1'],

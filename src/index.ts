@@ -126,11 +126,13 @@ export {
   type UserEvent,
   type UserDecision,
 } from './resources/user.ts';
+export type { OperationEvent } from './resources/operation.ts';
 export {
   contractVersion,
   routes,
   evolve,
   sequence,
+  revert,
   observe,
   type Event,
   type Effect,
@@ -154,7 +156,7 @@ export type {
   StepOf,
 } from './core/decision.ts';
 export type { Observed } from './core/observation.ts';
-export type { Update } from './core/update.ts';
+export type { ReversibleUpdate, Update } from './core/update.ts';
 export { defineLifecycle, stepLifecycle, canStep, type Lifecycle } from './core/lifecycle.ts';
 export { teardownBatch } from './core/batch.ts';
 export {
@@ -168,18 +170,20 @@ export {
 } from './core/problem.ts';
 
 // Run the interface.
+export { ReportError } from './runtime/report-error.ts';
 export {
-  ReportError,
   createAdmin,
+  openAdmin,
   type AdminOptions,
+  type OpenAdminOptions,
   type ExecuteOptions,
   type Admin,
 } from './runtime/admin.ts';
-export type { Execution } from './runtime/writer.ts';
+export type { Execution } from './runtime/execution.ts';
 export type { Handled, Authorize } from './runtime/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
-export type { Plan } from './runtime/plan.ts';
+export type { Closes, Plan } from './runtime/plan.ts';
 
 // Bring your own ports, or take ours.
 export type {
@@ -192,8 +196,12 @@ export type {
   AdminRequest,
   AdminResponse,
   Authenticate,
+  ConfigurationStore,
+  StoredHistory,
 } from './ports/port.ts';
 export { EffectRefused } from './ports/effect-refused.ts';
+export { createMemoryStore } from './ports/memory-store.ts';
+export { StoreConflictError } from './ports/store-conflict.ts';
 export { systemClock } from './ports/system-clock.ts';
 export { createPbkdf2Hasher, type Pbkdf2HasherOptions } from './ports/pbkdf2-hasher.ts';
 export { createSecrets, type SecretsOptions } from './ports/secrets.ts';
@@ -218,6 +226,7 @@ export {
 } from './core/route.ts';
 
 // Patch JSON.
-export { applyPatch, diff, type Operation, type PatchRules, type DiffOptions } from './core/patch.ts';
+export { applyPatch, type Operation, type PatchRules } from './core/patch.ts';
+export { diff, type DiffOptions } from './core/diff.ts';
 export { parsePointer, formatPointer } from './core/pointer.ts';
 export type { Json, JsonLimits } from './core/json.ts';

@@ -5,8 +5,10 @@
  */
 // Not `export * as`: the report would leave out that these namespaces are exported.
 import * as fetch from '../../dist/adapters/fetch.js';
+import * as fileStore from '../../dist/ports/file-store.js';
 import * as node from '../../dist/adapters/node.js';
 import * as scrypt from '../../dist/ports/scrypt-hasher.js';
+import * as testing from '../../dist/testing/index.js';
 
 export * from '../../dist/index.js';
-export { fetch, node, scrypt };
+export { fetch, fileStore, node, scrypt, testing };

@@ -168,17 +168,19 @@ type Origin = 'command' | 'report';
  *
  * @internal
  */
-export interface EventRow<S, E> {
+export interface EventRow<S, E, D = unknown> {
   readonly origin: Origin;
   /** The effect that makes this event true; left out when only our own records change. */
   readonly effect?: string;
   /** Total: an event about a thing that is gone gives the snapshot it was given. */
   evolve(this: void, snapshot: S, event: E, change: Change): S;
+  /** Decides what undoes it; `irreversible` for what is closed, deleted, written away or reported by the host. */
+  readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
 }
 
 /** A row for each type of event. @internal */
 export type EventTable<S, E extends EventBase> = {
-  readonly [T in E['type']]: EventRow<S, Extract<E, { readonly type: T }>>;
+  readonly [T in E['type']]: EventRow<S, Extract<E, { readonly type: T }>, DecisionOf<S, E, EffectBase>>;
 };
 
 /**

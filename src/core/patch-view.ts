@@ -8,14 +8,15 @@ import * as z from 'zod/mini';
 
 import { deepFreeze } from './freeze.ts';
 import type { Json } from './json.ts';
-import { applyOperations, type Operation, type ParsedOperation } from './patch.ts';
-import { formatPointer, hasReservedKey, parsePointer, reservedToken, sameJson } from './pointer.ts';
-import { ok, problemOf, type Fault, type ProblemCode, type Result } from './problem.ts';
+import { difference, type Difference } from './diff.ts';
+import { applyOperations, type OwnPatchRules, type ParsedOperation } from './patch.ts';
+import { prepareOperations } from './patch-rule.ts';
+import { formatPointer, parsePointer, sameJson } from './pointer.ts';
+import { fail, ok, problemOf, type Fault, type Result } from './problem.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import type { Protector } from './route.ts';
-import { isSealed, passwordFault } from './secret.ts';
+import { passwordFault } from './secret.ts';
 import { parseShape } from './shape.ts';
-import { updateOperations } from './update.ts';
 
 /** A JSON object. @internal */
 export type JsonObject = Readonly<Record<string, Json>>;
@@ -35,8 +36,8 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One modifiable field of a patch view. */
-interface PatchField {
+/** One modifiable field of a patch view, as it is declared. */
+interface FieldRules {
   /** Collection that its links must be of; left out for fields that hold no links. */
   readonly links?: string;
   /** Name under which the sealed text is kept. Only for a secret: such a field can be written and never read. */
@@ -45,10 +46,15 @@ interface PatchField {
   readonly empty?: Json;
 }
 
+/** One modifiable field of a patch view. @internal */
+export interface PatchField extends FieldRules {
+  readonly name: string;
+}
+
 /** What a JSON Patch sees of a resource, as it is declared. @internal */
 export interface PatchViewRules<T extends object> {
   /** The modifiable fields. */
-  readonly fields: Readonly<Record<string, PatchField>>;
+  readonly fields: Readonly<Record<string, FieldRules>>;
   /** The fields of the representation that cannot be modified. A `test` may read them. */
   readonly readOnly: readonly string[];
   /** Other spellings of a first token. */
@@ -67,8 +73,8 @@ export interface PatchViewRules<T extends object> {
 export interface PatchView<T extends object> extends PatchViewRules<T> {
   /** The names of the modifiable fields, for people. */
   readonly names: string;
-  /** The field that a first token speaks of, with its name. */
-  field(this: void, token: string): (PatchField & { readonly name: string }) | undefined;
+  /** The field that a first token speaks of. */
+  field(this: void, token: string): PatchField | undefined;
   /** Fields with links. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
   /** Fields that are never absent, with what they are when they were never set. */
@@ -79,7 +85,8 @@ export interface PatchView<T extends object> extends PatchViewRules<T> {
 
 /** Declares a patch view. @internal */
 export function definePatchView<T extends object>(rules: PatchViewRules<T>): PatchView<T> {
-  const fields = Object.entries(rules.fields).map(([name, field]) => ({ ...field, name }));
+  // Frozen, because what a field is when it was never set becomes a part of settings.
+  const fields = Object.entries(rules.fields).map(([name, field]) => deepFreeze({ ...field, name }));
   const byToken = new Map(fields.map((field) => [field.name, field]));
   for (const [alias, name] of Object.entries(rules.aliases ?? {})) {
     const field = byToken.get(name);
@@ -97,12 +104,10 @@ export function definePatchView<T extends object>(rules: PatchViewRules<T>): Pat
   });
 }
 
-/** What a patch comes to. @internal */
-export interface Patched<T> {
+/** What a patch comes to: how the settings differ, which is in nothing when a secret was only written again. @internal */
+export interface Patched<T> extends Difference {
   /** The settings afterwards; the same object when nothing changes. */
   readonly after: T;
-  /** The operations that are needed to get there; empty when a secret was only written again. */
-  readonly operations: readonly Operation[];
 }
 
 /**
@@ -123,52 +128,86 @@ export function patchSettings<T extends object>(
   operations: readonly ParsedOperation[],
   find: FindName,
 ): Result<Patched<T>> {
-  const faults = operations.flatMap((operation) => ruleFaults(view, operation));
+  const { faults, prepared, readsMore, writesSecret } = prepareOperations(view, operations);
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
   const old = toClient(view, before);
-  const readsMore = operations.some(({ path: [token = ''] }) => view.field(token) === undefined);
-  const translated = operations.flatMap((operation) => withoutGap(view, translate(view, operation)));
-  const applied = apply(view, readsMore ? { ...shown(), ...old } : old, translated);
+  const applied = apply(view, readsMore ? { ...shown(), ...old } : old, prepared);
   if (!applied.ok) return applied;
   const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
-  const valid = validate(view, result, before, old, translated, find);
-  if (!valid.ok) return valid;
-  const after = toStored(view, valid.value);
-  if (sameJson(before as JsonObject, after as JsonObject)) {
-    // Writing a secret always counts as a change, so that a no-op cannot confirm a guess.
-    const written = operations.some((operation) => isSecret(view, operation));
-    return ok({ after: written ? after : before, operations: [] });
-  }
-  return ok({ after, operations: updateOperations(before, after) });
+  const patched = conclude(view, { before, old, result, operations: prepared }, find, view.check);
+  // Writing a secret always counts as a change, so that a no-op cannot confirm a guess.
+  if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
+  return ok({ ...patched.value, after: Object.freeze({ ...before }) });
+}
+
+/** The way back goes where the change was, however large that is, and puts nothing where something is by now. */
+const revertRules: OwnPatchRules = { maxResultBytes: Infinity, present: 'refuse' };
+
+/**
+ * Applies the inverse of an update to the settings of a resource. The result has to be valid as that of a patch has;
+ * what a client may not patch or read is no matter, because it had been so before.
+ *
+ * @param view - the view
+ * @param before - the settings as they are
+ * @param operations - the parsed inverse, in the terms of the settings
+ * @param find - look-up of names for links
+ * @returns the settings afterwards, or what stands in the way: a guard that fails, a place that is gone
+ * @internal
+ */
+export function revertSettings<T extends object>(
+  view: PatchView<T>,
+  before: T,
+  operations: readonly ParsedOperation[],
+  find: FindName,
+): Result<Patched<T>> {
+  const old = toClient(view, before);
+  const renamed = operations.map((operation) => withClientName(view, operation));
+  const applied = applyOperations(old, renamed, revertRules);
+  if (!applied.ok) return applied;
+  const result = applied.value;
+  if (!isObject(result)) return fail('op-not-allowed', 'An inverse changes fields, not the whole resource.');
+  return conclude(view, { before, old, result, operations: renamed }, find, undefined);
 }
 
 /**
  * Puts sealed texts in the place of the secrets of a patch. A value that cannot be a secret is replaced too, by one
  * that the rules refuse: nothing that a client sends can pass for sealed text, and nothing unsealed goes on.
  *
+ * @returns the operations; refused with `secret-not-storable` when a secret could not be read after a restart
  * @internal
  */
 export async function sealOperations<T extends object>(
   view: PatchView<T>,
   operations: readonly ParsedOperation[],
   protector: Pick<Protector, 'seal'>,
-): Promise<readonly ParsedOperation[]> {
-  return Promise.all(
-    operations.map(async (operation) => {
-      const { value } = operation;
-      if (value === undefined || !isSecret(view, operation)) return operation;
-      if (typeof value !== 'string' || passwordFault(value) !== undefined)
-        return { ...operation, value: null };
-      return { ...operation, value: { sealed: await protector.seal(value) } };
-    }),
-  );
+): Promise<Result<readonly ParsedOperation[]>> {
+  const faults: Fault[] = [];
+  const sealing = operations.map(async (operation, index) => {
+    const { value } = operation;
+    if (value === undefined || !isSecret(view, operation)) return operation;
+    if (typeof value !== 'string' || passwordFault(value) !== undefined) return { ...operation, value: null };
+    const sealed = await protector.seal(value);
+    if (sealed !== undefined) return { ...operation, value: { sealed } };
+    // A `test` is refused by the rules: whether a secret can be stored is none of its business.
+    if (operation.op !== 'test') faults.push(notStorable(operation, index));
+    return { ...operation, value: null };
+  });
+  const sealed = await Promise.all(sealing);
+  return faults.length === 0 ? ok(sealed) : { ok: false, problem: problemOf(faults) };
+}
+
+function notStorable({ path }: ParsedOperation, operation: number): Fault {
+  const detail =
+    'cannot be stored: the key that seals secrets ends with the process of the gateway, and the configuration ' +
+    'does not. Give the gateway a key for its secrets first';
+  return { pointer: formatPointer(path), operation, code: 'secret-not-storable', detail };
 }
 
 function isSecret<T extends object>(
-  { secret, field }: PatchView<T>,
+  { field }: PatchView<T>,
   { path: [token = ''] }: ParsedOperation,
 ): boolean {
-  return secret !== undefined && field(token)?.name === secret.name;
+  return field(token)?.sealedAs !== undefined;
 }
 
 /** The settings with their secret under the name that clients know, so that every fault speaks of that name. */
@@ -185,8 +224,19 @@ function toStored<T extends object>({ secret }: PatchView<T>, settings: T): T {
 
 function renamed(settings: JsonObject, from: string, to: string): JsonObject {
   if (!Object.hasOwn(settings, from)) return settings;
-  const { [from]: value = null, ...rest } = settings;
-  return Object.freeze({ ...rest, [to]: value });
+  const copy: Record<string, Json> = {};
+  // Not by taking the member out and spreading the rest, which takes five times as long.
+  for (const [name, value] of Object.entries(settings)) copy[name === from ? to : name] = value;
+  return Object.freeze(copy);
+}
+
+function withClientName<T extends object>(
+  { secret }: PatchView<T>,
+  operation: ParsedOperation,
+): ParsedOperation {
+  const [token, ...rest] = operation.path;
+  if (secret === undefined || token !== secret.sealedAs) return operation;
+  return { ...operation, path: [secret.name, ...rest] };
 }
 
 function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject): JsonObject {
@@ -201,12 +251,15 @@ function withEmpty<T extends object>({ emptied }: PatchView<T>, settings: JsonOb
   return Object.freeze({ ...Object.fromEntries(emptied), ...settings });
 }
 
+const plainKeys: OwnPatchRules = { reservedKeys: 'plain' };
+
 function apply<T extends object>(
   { expand }: PatchView<T>,
   document: JsonObject,
   operations: readonly ParsedOperation[],
 ): Result<JsonObject> {
-  if (expand === undefined) return applyOperations(document, operations) as Result<JsonObject>;
+  // The rules of the view have seen to reserved keys; only a shorthand can still turn a value into one.
+  if (expand === undefined) return applyOperations(document, operations, plainKeys) as Result<JsonObject>;
   let current = document;
   for (const operation of operations) {
     // What a shorthand stands for is new, and becomes a part of the settings.
@@ -217,134 +270,47 @@ function apply<T extends object>(
   return ok(current);
 }
 
-/** What can be said against an operation before it is tried. */
-function ruleFaults<T extends object>(view: PatchView<T>, operation: ParsedOperation): readonly Fault[] {
-  const { path, from, value } = operation;
-  const refusal =
-    placeRefusal(view, operation, path) ??
-    (from === undefined ? undefined : placeRefusal(view, operation, from));
-  if (refusal !== undefined) return [refusal];
-  if (value !== undefined && isOversize(value)) {
-    const detail = 'holds a map of more than 1000 members or a list of more than 10000 items';
-    return [{ pointer: formatPointer(path), operation: operation.index, code: 'validation-failed', detail }];
-  }
-  const inside = value === undefined ? undefined : hasReservedKey(value);
-  if (inside === undefined) return [];
-  const detail = 'the value has a member with a reserved name';
-  return [
-    { pointer: formatPointer(path) + inside, operation: operation.index, code: 'reserved-key', detail },
-  ];
+/** What a patch did, before it is known whether the result is valid. */
+interface Change<T> {
+  /** The settings as they are. */
+  readonly before: T;
+  /** The same, as clients know them. */
+  readonly old: JsonObject;
+  /** What the operations made of them. */
+  readonly result: JsonObject;
+  /** The operations, for the faults. */
+  readonly operations: readonly ParsedOperation[];
 }
 
-function placeRefusal<T extends object>(
+const unchanged: Difference = { operations: [], inverse: [] };
+
+/** Validates what a patch made of the settings, and says what differs. */
+function conclude<T extends object>(
   view: PatchView<T>,
-  operation: ParsedOperation,
-  tokens: readonly string[],
-): Fault | undefined {
-  const refusal = reservedRefusal(tokens) ?? fieldRefusal(view, operation, tokens);
-  if (refusal === undefined) return undefined;
-  const [code, detail] = refusal;
-  return { pointer: formatPointer(tokens), operation: operation.index, code, detail };
-}
-
-/** Larger than any field may be: refused before it is copied for each operation that follows. */
-function isOversize(value: Json): boolean {
-  const left: Json[] = [value];
-  for (let each = left.pop(); each !== undefined; each = left.pop()) {
-    if (typeof each !== 'object' || each === null) continue;
-    const members = Object.values(each) as readonly Json[];
-    if (members.length > (Array.isArray(each) ? 10_000 : 1000)) return true;
-    for (const member of members) left.push(member);
-  }
-  return false;
-}
-
-type Refusal = readonly [code: ProblemCode, detail: string];
-
-function reservedRefusal(tokens: readonly string[]): Refusal | undefined {
-  const reserved = reservedToken(tokens);
-  return reserved === undefined ? undefined : ['reserved-key', `"${reserved}" cannot be used as a key`];
-}
-
-function fieldRefusal<T extends object>(
-  { field: fieldOf, names, readOnly }: PatchView<T>,
-  operation: ParsedOperation,
-  tokens: readonly string[],
-): Refusal | undefined {
-  const [token] = tokens;
-  if (token === undefined)
-    return ['op-not-allowed', `a patch changes fields, not the whole resource: ${names}`];
-  const field = fieldOf(token);
-  if (field !== undefined) return field.sealedAs === undefined ? undefined : secretRefusal(operation, tokens);
-  if (!readOnly.includes(token))
-    return ['field-unknown', `there is no such field; these can be modified: ${names}`];
-  return operation.op === 'test'
-    ? undefined
-    : ['field-not-modifiable', `this field cannot be modified; these can: ${names}`];
-}
-
-/** The same answer whatever is there and whatever was guessed. */
-function secretRefusal({ op, value }: ParsedOperation, tokens: readonly string[]): Refusal | undefined {
-  const writes = op === 'add' || op === 'replace' || op === 'remove';
-  if (!writes || tokens.length > 1) {
-    return ['field-write-only', 'this field can be set and removed, and in no way read or compared'];
-  }
-  if (op === 'remove' || isSealed(value)) return undefined;
-  const form = 'a text of 1 to 1024 bytes without control characters';
-  return ['password-unacceptable', `must be ${form} (a program seals it first)`];
-}
-
-/** Writes an operation in the terms of the settings: aliases, fields that were never set, sealed values. */
-function translate<T extends object>(view: PatchView<T>, operation: ParsedOperation): ParsedOperation {
-  const { op, path, from, value } = operation;
-  const [token = ''] = path;
-  const field = view.field(token);
-  if (field === undefined) return operation;
-  const place = {
-    path: named(view, path),
-    ...(from === undefined ? {} : { from: named(view, from) }),
-    ...(field.sealedAs !== undefined && isSealed(value) ? { value: value.sealed } : {}),
-  };
-  const whole = path.length === 1;
-  if (whole && op === 'remove' && field.empty !== undefined)
-    return { ...operation, ...place, op: 'add', value: field.empty };
-  return { ...operation, ...place, op: whole && op === 'replace' ? 'add' : op };
-}
-
-/** Moving away a list that is never absent leaves an empty one, as removing it does. */
-function withoutGap<T extends object>(
-  view: PatchView<T>,
-  operation: ParsedOperation,
-): readonly ParsedOperation[] {
-  const { op, path, from, index } = operation;
-  const [source] = from ?? [];
-  const empty = source === undefined || from?.length !== 1 ? undefined : view.field(source)?.empty;
-  if (op !== 'move' || source === path[0] || empty === undefined || from === undefined) return [operation];
-  return [
-    { ...operation, op: 'copy' },
-    { op: 'add', index, path: from, value: empty },
-  ];
-}
-
-function named<T extends object>({ field }: PatchView<T>, tokens: readonly string[]): readonly string[] {
-  const [token = '', ...rest] = tokens;
-  const name = field(token)?.name ?? token;
-  return name === token ? tokens : [name, ...rest];
+  change: Change<T>,
+  find: FindName,
+  check: PatchView<T>['check'],
+): Result<Patched<T>> {
+  const { before, old, result } = change;
+  if (result === old) return ok({ after: before, ...unchanged });
+  const valid = validate(view, change, find, check);
+  if (!valid.ok) return valid;
+  const after = toStored(view, valid.value);
+  const { operations, inverse } = difference(before as JsonObject, after as JsonObject);
+  return ok({ after: operations.length === 0 ? before : after, operations, inverse });
 }
 
 function validate<T extends object>(
   view: PatchView<T>,
-  settings: JsonObject,
-  before: T,
-  old: JsonObject,
-  operations: readonly ParsedOperation[],
+  { before, old, result, operations }: Change<T>,
   find: FindName,
+  check: PatchView<T>['check'],
 ): Result<T> {
-  const parsed = parseShape(view.shape, settings);
-  const resolved = resolveFields(view, settings, old, find);
-  const canonical = { ...settings, ...resolved.links } as unknown as T;
+  const parsed = parseShape(view.shape, result);
+  const resolved = resolveFields(view, result, old, find);
+  const canonical = resolved.settings as unknown as T;
   const after = parsed.ok ? (view.normalize?.(canonical) ?? canonical) : before;
-  const broken = parsed.ok ? (view.check?.(before, after) ?? []) : parsed.faults;
+  const broken = parsed.ok ? (check?.(before, after) ?? []) : parsed.faults;
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => locate(fault, operations));
   return { ok: false, problem: problemOf(faults) };
@@ -356,20 +322,22 @@ function validate<T extends object>(
  */
 function resolveFields<T extends object>(
   view: PatchView<T>,
-  settings: JsonObject,
+  written: JsonObject,
   old: JsonObject,
   find: FindName,
-): { readonly links: JsonObject; readonly faults: readonly Fault[] } {
-  const links: Record<string, readonly string[]> = {};
+): { readonly settings: JsonObject; readonly faults: readonly Fault[] } {
+  let settings = written;
   const faults: Fault[] = [];
   for (const [name, collection] of view.linked) {
-    const written = settings[name];
-    if (written === old[name] || !isTextList(written)) continue;
-    const resolved = resolveLinks(written, collection, find, [name]);
-    links[name] = resolved.links;
+    const [before, now] = [old[name], written[name]];
+    if (now === before || !isTextList(now)) continue;
+    // What the settings had before is canonical, and nothing can be removed that a link names.
+    const known = before as readonly string[];
+    const resolved = resolveLinks(now, collection, find, [name], known);
     for (const fault of resolved.faults) faults.push(fault);
+    if (!sameJson(now, resolved.links)) settings = { ...settings, [name]: resolved.links };
   }
-  return { links, faults };
+  return { settings, faults };
 }
 
 /** Adds the last operation that wrote, or took away, at, above or below the faulty place. */

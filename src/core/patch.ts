@@ -2,12 +2,13 @@
  * JSON Patch (RFC 6902): strict, atomic, path-copying.
  *
  * Every operation does exactly what it says at places that exist, or the whole patch is refused. A document is never
- * changed: what a patch touches is copied, once, and all the rest is shared. Patches are made by rfc6902, imported
- * here and nowhere else; it does not apply them, because it goes on after a failure and writes where it was not told.
+ * changed: what a patch touches is copied, once, and all the rest is shared. rfc6902, imported here and nowhere else,
+ * finds edits of lists; it does not apply patches, because it goes on after a failure and writes where it was not told.
  */
-import { createPatch, type Pointer } from 'rfc6902';
+import { createPatch } from 'rfc6902';
 
-import { checkJson, type Json } from './json.ts';
+import { finish, insertAt, removeAt, replaceAt, seal, type Draft } from './draft.ts';
+import { checkJson, type Json, type JsonLimits } from './json.ts';
 import * as pointer from './pointer.ts';
 import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result } from './problem.ts';
 
@@ -45,6 +46,15 @@ export interface PatchRules {
   readonly reservedKeys?: 'refuse' | 'plain';
 }
 
+/** What else a patch of our own may do. @internal */
+export interface OwnPatchRules extends PatchRules {
+  /**
+   * What becomes of an `add` of a member that is there: `replace`, the default, is RFC 6902 §4.1; `refuse` takes it
+   * for a `test` that failed, because no operation can say that a member must be absent.
+   */
+  readonly present?: 'replace' | 'refuse';
+}
+
 /** An operation whose form is right. @internal */
 export interface ParsedOperation {
   /** Position in the patch, from 0. */
@@ -58,8 +68,13 @@ export interface ParsedOperation {
   readonly value?: Json | undefined;
 }
 
-/** The limits of the administration interface. */
-const usual = { maxOperations: 100, maxPointerLength: 256, maxPointerTokens: 32, maxResultBytes: 1_048_576 };
+/** The limits of the administration interface. @internal */
+export const usualLimits = {
+  maxOperations: 100,
+  maxPointerLength: 256,
+  maxPointerTokens: 32,
+  maxResultBytes: 1_048_576,
+};
 
 /**
  * Applies a JSON Patch to a document: all of its operations, or none.
@@ -93,12 +108,13 @@ const usual = { maxOperations: 100, maxPointerLength: 256, maxPointerTokens: 32,
  * @public
  */
 export function applyPatch(document: Json, operations: unknown, rules: PatchRules = {}): Result<Json> {
-  const parsed = readOperations(operations, rules, (value) => checkJson(value, { depth: 500 }));
+  const parsed = takeOperations(operations, { depth: 500 }, rules);
   return parsed.ok ? applyOperations(document, parsed.value, rules) : parsed;
 }
 
 /**
- * Reads a frozen patch document: the form of each operation, or every fault with its pointer into the document.
+ * Reads a patch document that is frozen JSON: the form of each operation, or every fault with its pointer into the
+ * document.
  *
  * RFC 6902 §3 and §4; docs/spec-choices.md 28.
  *
@@ -106,6 +122,23 @@ export function applyPatch(document: Json, operations: unknown, rules: PatchRule
  */
 export function parseOperations(value: Json, rules: PatchRules = {}): Result<readonly ParsedOperation[]> {
   return readOperations(value, rules, (operand) => ok(operand as Json));
+}
+
+/**
+ * Reads a patch that a program gives, as {@link parseOperations} does: any JavaScript value, of which only the values
+ * of operations are copied.
+ *
+ * @param list - what was given
+ * @param limits - how deep the values may be
+ * @param rules - limits that differ from the usual ones
+ * @internal
+ */
+export function takeOperations(
+  list: unknown,
+  limits: JsonLimits,
+  rules: PatchRules = {},
+): Result<readonly ParsedOperation[]> {
+  return readOperations(list, rules, (operand) => checkJson(operand, limits));
 }
 
 /** What each operation has besides its path. */
@@ -123,7 +156,7 @@ type Admit = (value: unknown) => Result<Json>;
 
 /** Where the reading of a patch stands. */
 interface Reading {
-  readonly rules: PatchRules;
+  readonly limits: Limits;
   /** Turns a value into frozen JSON. */
   readonly admit: Admit;
   readonly faults: Fault[];
@@ -131,14 +164,26 @@ interface Reading {
   index: number;
 }
 
+type Limits = typeof usualLimits;
+
+function limitsOf({
+  maxOperations = usualLimits.maxOperations,
+  maxPointerLength = usualLimits.maxPointerLength,
+  maxPointerTokens = usualLimits.maxPointerTokens,
+  maxResultBytes = usualLimits.maxResultBytes,
+}: PatchRules): Limits {
+  return { maxOperations, maxPointerLength, maxPointerTokens, maxResultBytes };
+}
+
 function readOperations(list: unknown, rules: PatchRules, admit: Admit): Result<readonly ParsedOperation[]> {
-  const reading: Reading = { rules, admit, faults: [], index: 0 };
+  const limits = limitsOf(rules);
+  const { maxOperations } = limits;
+  const reading: Reading = { limits, admit, faults: [], index: 0 };
   const operations: ParsedOperation[] = [];
   try {
     if (!Array.isArray(list) || !pointer.isPlain(list))
       return fail('patch-malformed', 'A JSON Patch is an array of operations.');
     const { length } = list;
-    const { maxOperations = usual.maxOperations } = rules;
     if (length > maxOperations) {
       const most = `at most ${String(maxOperations)} are accepted`;
       return fail('patch-too-many-operations', `The patch has ${String(length)} operations; ${most}.`);
@@ -162,25 +207,34 @@ function readOperation(reading: Reading, item: unknown): ParsedOperation {
     blame(reading, '', 'patch-malformed', 'must be a plain object');
     return { index, op: 'test', path: [] };
   }
-  const op = readMember(item, 'op') as Operation['op'];
+  const given = { op: ownOp(item), path: ownPath(item), from: ownFrom(item), value: ownValue(item) };
+  const op = given.op as Operation['op'];
   const operand = operandOf.get(op);
   if (operand === undefined)
     blame(reading, '/op', 'patch-malformed', `must be one of ${Object.keys(operands).join(', ')}`);
-  const path = readPointer(reading, item, 'path');
-  const from = operand === 'from' ? readPointer(reading, item, 'from') : undefined;
-  const value = operand === 'value' ? readValue(reading, readMember(item, 'value')) : undefined;
+  const path = readPointer(reading, 'path', given.path);
+  const from = operand === 'from' ? readPointer(reading, 'from', given.from) : undefined;
+  const value = operand === 'value' ? readValue(reading, given.value) : undefined;
   return { index, op, path, from, value };
 }
 
-function readPointer(reading: Reading, item: object, name: 'path' | 'from'): readonly string[] {
-  const text = readMember(item, name);
-  const { maxPointerLength: length = usual.maxPointerLength, maxPointerTokens = usual.maxPointerTokens } =
-    reading.rules;
+/** What may be an operation. */
+type Given = Readonly<Partial<Record<'op' | 'path' | 'from' | 'value', unknown>>>;
+
+// Own members only, each read once: what a getter says the second time may be something else. One function for each,
+// because one for any name makes the reading of a patch take half as long again.
+const ownOp = (item: Given): unknown => (Object.hasOwn(item, 'op') ? item.op : undefined);
+const ownPath = (item: Given): unknown => (Object.hasOwn(item, 'path') ? item.path : undefined);
+const ownFrom = (item: Given): unknown => (Object.hasOwn(item, 'from') ? item.from : undefined);
+const ownValue = (item: Given): unknown => (Object.hasOwn(item, 'value') ? item.value : undefined);
+
+function readPointer(reading: Reading, name: 'path' | 'from', text: unknown): readonly string[] {
+  const { maxPointerLength: length, maxPointerTokens } = reading.limits;
   if (typeof text !== 'string') {
     blame(reading, `/${name}`, 'patch-malformed', text === undefined ? 'is required' : 'must be a text');
     return [];
   }
-  const tokens = text.length > length ? undefined : pointer.parsePointer(text);
+  const tokens = text.length > length ? undefined : pointer.recallPointer(text);
   if (tokens !== undefined && tokens.length <= maxPointerTokens) return tokens;
   const most = `at most ${String(length)} characters and ${String(maxPointerTokens)} tokens`;
   const rule = `must be "" or start with "/", have 0 or 1 after each "~", and ${most}`;
@@ -198,11 +252,6 @@ function readValue(reading: Reading, value: unknown): Json | undefined {
   return undefined;
 }
 
-/** An own member. Each is read once: what a getter says the second time may be something else. */
-function readMember(item: object, name: string): unknown {
-  return Object.hasOwn(item, name) ? (item as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
 function blame({ faults, index }: Reading, place: string, code: ProblemCode, detail: string): void {
   faults.push({ pointer: `/${String(index)}${place}`, operation: index, code, detail });
 }
@@ -217,21 +266,21 @@ function blame({ faults, index }: Reading, place: string, code: ProblemCode, det
 export function applyOperations(
   document: Json,
   operations: readonly ParsedOperation[],
-  rules: PatchRules = {},
+  rules: OwnPatchRules = {},
 ): Result<Json> {
-  const draft: pointer.Draft = { document, changes: 0, owned: [] };
+  const draft: Draft = { document, changes: 0, owned: [] };
   const run: Run = { draft, rules, size: 0 };
   for (const operation of operations) {
     const fault = reservedFault(run, operation) ?? perform(run, operation);
     if (fault !== undefined) return { ok: false, problem: problemOf([fault]) };
   }
-  return ok(pointer.finish(draft, document, operations.at(-1)?.path[0] ?? ''));
+  return ok(finish(draft, document, operations.at(-1)?.path[0] ?? ''));
 }
 
 /** Where the application of a patch stands. */
 interface Run {
-  readonly draft: pointer.Draft;
-  readonly rules: PatchRules;
+  readonly draft: Draft;
+  readonly rules: OwnPatchRules;
   /** No less than the size of the document; 0 before it is measured. */
   size: number;
 }
@@ -247,24 +296,30 @@ function reservedFault({ rules }: Run, operation: ParsedOperation): Fault | unde
 }
 
 function perform(run: Run, operation: ParsedOperation): Fault | undefined {
-  const { draft } = run;
+  const { draft, rules } = run;
   const { op, path, from = path, value = null } = operation;
   switch (op) {
     case 'add':
-      return settle(run, operation, value, pointer.insertAt(draft, path, value));
+      if (rules.present === 'refuse' && isMember(draft.document, path))
+        return faultOf(
+          operation,
+          'patch-test-failed',
+          'is there, where nothing was when this was to be added',
+        );
+      return settle(run, operation, value, insertAt(draft, path, value));
     case 'remove':
       if (path.length === 0) return faultOf(operation, 'op-not-allowed', 'the document cannot be removed');
-      return pointer.removeAt(draft, path) ? undefined : missing(run, operation, path);
+      return removeAt(draft, path) ? undefined : missing(run, operation, path);
     case 'replace':
-      return settle(run, operation, value, pointer.replaceAt(draft, path, value));
+      return settle(run, operation, value, replaceAt(draft, path, value));
     case 'move':
       return move(run, operation, from);
     case 'copy': {
       // What will be in two places must not be changed in one of them.
-      pointer.seal(draft);
+      seal(draft);
       const source = pointer.valueAt(draft.document, from);
       if (source === undefined) return missing(run, operation, from);
-      return settle(run, operation, source, pointer.insertAt(draft, path, source));
+      return settle(run, operation, source, insertAt(draft, path, source));
     }
     case 'test': {
       const found = pointer.valueAt(draft.document, path);
@@ -277,6 +332,12 @@ function perform(run: Run, operation: ParsedOperation): Fault | undefined {
   }
 }
 
+/** Whether a path leads to a member of an object, and not to an item of a list, which makes room. */
+function isMember(document: Json, path: readonly string[]): boolean {
+  const parent = pointer.valueAt(document, path, path.length - 1) ?? null;
+  return !pointer.isArray(parent) && pointer.childOf(parent, path.at(-1) ?? '') !== undefined;
+}
+
 function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fault | undefined {
   const { draft } = run;
   const { path } = operation;
@@ -284,7 +345,7 @@ function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fa
   if (within && path.length > from.length) return faultOf(operation, 'op-not-allowed', 'is in what is moved');
   const value = pointer.valueAt(draft.document, from);
   if (value === undefined) return missing(run, operation, from);
-  if (within || (pointer.removeAt(draft, from) && pointer.insertAt(draft, path, value))) return undefined;
+  if (within || (removeAt(draft, from) && insertAt(draft, path, value))) return undefined;
   return missing(run, operation, path);
 }
 
@@ -293,8 +354,9 @@ function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean
   const { draft, rules, size } = run;
   if (!done) return missing(run, operation, operation.path);
   if (draft.changes === 0) return undefined;
-  const { maxResultBytes: most = usual.maxResultBytes } = rules;
-  const sum = size + pointer.sizeOf(value, most) + (operation.path.at(-1)?.length ?? 0) + 4;
+  const { maxResultBytes: most = usualLimits.maxResultBytes } = rules;
+  const sum =
+    size + pointer.sizeOf(value, most) + (operation.path[operation.path.length - 1]?.length ?? 0) + 4;
   // What was taken out is not subtracted: a sum that is too high is only a reason to measure.
   run.size = size === 0 || sum > most ? pointer.sizeOf(draft.document, most) : sum;
   if (run.size <= most) return undefined;
@@ -309,89 +371,13 @@ function faultOf(operation: ParsedOperation, code: ProblemCode, detail: string, 
   return { pointer: pointer.formatPointer(at), operation: operation.index, code, detail };
 }
 
-/** How a patch is made. @public */
-export interface DiffOptions {
-  /** Puts a `test` of the old value before each `remove` and `replace`: who changed it meanwhile is not overruled. */
-  readonly guards?: boolean;
-}
-
 /**
- * Makes a JSON Patch that turns one document into another.
+ * The fewest edits that make of one list of scalars another, with paths from the list on.
  *
- * Members that stay are not mentioned; lists that differ much are replaced. The patch keeps to the default limits of
- * {@link PatchRules} for operations and pointers: where the differences are too many, whole members are replaced, or
- * the whole document.
+ * It takes time in the product of their lengths.
  *
- * @param from - plain JSON, the document as it is
- * @param to - plain JSON, the document as it should be
- * @param options - how the patch is made
- * @returns the operations; none when the documents are equal
- *
- * @example
- * ```ts
- * import { diff } from 'gateway-admin-core';
- *
- * diff({ port: 3306 }, { port: 3307 }); // => [{ "op": "replace", "path": "/port", "value": 3307 }]
- * diff({ port: 3306 }, {}, { guards: true }).map(({ op }) => op); // => ["test", "remove"]
- * ```
- *
- * RFC 6902 §4.
- *
- * @public
+ * @internal
  */
-export function diff(from: Json, to: Json, { guards = false }: DiffOptions = {}): readonly Operation[] {
-  const attempt = (depth: number): readonly Operation[] => {
-    const operations = createPatch(from, to, comparer(depth)) as readonly Operation[];
-    const patch = guards ? guarded(from, operations) : operations;
-    const short = patch.every(({ path }) => path.length <= usual.maxPointerLength);
-    return depth === 0 || (short && patch.length <= usual.maxOperations) ? patch : attempt(depth > 1 ? 1 : 0);
-  };
-  return attempt(usual.maxPointerTokens);
-}
-
-/** What rfc6902 asks about two values first: an answer of `undefined` leaves them to it. */
-function comparer(depth: number): (from: Json, to: Json, at: Pointer) => Operation[] | undefined {
-  return (from, to, at) => {
-    if (pointer.sameJson(from, to)) return [];
-    if (at.tokens.length > depth) return [{ op: 'replace', path: at.toString(), value: to }];
-    return pointer.isArray(from) && pointer.isArray(to) ? compareItems(from, to, at, depth) : undefined;
-  };
-}
-
-type Items = readonly Json[];
-
-/** rfc6902 compares every item with every other, so that only short lists of scalars are left to it. */
-function compareItems(from: Items, to: Items, at: Pointer, depth: number): Operation[] | undefined {
-  if (from.length * to.length <= 1000 && ![...from, ...to].some(pointer.isContainer)) return undefined;
-  const path = at.toString();
-  if (from.length === to.length) {
-    const inside = comparer(depth - at.tokens.length + 1);
-    const [before, after] = [Object.fromEntries(from.entries()), Object.fromEntries(to.entries())];
-    const operations = createPatch(before, after, inside) as readonly Operation[];
-    return operations.map((operation) => ({ ...operation, path: path + operation.path }));
-  }
-  const start = pointer.sharedStart(from, to);
-  const end = pointer.sharedStart(from.slice(start).reverse(), to.slice(start).reverse());
-  const gone = from.slice(start, from.length - end);
-  const come = to.slice(start, to.length - end);
-  if (gone.length + come.length > to.length) return [{ op: 'replace', path, value: to }];
-  const itemPath = (index: number): string => `${path}/${String(index)}`;
-  const remove: Operation = { op: 'remove', path: itemPath(start) };
-  const adds = come.map((value, i): Operation => ({ op: 'add', path: itemPath(start + i), value }));
-  return [...gone.map(() => remove), ...adds];
-}
-
-/** Puts a test of the old value before each operation that takes one away. */
-function guarded(document: Json, operations: readonly Operation[]): readonly Operation[] {
-  const draft: pointer.Draft = { document, changes: 0, owned: [] };
-  return operations.flatMap((operation): Operation[] => {
-    const tokens = pointer.parsePointer(operation.path) ?? [];
-    const old = pointer.valueAt(draft.document, tokens);
-    if (operation.op === 'add') pointer.insertAt(draft, tokens, operation.value);
-    if (operation.op === 'replace') pointer.replaceAt(draft, tokens, operation.value);
-    if (operation.op === 'remove') pointer.removeAt(draft, tokens);
-    pointer.seal(draft);
-    const guard = { op: 'test', path: operation.path, value: old ?? null } as const;
-    return operation.op === 'add' ? [operation] : [guard, operation];
-  });
+export function editList(before: readonly Json[], after: readonly Json[]): readonly Operation[] {
+  return createPatch(before, after);
 }

@@ -22,7 +22,11 @@ export type FindName = (collection: string, key: string) => string | undefined;
 
 /** Whether a value is a list of texts, as lists of links are. @internal */
 export function isTextList(value: Json | undefined): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  if (!Array.isArray(value)) return false;
+  // By index: `every` of a frozen array takes four times as long on Node 20.
+  for (let index = value.length - 1; index >= 0; index -= 1)
+    if (typeof value[index] !== 'string') return false;
+  return true;
 }
 
 /** The canonical links and what is wrong with the others. @internal */
@@ -39,6 +43,7 @@ export interface Resolved {
  * @param collection - the collection they must be of, such as `servers`
  * @param find - look-up of names
  * @param path - where the links stand in what was sent
+ * @param known - links that are canonical and resolve, as those do that a snapshot holds
  * @internal
  */
 export function resolveLinks(
@@ -46,24 +51,35 @@ export function resolveLinks(
   collection: string,
   find: FindName,
   path: readonly (string | number)[],
+  known: readonly string[] = [],
 ): Resolved {
-  const resolved = new Map<string, number>();
+  const canonical: string[] = [];
+  const positions = new Map<string, number>();
   const faults: Fault[] = [];
-  for (const [position, link] of links.entries()) {
-    if (position >= mostLinks) break;
-    const canonical = resolveLink(link, collection, find);
-    const earlier = canonical === undefined ? undefined : resolved.get(canonical);
-    if (canonical === undefined || earlier !== undefined) {
+  const isKnown = known.length === 0 ? undefined : lookUpOf(known);
+  for (let position = 0; position < Math.min(links.length, mostLinks); position += 1) {
+    const link = links[position] ?? '';
+    const resolved = isKnown?.(link) === true ? link : resolveLink(link, collection, find);
+    const earlier = resolved === undefined ? undefined : positions.get(resolved);
+    if (resolved !== undefined && earlier === undefined) {
+      positions.set(resolved, position);
+      canonical.push(resolved);
+    } else {
       const detail =
         earlier === undefined
           ? unresolved(link, collection)
           : `names the same thing as item ${String(earlier)}`;
       faults.push({ pointer: formatPointer([...path, position]), code: 'link-unresolved', detail });
-    } else {
-      resolved.set(canonical, position);
     }
   }
-  return { links: [...resolved.keys()], faults };
+  return { links: canonical, faults };
+}
+
+function lookUpOf(known: readonly string[]): (link: string) => boolean {
+  // A few are found fastest by looking at each, many only by a set.
+  if (known.length <= 16) return (link) => known.includes(link);
+  const set = new Set(known);
+  return (link) => set.has(link);
 }
 
 /** The canonical form of a link, or `undefined` when it names nothing of the collection. @internal */

@@ -109,8 +109,8 @@ export interface Protector {
   hash(password: string): Promise<string | undefined>;
   /** What the host has against the password of an admin user; `undefined` for nothing. */
   objection(password: string): string | undefined;
-  /** Seals a secret that the host has to read again. */
-  seal(secret: string): Promise<string>;
+  /** Seals a secret that the host has to read again; gives `undefined` when it could not be read after a restart. */
+  seal(secret: string): Promise<string | undefined>;
 }
 
 /**

@@ -1,9 +1,10 @@
 /**
  * Updates: how a change of settings is told, in events and in effects.
  */
+import { difference } from './diff.ts';
 import type { Json } from './json.ts';
-import { diff, type Operation } from './patch.ts';
-import { formatPointer, sameJson } from './pointer.ts';
+import type { Operation } from './patch.ts';
+import { sameJson } from './pointer.ts';
 
 /**
  * A change of the settings of one resource.
@@ -20,38 +21,24 @@ export interface Update<T> {
 }
 
 /**
- * Gives the operations that lead from some settings to others, field by field: a field that is the same object needs
- * none, and only fields that hold lists or maps on both sides are looked into.
+ * A change of the settings of one resource, with the way back.
  *
- * @internal
+ * @public
  */
-export function updateOperations(before: object, after: object): readonly Operation[] {
-  const [old, now] = [before as JsonFields, after as JsonFields];
-  const gone = Object.keys(old).filter((name) => !Object.hasOwn(now, name));
-  const removes = gone.map((name): Operation => ({ op: 'remove', path: formatPointer([name]) }));
-  return [
-    ...removes,
-    ...Object.entries(now).flatMap(([name, value]) => fieldOperations(name, old[name], value)),
-  ];
-}
-
-type JsonFields = Readonly<Record<string, Json>>;
-
-function fieldOperations(name: string, before: Json | undefined, after: Json): readonly Operation[] {
-  if (before === after) return [];
-  const path = formatPointer([name]);
-  if (before === undefined) return [{ op: 'add', path, value: after }];
-  if (sameJson(before, after)) return [];
-  const inside =
-    typeof before === 'object' && typeof after === 'object' && Array.isArray(before) === Array.isArray(after);
-  if (!inside) return [{ op: 'replace', path, value: after }];
-  return diff(before, after).map((operation) => ({ ...operation, path: path + operation.path }));
+export interface ReversibleUpdate<T> extends Update<T> {
+  /**
+   * The operations that lead from `after` back to `before`, each with a `test` before it of what is there after the
+   * change: where somebody changed it since, they fail. An `add` of a member has none, because no `test` can say that
+   * a member is absent; {@link revert} sees to that.
+   */
+  readonly inverse: readonly Operation[];
 }
 
 /** The same update, backwards. @internal */
 export function invertUpdate<T extends object, U extends Update<T>>(update: U): U {
   const { before, after } = update;
-  return { ...update, before: after, after: before, operations: updateOperations(after, before) };
+  const { operations } = difference(after as Json, before as Json);
+  return { ...update, before: after, after: before, operations };
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * The ports: what a host program must or may implement. Types only.
  */
+import type { Json } from '../core/json.ts';
 import type { Effect } from '../resources/index.ts';
 import type { Telemetry } from '../snapshot/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -74,6 +75,57 @@ export interface Secrets {
   seal(secret: string): Promise<string>;
   /** Opens what `seal` made. Rejects when the text was not made with this key, or was changed. */
   open(sealed: string): Promise<string>;
+}
+
+/**
+ * What a store holds.
+ *
+ * @public
+ */
+export interface StoredHistory {
+  /** What was last given to `compact`; left out when nothing ever was. */
+  readonly state?: Json;
+  /** What was appended since, in order. */
+  readonly records: readonly Json[];
+  /** Where the next record goes. */
+  readonly position: string;
+  /** What had to be repaired, for the operator; left out when nothing had to be. */
+  readonly repaired?: string;
+}
+
+/**
+ * Keeps the configuration and the admin users. What is kept is plain JSON that the store need not understand; it holds
+ * hashes and sealed texts, so keep it as safe as the configuration itself.
+ *
+ * Only one call is under way at a time. After a call that rejected there is no other but the disposal: what it was to
+ * keep may be there or not.
+ *
+ * @public
+ */
+export interface ConfigurationStore {
+  /** Whether what was appended outlives the process. */
+  readonly durable: boolean;
+  /** Gives what is there. Called once, first. Rejects when what is there is damaged: nothing is guessed. */
+  load(): Promise<StoredHistory>;
+  /**
+   * Appends records in order. Resolves once they are kept as safely as the store ever does.
+   *
+   * @param records - one record or more. A store that fails in between may keep the first of them
+   * @param options - `expectedPosition`: where the records go. A store whose end is elsewhere, since another writer was
+   *   faster, rejects and keeps none of them
+   * @returns the position of the next record
+   */
+  append(records: readonly Json[], options: { readonly expectedPosition: string }): Promise<string>;
+  /**
+   * Puts a state in the place of everything that was appended. Until it is kept, what was there still is.
+   *
+   * @param state - what the records up to the position amount to
+   * @param options - `expectedPosition`: the end of the records, as for `append`
+   * @returns the position of the next record
+   */
+  compact(state: Json, options: { readonly expectedPosition: string }): Promise<string>;
+  /** Releases what the store holds, such as files and locks. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**

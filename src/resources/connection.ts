@@ -181,6 +181,7 @@ function toRepresentation(
 export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { session, id, server, role, state }, change) =>
       withSessions(
         snapshot,
@@ -193,17 +194,20 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
   },
   'connection.updated': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { session, id, role, state }, change) =>
       withSessions(snapshot, snapshot.sessions.updateConnection(session, id, { role, state }, change)),
   },
   'connection.closed': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { session, id }, change) =>
       withSessions(snapshot, snapshot.sessions.closeConnection({ session, id }, change)),
   },
   'connections.closed': {
     origin: 'command',
     effect: 'connections.close',
+    revert: 'irreversible',
     evolve: (snapshot, { connections }, change) =>
       withSessions(
         snapshot,

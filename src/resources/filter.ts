@@ -16,11 +16,11 @@ import { formatPointer, reservedToken } from '../core/pointer.ts';
 import type { Fault } from '../core/problem.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
-import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
+import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes } from '../snapshot/route.ts';
 import { linkOf, replaceSettings, type Snapshot } from '../snapshot/snapshot.ts';
-import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
+import { patchAsGiven, revertUpdate, type Patchable } from '../snapshot/transition.ts';
 
 /**
  * A parameter of a filter.
@@ -85,7 +85,7 @@ export interface OfFilter {
  *
  * @public
  */
-export type FilterEvent = OfFilter & EventOf<'filter.updated'> & Update<FilterSettings>;
+export type FilterEvent = OfFilter & EventOf<'filter.updated'> & ReversibleUpdate<FilterSettings>;
 
 /**
  * What the host is asked to do with a filter: change its settings.
@@ -169,6 +169,7 @@ export const filterEvents: EventTable<Snapshot, FilterEvent> = {
   'filter.updated': {
     origin: 'command',
     effect: 'filter.update',
+    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.filter, event, context),
     evolve: (snapshot, event, change) =>
       replaceSettings(snapshot, 'filters', event.filter, change, (settings) => mergeUpdate(settings, event)),
   },
@@ -240,8 +241,8 @@ const patchable: Patchable<'filters', FilterSettings, FilterEvent, FilterEffect>
   }),
   settings: (filter) => filter.settings,
   shown: toFilterRepresentation,
-  consequence: (head, filter, update) => ({
-    event: { type: 'filter.updated', ...head, filter, ...update },
+  consequence: (head, filter, update, inverse) => ({
+    event: { type: 'filter.updated', ...head, filter, ...update, inverse },
     effect: { type: 'filter.update', resource: head.resource, filter, ...update },
   }),
 };

@@ -7,6 +7,7 @@ import {
   type Context,
   type DecisionOf,
   type EffectTable,
+  type EventRow,
   type EventTable,
   type StepOf,
 } from '../core/decision.ts';
@@ -53,6 +54,7 @@ import {
   type MonitorEvent,
   type MonitorObservation,
 } from './monitor.ts';
+import { operationEvents, type OperationEvent } from './operation.ts';
 import {
   serverDocument,
   serverEffects,
@@ -97,7 +99,8 @@ export type Event =
   | SessionEvent
   | ConnectionEvent
   | FilterEvent
-  | UserEvent;
+  | UserEvent
+  | OperationEvent;
 
 /**
  * Everything that the host can be asked to do.
@@ -146,6 +149,7 @@ export const eventTable: EventTable<Snapshot, Event> = {
   ...connectionEvents,
   ...filterEvents,
   ...userEvents,
+  ...operationEvents,
 };
 
 /** How each effect is taken back. @internal */
@@ -267,6 +271,49 @@ export function evolve(snapshot: Snapshot, events: readonly Event[]): Snapshot {
  * @public
  */
 export const sequence: (...steps: readonly Step[]) => Step = sequenceFor(eventTable, effectTable);
+
+/**
+ * Undoes what an event tells of: what was started is stopped, what was stopped is started, a user who was created is
+ * deleted, and settings that were changed are changed back.
+ *
+ * It is a step like any other, decided on the snapshot it is given. Settings changed elsewhere since stay as they are;
+ * where somebody changed the same place since, the step is refused with `patch-test-failed`, or with
+ * `patch-path-missing` when the place is gone. So it is when the event has been undone already. Passwords are changed
+ * back too, which no patch can do.
+ *
+ * @param event - what happened: an event of a decision, of `admin.events()` or of a journal, with its secrets
+ * @returns the step, with an event that can be undone in its turn
+ * @throws RangeError for an event that cannot be undone: what was closed, deleted or flushed, and what the host reports
+ * @throws TypeError for an event of unknown type
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, patchService, revert } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute', max_connection: 100 }] });
+ * const operations = [{ op: 'replace', path: '/max_connection', value: 5 }] as const;
+ * const patched = patchService(snapshot, 'Sales', operations, { now: 0 });
+ * const [event] = patched.outcome === 'accepted' ? patched.events : [];
+ * const undone = event && revert(event)(patched.next, { now: 1 });
+ * undone?.next.services.get('sales')?.settings.max_connection; // => 100
+ * ```
+ *
+ * @public
+ */
+export function revert(event: Event): Step {
+  if (!Object.hasOwn(eventTable, event.type))
+    throw new TypeError(`There is no event of type "${event.type}"`);
+  // The row of an event takes that very event, and wishes what its kind can wish; the index hides both.
+  const decide = eventTable[event.type].revert as EventRow<Snapshot, Event, Decision>['revert'];
+  if (decide === 'irreversible')
+    throw new RangeError(`What "${event.type}" tells of cannot be undone. What can: ${revertible()}.`);
+  return (snapshot, context) => decide(snapshot, event, context);
+}
+
+function revertible(): string {
+  const rows = Object.entries<{ readonly revert: unknown }>(eventTable);
+  return rows.flatMap(([type, { revert }]) => (revert === 'irreversible' ? [] : [type])).join(', ');
+}
 
 /**
  * Folds what the host reports over a snapshot, as one change.

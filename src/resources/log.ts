@@ -139,6 +139,7 @@ export const logEvents: EventTable<Snapshot, LogEvent> = {
   'logs.flushed': {
     origin: 'command',
     effect: 'logs.flush',
+    revert: 'irreversible',
     evolve: (snapshot, { at }, change) => ({
       ...snapshot,
       logs: Object.freeze({

@@ -23,11 +23,12 @@ import type { Operation } from '../core/patch.ts';
 import { definePatchView } from '../core/patch-view.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
-import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
+import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes, stepRoutes } from '../snapshot/route.ts';
 import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { decideStep, patchAsGiven, type Patchable, type Startable } from '../snapshot/transition.ts';
+import { decideStep, patchAsGiven, revertUpdate } from '../snapshot/transition.ts';
+import type { Patchable, Startable } from '../snapshot/transition.ts';
 
 /**
  * The states of a monitor. `failed` is only ever reported by the host.
@@ -100,7 +101,7 @@ export interface OfMonitor {
 export type MonitorEvent = OfMonitor &
   (
     | EventOf<'monitor.started' | 'monitor.stopped' | 'monitor.failed'>
-    | (EventOf<'monitor.updated'> & Update<MonitorSettings>)
+    | (EventOf<'monitor.updated'> & ReversibleUpdate<MonitorSettings>)
   );
 
 /**
@@ -207,12 +208,23 @@ function becomes(state: MonitorState): EventRow<Snapshot, OfMonitor>['evolve'] {
 
 /** @internal */
 export const monitorEvents: EventTable<Snapshot, MonitorEvent> = {
-  'monitor.started': { origin: 'command', effect: 'monitor.start', evolve: becomes('started') },
-  'monitor.stopped': { origin: 'command', effect: 'monitor.stop', evolve: becomes('stopped') },
-  'monitor.failed': { origin: 'report', evolve: becomes('failed') },
+  'monitor.started': {
+    origin: 'command',
+    effect: 'monitor.start',
+    revert: (snapshot, { monitor }, context) => stopMonitor(snapshot, monitor, context),
+    evolve: becomes('started'),
+  },
+  'monitor.stopped': {
+    origin: 'command',
+    effect: 'monitor.stop',
+    revert: (snapshot, { monitor }, context) => startMonitor(snapshot, monitor, context),
+    evolve: becomes('stopped'),
+  },
+  'monitor.failed': { origin: 'report', revert: 'irreversible', evolve: becomes('failed') },
   'monitor.updated': {
     origin: 'command',
     effect: 'monitor.update',
+    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.monitor, event, context),
     evolve: (snapshot, event, change) =>
       replaceSettings(snapshot, 'monitors', event.monitor, change, (settings) =>
         mergeUpdate(settings, event),
@@ -267,8 +279,8 @@ const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEff
   }),
   settings: (monitor) => monitor.settings,
   shown: (_snapshot, monitor) => toMonitorRepresentation(monitor),
-  consequence: (head, monitor, update) => ({
-    event: { type: 'monitor.updated', ...head, monitor, ...update },
+  consequence: (head, monitor, update, inverse) => ({
+    event: { type: 'monitor.updated', ...head, monitor, ...update, inverse },
     effect: { type: 'monitor.update', resource: head.resource, monitor, ...update },
   }),
 };

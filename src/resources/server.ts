@@ -17,11 +17,11 @@ import { sameJson } from '../core/pointer.ts';
 import { definePatchView } from '../core/patch-view.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
-import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
+import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes } from '../snapshot/route.ts';
 import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { patchAsGiven, type Patchable } from '../snapshot/transition.ts';
+import { patchAsGiven, revertUpdate, type Patchable } from '../snapshot/transition.ts';
 
 /**
  * The words a status is made of. An empty status means that the server is down.
@@ -109,7 +109,7 @@ export interface OfServer {
 export type ServerEvent = OfServer &
   (
     | (EventOf<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
-    | (EventOf<'server.updated'> & Update<ServerSettings>)
+    | (EventOf<'server.updated'> & ReversibleUpdate<ServerSettings>)
   );
 
 /**
@@ -239,6 +239,7 @@ function mergeWords(
 export const serverEvents: EventTable<Snapshot, ServerEvent> = {
   'server.reported': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { server, status }, change) =>
       revise(snapshot, 'servers', server, change, (draft, { settings }) => {
         const next = reportedStatus(settings.state, status);
@@ -248,6 +249,7 @@ export const serverEvents: EventTable<Snapshot, ServerEvent> = {
   'server.updated': {
     origin: 'command',
     effect: 'server.update',
+    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.server, event, context),
     evolve: (snapshot, event, change) =>
       replaceSettings(snapshot, 'servers', event.server, change, (settings) => ({
         ...mergeUpdate(settings, event),
@@ -289,8 +291,8 @@ const patchable: Patchable<'servers', ServerSettings, ServerEvent, ServerEffect>
   }),
   settings: (server) => server.settings,
   shown: (_snapshot, server) => ({ ...toServerRepresentation(server), state: server.settings.state }),
-  consequence: (head, server, update) => ({
-    event: { type: 'server.updated', ...head, server, ...update },
+  consequence: (head, server, update, inverse) => ({
+    event: { type: 'server.updated', ...head, server, ...update, inverse },
     effect: { type: 'server.update', resource: head.resource, server, ...update },
   }),
 };

@@ -17,11 +17,12 @@ import type { Operation } from '../core/patch.ts';
 import type { RouteOf } from '../core/route.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
-import { invertUpdate, mergeUpdate, type Update } from '../core/update.ts';
+import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import { patchRoute, readRoutes, stepRoutes, type Readable } from '../snapshot/route.ts';
 import { linkOf, touch, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { decideStep, patchAsGiven, type Patchable, type Startable } from '../snapshot/transition.ts';
+import { decideStep, patchAsGiven, revertUpdate } from '../snapshot/transition.ts';
+import type { Patchable, Startable } from '../snapshot/transition.ts';
 import { optionalSettings, servicePatchView, settings, type ServiceSettings } from './service-settings.ts';
 import { listenerRoute, listenerShape, type Listener } from './listener.ts';
 
@@ -90,7 +91,7 @@ export interface OfService {
 export type ServiceEvent = OfService &
   (
     | EventOf<'service.started' | 'service.stopped' | 'service.failed'>
-    | (EventOf<'service.updated'> & Update<ServiceSettings>)
+    | (EventOf<'service.updated'> & ReversibleUpdate<ServiceSettings>)
   );
 
 /**
@@ -219,6 +220,7 @@ export const serviceEvents: EventTable<Snapshot, ServiceEvent> = {
   'service.started': {
     origin: 'command',
     effect: 'service.start',
+    revert: (snapshot, { service }, context) => stopService(snapshot, service, context),
     evolve: (snapshot, { service, at }, change) =>
       revise(snapshot, 'services', service, change, (draft) => {
         draft.state = 'started';
@@ -228,15 +230,14 @@ export const serviceEvents: EventTable<Snapshot, ServiceEvent> = {
   'service.stopped': {
     origin: 'command',
     effect: 'service.stop',
+    revert: (snapshot, { service }, context) => startService(snapshot, service, context),
     evolve: becomes('stopped'),
   },
-  'service.failed': {
-    origin: 'report',
-    evolve: becomes('failed'),
-  },
+  'service.failed': { origin: 'report', revert: 'irreversible', evolve: becomes('failed') },
   'service.updated': {
     origin: 'command',
     effect: 'service.update',
+    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.service, event, context),
     evolve(snapshot, event, change) {
       const next = replaceSettings(snapshot, 'services', event.service, change, (settings) =>
         mergeUpdate(settings, event),
@@ -298,8 +299,8 @@ const patchable: Patchable<'services', ServiceSettings, ServiceEvent, ServiceEff
   view: servicePatchView,
   settings: (service) => service.settings,
   shown: toServiceRepresentation,
-  consequence: (head, service, update) => ({
-    event: { type: 'service.updated', ...head, service, ...update },
+  consequence: (head, service, update, inverse) => ({
+    event: { type: 'service.updated', ...head, service, ...update, inverse },
     effect: { type: 'service.update', resource: head.resource, service, ...update },
   }),
 };

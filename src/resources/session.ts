@@ -167,6 +167,7 @@ function toRepresentation(
 export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
       withSessions(
         snapshot,
@@ -178,17 +179,20 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
   },
   'session.updated': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { id, state, user }, change) =>
       withSessions(snapshot, snapshot.sessions.update(id, { state, user }, change)),
   },
   'session.closed': {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (snapshot, { id, connected }, change) =>
       withSessions(snapshot, snapshot.sessions.close({ id, connected }, change)),
   },
   'sessions.closed': {
     origin: 'command',
     effect: 'sessions.close',
+    revert: 'irreversible',
     evolve: (snapshot, { sessions }, change) =>
       withSessions(
         snapshot,

@@ -110,6 +110,7 @@ export const userDocument: DocumentPart<User, NewUser> = {
 export const userEvents: EventTable<Snapshot, UserEvent> = {
   'user.created': {
     origin: 'command',
+    revert: (snapshot, { user }, context) => deleteUser(snapshot, user, context),
     evolve(snapshot, { user: key, name, passwordHash }, change) {
       if (snapshot.users.get(key) !== undefined) return snapshot;
       return put(
@@ -121,6 +122,7 @@ export const userEvents: EventTable<Snapshot, UserEvent> = {
   },
   'user.deleted': {
     origin: 'command',
+    revert: 'irreversible',
     evolve(snapshot, { user }, change) {
       const users = snapshot.users.without(user, nextVersion(never, change));
       return users === snapshot.users ? snapshot : { ...snapshot, users };

@@ -1,22 +1,25 @@
 /**
- * The running administration interface: one snapshot, the writer that changes it, the handler that shows it.
+ * The running administration interface: what it is made of, what it can do, and how it is begun.
  */
-import type { Context } from '../core/decision.ts';
-import { parseEntityTags } from '../core/etag.ts';
-import { listFaults, type Fault } from '../core/problem.ts';
-import { createRouter } from '../core/router.ts';
-import { createTimeFormat } from '../core/time.ts';
-import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { AdminRequest, Authenticate, Clock, GatewayPort, Hasher, Secrets } from '../ports/port.ts';
-import { createSecrets } from '../ports/secrets.ts';
-import { systemClock } from '../ports/system-clock.ts';
-import { observe, routes, type Decision, type Observation, type Step } from '../resources/index.ts';
+import type {
+  Authenticate,
+  AdminRequest,
+  Clock,
+  ConfigurationStore,
+  GatewayPort,
+  Hasher,
+  Secrets,
+} from '../ports/port.ts';
+import type { Decision, Observation, Step } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { bounded } from './bounded.ts';
-import { EventLog, type EventGap, type EventsOptions, type PublishedEvent } from './event-log.ts';
-import { createRequestHandler, preconditionFailure, type Authorize, type Handled } from './handler.ts';
-import { limitsFrom, type Limits } from './limits.ts';
-import { Writer, type Command, type Execution } from './writer.ts';
+import { assemble, basics, withEpoch } from './assembly.ts';
+import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
+import type { Execution } from './execution.ts';
+import type { Authorize, Handled } from './handler.ts';
+import { lifeOf, longestUnmarked, restore } from './history.ts';
+import { noJournal, openJournal } from './journal.ts';
+import type { Limits } from './limits.ts';
+import type { Closes } from './plan.ts';
 
 /**
  * What a running administration interface is made of.
@@ -46,6 +49,21 @@ export interface AdminOptions {
   readonly limits?: Partial<Limits>;
   /** Told of what is wrong in the host or in here: malformed reports, errors thrown. Does nothing by default. */
   readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * What a running administration interface with a store is made of.
+ *
+ * @public
+ */
+export interface OpenAdminOptions extends AdminOptions {
+  /**
+   * The state with which an empty store begins. A store that is not empty wins; what tells of the process of the
+   * gateway (its instance, threads, tasks, modules and where it logs) is always taken from here, and sessions never are.
+   */
+  readonly snapshot: Snapshot;
+  /** Keeps the configuration and the admin users. It belongs to the interface from now on, which disposes of it. */
+  readonly store: ConfigurationStore;
 }
 
 /**
@@ -84,8 +102,14 @@ export interface Admin {
    * with a RangeError when the link of `ifMatch` is not that of a resource.
    */
   execute(step: Step, options?: ExecuteOptions): Promise<Execution>;
-  /** Decides as {@link Admin.execute} would at this moment, and does nothing. */
-  plan(step: Step, options?: Omit<ExecuteOptions, 'signal'>): Decision;
+  /** Decides as {@link Admin.execute} would at this moment, says what it would close, and does nothing. */
+  plan(
+    step: Step,
+    options?: Omit<ExecuteOptions, 'signal'>,
+  ): Decision & {
+    /** How many sessions and backend connections would be closed. */
+    readonly closes: Closes;
+  };
   /** Takes in what the host reports. Synchronous, never queued; what is malformed goes to `onError`. */
   report(report: Observation | readonly Observation[]): void;
   /**
@@ -98,23 +122,6 @@ export interface Admin {
   close(): Promise<void>;
   /** The same as {@link Admin.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/**
- * A report of the host has faults. Goes to `onError`; what is sound in the report holds.
- *
- * @public
- */
-export class ReportError extends Error {
-  /** Every fault, with its pointer into the report. */
-  readonly faults: readonly Fault[];
-
-  /** @param faults - every fault; the message lists up to 20 of them */
-  constructor(faults: readonly Fault[]) {
-    super(`The report has faults: ${listFaults(faults).join('; ')}`);
-    this.name = 'ReportError';
-    this.faults = faults;
-  }
 }
 
 /**
@@ -141,102 +148,66 @@ export class ReportError extends Error {
  * @public
  */
 export function createAdmin(options: AdminOptions): Admin {
-  const { clock = systemClock, hasher = createPbkdf2Hasher(), secrets = createSecrets() } = options;
-  const onError = quietly(options.onError);
-  const limits = limitsFrom(options.limits);
-  const times = createTimeFormat(options.timeZone ?? 'UTC');
-  const { telemetry } = options.gateway;
-  const rendering = Object.freeze(telemetry === undefined ? { times } : { times, telemetry });
-  const authentication = options.authenticate === undefined ? 'none' : 'required';
-  const log = new EventLog(limits.events);
-  const writer = new Writer({
-    snapshot: withEpoch(options.snapshot),
-    gateway: options.gateway,
-    clock,
-    deadlineMs: limits.effectDeadlineMs,
-    waiting: limits.waiting,
-    contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
-    publish: (revision, events) => {
-      log.append(revision, events);
-    },
-  });
-  const handle = createRequestHandler({
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.decide(command),
-    protector: {
-      hash: bounded((password: string) => hasher.hash(password), { running: 2, waiting: 64 }),
-      seal: (secret) => secrets.seal(secret),
-      objection: (password) => options.passwordPolicy?.(password),
-    },
-    authenticate: options.authenticate,
-    authorize: options.authorize,
-    limits,
-    rendering,
-    onError,
-  });
-  const close = async (): Promise<void> => {
-    await writer.close();
-    log.close();
-  };
-  return {
-    get snapshot() {
-      return writer.snapshot;
-    },
-    limits,
-    handle,
-    execute: async (step, { signal, ...how } = {}) =>
-      writer.execute({ ...commandOf(step, how), ...(signal === undefined ? {} : { signal }) }),
-    plan: (step, how = {}) => writer.decide(commandOf(step, how)),
-    report(report) {
-      const { next, events, faults } = observe(writer.snapshot, report, { now: clock.now() });
-      if (events.length > 0) writer.record(next, events);
-      if (faults.length > 0) onError(new ReportError(faults));
-    },
-    events: (where) => log.read(where),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  const snapshot = withEpoch(options.snapshot, options.snapshot.epoch);
+  return assemble({ ...options, snapshot }, basics(options), noJournal).admin;
 }
 
-/** An `onError` that throws must not undo what it was told about. */
-function quietly(onError: (error: unknown) => void = () => undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError(error);
-    } catch {
-      // There is nobody left to tell.
-    }
-  };
-}
-
-function contextOf(context: Context, actor: string | undefined): Context {
-  return actor === undefined ? context : { ...context, actor };
-}
-
-/** Without an epoch, entity tags of an earlier life of the gateway would seem to be of this one. */
-function withEpoch(snapshot: Snapshot): Snapshot {
-  if (snapshot.epoch !== '') return snapshot;
-  const bytes = crypto.getRandomValues(new Uint8Array(6));
-  return Object.freeze({
-    ...snapshot,
-    epoch: Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  });
-}
-
-const reads = createRouter(routes.filter((route) => route.kind !== 'command'));
-
-function commandOf(step: Step, { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>): Command {
-  const command = actor === undefined ? { step } : { step, actor };
-  if (ifMatch === undefined) return command;
-  const tags = parseEntityTags(ifMatch.etag);
-  const match = reads.match('GET', ifMatch.link);
-  if (match.found !== 'route')
-    throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
-  const { route, subject } = match;
-  return {
-    ...command,
-    condition: (snapshot) =>
-      tags.ok ? preconditionFailure(snapshot, route.version?.(snapshot, subject), tags.value) : tags.problem,
-  };
+/**
+ * Runs the administration interface of a gateway, with a store that keeps the configuration and the admin users.
+ *
+ * What was under way when the gateway last ended is found out first: the host is asked with `inspect`. What it does not
+ * answer for in time stays open: commands on those resources are refused until it is known. Then open in the gateway
+ * what `admin.snapshot` says is started, and report the sessions: they are not kept.
+ *
+ * @param options - the store, the state with which it begins, the gateway, and what else differs from the defaults
+ * @returns the running interface; close it when the gateway ends
+ * @throws Error when the store cannot be read, or holds what this version does not understand: nothing is guessed
+ * @throws RangeError as {@link createAdmin}
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore, createSnapshot, openAdmin, stopService } from 'gateway-admin-core';
+ *
+ * const store = createMemoryStore();
+ * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * const before = await openAdmin({ snapshot, gateway, store });
+ * await before.execute((state, context) => stopService(state, 'Sales', context));
+ * await before.close();
+ *
+ * const after = await openAdmin({ snapshot, gateway, store });
+ * after.snapshot.services.get('sales')?.state; // => 'stopped'
+ * await after.close();
+ * ```
+ *
+ * @public
+ */
+export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
+  const { store } = options;
+  try {
+    const base = basics(options);
+    const { clock, limits, onError } = base;
+    const stored = await store.load();
+    if (stored.repaired !== undefined) onError(new Error(stored.repaired));
+    const history = restore(stored, options.snapshot);
+    const { position } = stored;
+    const deadlineMs = limits.storeDeadlineMs;
+    const journal = await openJournal({
+      store,
+      position,
+      history,
+      clock,
+      deadlineMs,
+      longestUnmarked,
+      onError,
+    });
+    const snapshot = Object.freeze({ ...history.snapshot, revision: history.revision });
+    const epoch = lifeOf(snapshot);
+    const { admin, writer } = assemble({ ...options, snapshot: withEpoch(snapshot, epoch) }, base, journal);
+    await Promise.all(history.open.map((open) => writer.resume(open)));
+    return admin;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
 }

@@ -45,6 +45,17 @@ export async function carryOut(effect: Effect, performance: Performance): Promis
   return findOut(effect, performance, () => ending);
 }
 
+/**
+ * Finds out what became of an effect that an earlier life of the gateway has asked for.
+ *
+ * @returns the outcome: what is not in place was not done
+ * @throws Error when `closing` aborts before the outcome is known; `onUnknown` has been called then
+ * @internal
+ */
+export function findOutAgain(effect: Effect, performance: Performance): Promise<EffectOutcome> {
+  return findOut(effect, performance, () => 'unclear');
+}
+
 async function endingOf(gateway: GatewayPort, effect: Effect, context: EffectContext): Promise<Ending> {
   try {
     await gateway.apply(effect, context);
@@ -109,7 +120,8 @@ async function withDeadline(
   const deadline = new AbortController();
   const answered = new AbortController();
   const answer = call({ operationId, signal: deadline.signal }).finally(() => {
-    answered.abort();
+    // With a reason of its own, because the usual one records a stack each time.
+    answered.abort('answered');
   });
   const late = clock.sleep(deadlineMs, answered.signal).then(() => {
     if (!answered.signal.aborted) deadline.abort(new Error('The deadline for the effect has passed'));

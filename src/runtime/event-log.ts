@@ -67,9 +67,15 @@ export class EventLog {
   #bytes = 0;
   #closed = false;
 
-  /** @param capacity - how many events are kept */
-  constructor(capacity: number) {
+  readonly #beginning: number;
+
+  /**
+   * @param capacity - how many events are kept
+   * @param beginning - the revision at which this life of the gateway began: what an earlier one saw is not here
+   */
+  constructor(capacity: number, beginning: number) {
     this.#capacity = capacity;
+    this.#beginning = beginning;
   }
 
   append(revision: number, events: readonly Event[]): void {
@@ -135,9 +141,10 @@ export class EventLog {
     // An id that is yet to come is of another life of the gateway: what the reader missed cannot be told.
     const strange =
       newest === undefined
-        ? revision > 0
+        ? revision > this.#beginning
         : isAfter({ ...newest, revision, index }, newest.revision, newest.index);
-    return { position: low, complete: !strange && (low > this.#oldest || this.#oldest === 0) };
+    const known = low > this.#oldest || (this.#oldest === 0 && revision >= this.#beginning);
+    return { position: low, complete: !strange && known };
   }
 
   async *#follow(

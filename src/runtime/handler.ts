@@ -20,11 +20,12 @@ import { routes, type Decision, type Route } from '../resources/index.ts';
 import type { Rendering } from '../snapshot/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { readBody } from './body.ts';
+import type { Execution } from './execution.ts';
 import type { Limits } from './limits.ts';
 import { toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { empty, json, list, refusal } from './respond.ts';
-import type { Command, Execution } from './writer.ts';
+import type { Command } from './writer.ts';
 
 /**
  * What became of a request: a response, or the word that there is nothing here at its path, so that the host's own

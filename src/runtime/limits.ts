@@ -18,6 +18,8 @@ export interface Limits {
   readonly waiting: number;
   /** How long the host may take for one call, in milliseconds: 10,000 by default. */
   readonly effectDeadlineMs: number;
+  /** How long the store may take for one call, in milliseconds: 30,000 by default. Then it counts as failed. */
+  readonly storeDeadlineMs: number;
   /** How many events are kept for readers that come back: 10,000 by default. */
   readonly events: number;
 }
@@ -33,6 +35,7 @@ export const defaultLimits: Limits = Object.freeze({
   depth: 32,
   waiting: 1024,
   effectDeadlineMs: 10_000,
+  storeDeadlineMs: 30_000,
   events: 10_000,
 });
 

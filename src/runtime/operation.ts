@@ -4,7 +4,8 @@
 import type { Accepted } from '../core/decision.ts';
 import { effectTable, eventTable, type Effect, type Event } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { carryOut, type EffectOutcome, type Performance } from './effect.ts';
+import { carryOut, findOutAgain, type EffectOutcome, type Performance } from './effect.ts';
+import type { OpenOperation } from './history.ts';
 
 /** What came of an operation. @internal */
 export interface Performed {
@@ -14,10 +15,19 @@ export interface Performed {
   readonly refusal?: string;
 }
 
+/** Where in its operation a settlement stands. @internal */
+export type Place =
+  /** Others follow. */
+  | { readonly at: 'part' }
+  /** The operation ends here; `refusal` when the host refused. */
+  | { readonly at: 'end'; readonly refusal?: string }
+  /** The interface closes before the outcome of the rest is known. */
+  | { readonly at: 'break' };
+
 /** @internal */
 export interface OperationOptions extends Performance {
   /** Makes facts part of the snapshot; gives them as they were recorded. */
-  readonly settle: (events: readonly Event[]) => readonly Event[];
+  readonly settle: (events: readonly Event[], place: Place) => Promise<readonly Event[]>;
 }
 
 /** A fact, with the effect that makes it true; facts about our own records need none. */
@@ -25,6 +35,11 @@ interface Stage {
   readonly event: Event;
   readonly effect?: Effect;
 }
+
+type Wishes = Pick<Accepted<Snapshot, Event, Effect>, 'events' | 'effects'>;
+
+/** Brings a group to its end: nothing when it is done. */
+type Finish = (group: readonly Stage[], options: OperationOptions) => Promise<RefusedGroup | undefined>;
 
 /**
  * Performs a decision.
@@ -34,30 +49,49 @@ interface Stage {
  *
  * @internal
  */
-export async function perform(
-  decision: Pick<Accepted<Snapshot, Event, Effect>, 'events' | 'effects'>,
+export function perform(decision: Wishes, options: OperationOptions): Promise<Performed> {
+  return performGroups(groupsOf(stagesOf(decision)), 0, performGroup, options);
+}
+
+/**
+ * Finds out what became of an operation that an earlier life of the gateway has begun, and settles it. What was not
+ * done is not begun again: nobody waits for it any more.
+ *
+ * @internal
+ */
+export function resume({ intent, settled }: OpenOperation, options: OperationOptions): Promise<Performed> {
+  return performGroups(groupsOf(stagesOf(intent)), settled, resumeGroup, options);
+}
+
+async function performGroups(
+  groups: readonly (readonly Stage[])[],
+  from: number,
+  finish: Finish,
   options: OperationOptions,
 ): Promise<Performed> {
-  const groups = groupsOf(stagesOf(decision));
   const events: Event[] = [];
   for (const [done, group] of groups.entries()) {
-    if (done > 0) await options.clock.sleep(0);
-    const refused = await performGroup(group, options);
-    if (refused === undefined) {
-      events.push(...options.settle(group.map(({ event }) => event)));
-      continue;
+    if (done < from) continue;
+    if (done > from) await options.clock.sleep(0);
+    const refused = await finish(group, options);
+    if (refused !== undefined) {
+      const refusal = refusalText(refused, { done, of: groups.length });
+      await options.settle(refused.kept, { at: 'end', refusal });
+      return { events, refusal };
     }
-    if (refused.kept.length > 0) options.settle(refused.kept);
-    return { events, refusal: refusalText(refused, { done, of: groups.length }) };
+    const place = { at: done === groups.length - 1 ? 'end' : 'part' } as const;
+    events.push(
+      ...(await options.settle(
+        group.map(({ event }) => event),
+        place,
+      )),
+    );
   }
   return { events };
 }
 
 /** Pairs each event with its effect: both are in the same order. */
-function stagesOf({
-  events,
-  effects,
-}: Pick<Accepted<Snapshot, Event, Effect>, 'events' | 'effects'>): readonly Stage[] {
+function stagesOf({ events, effects }: Wishes): readonly Stage[] {
   const left = effects.values();
   return events.map((event) => {
     if (eventTable[event.type].effect === undefined) return { event };
@@ -94,11 +128,58 @@ async function performGroup(
 ): Promise<RefusedGroup | undefined> {
   const done: Stage[] = [];
   for (const stage of group) {
-    const outcome = stage.effect === undefined ? undefined : await keeping(done, options, stage.effect);
+    const { effect } = stage;
+    const outcome =
+      effect === undefined ? undefined : await keeping(done, options, () => carryOut(effect, options));
     if (outcome?.done === false) return { reason: outcome.reason, kept: await takeBack(done, options) };
     done.push(stage);
   }
   return undefined;
+}
+
+/** What was done only in part is taken back: whoever asked for all of it is gone. */
+async function resumeGroup(
+  group: readonly Stage[],
+  options: OperationOptions,
+): Promise<RefusedGroup | undefined> {
+  const seen = new Set<Stage>();
+  for (const stage of group) {
+    if (stage.effect !== undefined && (await findOutAgain(stage.effect, options)).done) seen.add(stage);
+  }
+  const things = stagesByThing(group);
+  if (things.every((stages) => stages.slice(-1).every((stage) => seen.has(stage)))) return undefined;
+  const traces = new Set(things.flatMap((stages) => tracesOf(stages, seen)));
+  const kept = await takeBack(
+    group.filter((stage) => traces.has(stage)),
+    options,
+  );
+  return { reason: 'it was not done.', kept };
+}
+
+/** Of several effects on the same thing only the last one that was done can be seen: they are looked at together. */
+function stagesByThing(group: readonly Stage[]): readonly (readonly Stage[])[] {
+  const things = new Map<unknown, Stage[]>();
+  for (const stage of group) {
+    if (stage.effect === undefined) continue;
+    const thing = thingOf(stage.effect);
+    things.set(thing, [...(things.get(thing) ?? []), stage]);
+  }
+  return [...things.values()];
+}
+
+/** An effect and its inverse are about the same thing; what cannot be taken back is about itself. */
+function thingOf(effect: Effect): unknown {
+  if (isIrreversible(effect)) return effect;
+  return [effect.resource, ...[effect.type, inverseOf(effect).type].sort()].join(' ');
+}
+
+/** What has to be taken back on one thing, given the stages whose effect is in place. */
+function tracesOf(stages: readonly Stage[], seen: ReadonlySet<Stage>): readonly Stage[] {
+  const [first] = stages;
+  if (first?.effect === undefined || isIrreversible(first.effect)) return [];
+  // What is started and stopped in turn is either as it was, or as the first stage made it.
+  if (inverseOf(first.effect).type !== first.effect.type) return seen.has(first) ? [first] : [];
+  return stages.slice(0, stages.findLastIndex((stage) => seen.has(stage)) + 1);
 }
 
 /** Takes effects back, the last one first. @returns the facts that stay true because the host would not */
@@ -107,23 +188,24 @@ async function takeBack(done: readonly Stage[], options: OperationOptions): Prom
   const left = [...done];
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     if (stage.effect === undefined) continue;
-    const outcome = await keeping([...left, ...kept], options, inverseOf(stage.effect));
+    const inverse = inverseOf(stage.effect);
+    const outcome = await keeping([...left, ...kept], options, () => carryOut(inverse, options));
     if (!outcome.done) kept.unshift(stage);
   }
   return kept.map(({ event }) => event);
 }
 
-/** Carries an effect out. When the interface closes before its outcome is known, what is true by then is settled. */
+/** Waits for an outcome. When the interface closes before its outcome is known, what is true by then is settled. */
 async function keeping(
   done: readonly Stage[],
   options: OperationOptions,
-  effect: Effect,
+  outcome: () => Promise<EffectOutcome>,
 ): Promise<EffectOutcome> {
   try {
-    return await carryOut(effect, options);
+    return await outcome();
   } catch (error) {
     const events = done.filter((stage) => stage.effect !== undefined).map(({ event }) => event);
-    if (events.length > 0) options.settle(events);
+    await options.settle(events, { at: 'break' });
     throw error;
   }
 }

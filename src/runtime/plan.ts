@@ -9,6 +9,18 @@ import type { Decision, Effect, Event } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
+ * How much a command would close.
+ *
+ * @public
+ */
+export interface Closes {
+  /** Sessions. */
+  readonly sessions: number;
+  /** Backend connections, those of the sessions included. */
+  readonly connections: number;
+}
+
+/**
  * What a command would do: the answer to `?dry_run=true`.
  *
  * @public
@@ -25,12 +37,7 @@ export interface Plan {
   /** The entity tag that the resource would have; left out where its representation carries none. */
   readonly etag?: string;
   /** How many sessions and backend connections would be closed. */
-  readonly closes: {
-    /** Sessions. */
-    readonly sessions: number;
-    /** Backend connections, those of the sessions included. */
-    readonly connections: number;
-  };
+  readonly closes: Closes;
 }
 
 /** Writes the plan of a decision. @internal */
@@ -48,11 +55,13 @@ export function toPlan(
     events: events.map((event: Event) => withoutSecrets(event as unknown as Json)),
     effects: effects.map((effect: Effect) => withoutSecrets(effect as unknown as Json)),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
-    closes: closesOf(effects, snapshot),
+    closes: closesOf(decision, snapshot),
   };
 }
 
-function closesOf(effects: readonly Effect[], { sessions }: Snapshot): Plan['closes'] {
+/** Counts what a decision would close. @internal */
+export function closesOf(decision: Decision, { sessions }: Snapshot): Closes {
+  const effects: readonly Effect[] = decision.outcome === 'accepted' ? decision.effects : [];
   const closes = { sessions: 0, connections: 0 };
   for (const effect of effects) {
     if (effect.type === 'sessions.close') {

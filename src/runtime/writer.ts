@@ -5,45 +5,30 @@
  * comes. It waits only for commands under way on a resource it touches, so effects on different resources overlap.
  */
 import { refused, type Accepted, type Context } from '../core/decision.ts';
-import { problem, type Problem, type ProblemCode } from '../core/problem.ts';
-import { evolve, type Decision, type Effect, type Event, type Step } from '../resources/index.ts';
+import type { Problem } from '../core/problem.ts';
+import {
+  effectTable,
+  eventTable,
+  evolve,
+  type Decision,
+  type Effect,
+  type Event,
+  type Step,
+} from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { perform, type OperationOptions, type Performed } from './operation.ts';
-
-/**
- * What became of a command.
- *
- * @public
- */
-export type Execution =
-  | {
-      /** It happened. */
-      readonly outcome: 'accepted';
-      /** The snapshot in which it has. */
-      readonly snapshot: Snapshot;
-      /** What happened, as it was recorded. */
-      readonly events: readonly Event[];
-    }
-  | {
-      /** It was so already; nothing was done. */
-      readonly outcome: 'unchanged';
-      /** The snapshot on which this was decided. */
-      readonly snapshot: Snapshot;
-    }
-  | {
-      /** It was refused; nothing was done unless the problem says so. */
-      readonly outcome: 'refused';
-      /** Why. */
-      readonly problem: Problem;
-    }
-  | {
-      /** The host did not say in time whether it was done. It is found out; if it was, an event will tell. */
-      readonly outcome: 'unknown';
-      /** What to do next. */
-      readonly problem: Problem;
-      /** Identifies the operation in the events that settle it. */
-      readonly operationId: string;
-    };
+import {
+  doneUnkept,
+  ended,
+  inProgress,
+  outcomeUnknown,
+  perhapsKept,
+  refusal,
+  storeUnavailable,
+  type Execution,
+} from './execution.ts';
+import type { OpenOperation } from './history.ts';
+import type { Journal } from './journal.ts';
+import { perform, resume, type OperationOptions, type Performed, type Place } from './operation.ts';
 
 /** A command in the queue. @internal */
 export interface Command {
@@ -58,11 +43,31 @@ export interface Command {
 /** @internal */
 export interface WriterOptions extends Pick<OperationOptions, 'gateway' | 'clock' | 'deadlineMs'> {
   readonly snapshot: Snapshot;
+  readonly journal: Journal;
   /** How many commands may wait. */
   readonly waiting: number;
   readonly contextOf: (actor: string | undefined) => Context;
   readonly publish: (revision: number, events: readonly Event[]) => void;
+  readonly onError: (error: unknown) => void;
 }
+
+type Acceptance = Accepted<Snapshot, Event, Effect>;
+
+/** What is under way. */
+interface Operation {
+  readonly id: string;
+  /** Link of what it is about. */
+  readonly resource: string;
+  readonly actor?: string;
+  readonly touches: readonly string[];
+  /** Whether its events are kept, or nothing is. A fact that needs no effect comes true only by being kept. */
+  readonly asks: 'host' | 'nobody';
+  /** Whether somebody was told that its outcome is not known. */
+  announced: boolean;
+}
+
+/** The host has done what could not be kept. */
+class Unkept extends Error {}
 
 /** A command that waits for its turn. */
 interface Entry {
@@ -131,9 +136,29 @@ export class Writer {
 
   /** Makes a snapshot the current one, with the facts that made it. */
   record(next: Snapshot, events: readonly Event[]): void {
-    // The place of the store: a settlement is journalled here before it is shown.
     this.#snapshot = next;
+    this.#options.journal.mark(next.revision);
     this.#options.publish(next.revision, events);
+  }
+
+  /** Finds out what became of what an earlier life began. Resolves when that is known, or is known to take longer. */
+  resume(open: OpenOperation): Promise<void> {
+    const { operation: id, touches, events } = open.intent;
+    const operation = { ...operationOf(id, { touches, events }, 'host'), announced: true };
+    const { promise, resolve } = withResolvers<undefined>();
+    const onUnknown = (): void => {
+      resolve(undefined);
+    };
+    this.#track(touches, async () => {
+      try {
+        await resume(open, this.#optionsOf(operation, onUnknown));
+      } catch (error) {
+        // Closing leaves it to the next life; a store that fails has said so itself.
+        if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
+      }
+      resolve(undefined);
+    });
+    return promise;
   }
 
   /** Refuses what is to come, answers what waits, settles what is under way. */
@@ -173,61 +198,115 @@ export class Writer {
       return this.#queue.delete(entry);
     }
     entry.touches = decision.touches;
-    if (entry.touches.some((link) => this.#held.get(link) === 'unknown')) entry.answer(inProgress());
+    if (this.#options.journal.failed) entry.answer(storeUnavailable());
+    else if (entry.touches.some((link) => this.#held.get(link) === 'unknown')) entry.answer(inProgress());
     else if (entry.touches.some((link) => blocked.has(link) || this.#held.has(link))) return false;
     else if (decision.outcome === 'accepted') this.#begin(entry, decision);
     else entry.answer(ended(decision));
     return this.#queue.delete(entry);
   }
 
-  #begin(entry: Entry, decision: Accepted<Snapshot, Event, Effect>): void {
-    this.#hold(decision.touches, 'busy');
+  #begin(entry: Entry, decision: Acceptance): void {
     this.#operations += 1;
-    const operationId = `${this.#snapshot.epoch}-${String(this.#operations)}`;
-    const done = this.#perform(entry, decision, operationId).finally(() => {
-      for (const link of decision.touches) this.#held.delete(link);
+    const id = `${this.#snapshot.epoch}-${String(this.#operations)}`;
+    const asks = decision.effects.length === 0 ? 'nobody' : 'host';
+    const operation = operationOf(id, decision, asks);
+    this.#track(decision.touches, async () => {
+      try {
+        entry.answer(await this.#perform(operation, decision, entry.answer));
+      } catch (error) {
+        entry.fail(error);
+      }
+    });
+  }
+
+  /** Keeps others away from resources as long as work on them is under way. */
+  #track(links: readonly string[], work: () => Promise<void>): void {
+    this.#hold(links, 'busy');
+    const done = work().finally(() => {
+      for (const link of links) this.#held.delete(link);
       this.#underWay.delete(done);
       this.#pump();
     });
     this.#underWay.add(done);
   }
 
-  async #perform(
-    entry: Entry,
-    decision: Accepted<Snapshot, Event, Effect>,
-    operationId: string,
-  ): Promise<void> {
-    // The place of the store: the intent is journalled here before the host is asked for anything.
+  async #perform(operation: Operation, decision: Acceptance, answer: Entry['answer']): Promise<Execution> {
+    const { journal } = this.#options;
+    const { id, touches } = operation;
+    const { events, effects } = decision;
+    const intent = { type: 'intent', operation: id, touches, events, effects } as const;
     try {
-      const performed = await perform(decision, {
-        ...this.#options,
-        operationId,
-        closing: this.#closing.signal,
-        settle: (events) => this.#settle(operationId, events),
-        onUnknown: () => {
-          this.#hold(decision.touches, 'unknown');
-          entry.answer(unknown(operationId));
-          this.#pump();
-        },
-      });
-      entry.answer(executionOf(performed, this.#snapshot));
+      if (operation.asks === 'host') await journal.keep(intent, () => undefined);
+    } catch {
+      return storeUnavailable();
+    }
+    const onUnknown = (): void => {
+      answer(outcomeUnknown(id));
+    };
+    try {
+      return this.#executionOf(await perform(decision, this.#optionsOf(operation, onUnknown)));
     } catch (error) {
-      entry.fail(error);
+      if (error instanceof Unkept) return operation.asks === 'host' ? doneUnkept(id) : perhapsKept(id);
+      throw error;
     }
   }
 
+  #optionsOf(operation: Operation, onUnknown: () => void): OperationOptions {
+    return {
+      ...this.#options,
+      operationId: operation.id,
+      closing: this.#closing.signal,
+      settle: (events, place) => this.#settle(operation, events, place),
+      onUnknown: () => {
+        operation.announced = true;
+        this.#hold(operation.touches, 'unknown');
+        onUnknown();
+        this.#pump();
+      },
+    };
+  }
+
+  async #settle(operation: Operation, facts: readonly Event[], place: Place): Promise<readonly Event[]> {
+    const events = this.#recorded(operation, facts, place);
+    // What is not finished stays open in the journal: the next life finds out.
+    if (place.at === 'break') return this.#apply(events);
+    const { revision } = this.#snapshot;
+    const last = place.at === 'end';
+    try {
+      const record = { type: 'settlement', operation: operation.id, revision, events, last } as const;
+      return await this.#options.journal.keep(record, () => this.#apply(events));
+    } catch (error) {
+      if (!this.#options.journal.failed) throw error;
+      // What the host has done is so, kept or not, and what is shown must say so.
+      if (operation.asks === 'host') this.#apply(events);
+      if (events.length > 0) throw new Unkept();
+      return events;
+    }
+  }
+
+  /** The facts as they go on record: with the time at which they came true, and the operation they belong to. */
+  #recorded(operation: Operation, facts: readonly Event[], place: Place): readonly Event[] {
+    const stamp = { at: this.#options.contextOf(undefined).now, operation: operation.id };
+    const events: Event[] = facts.map((event) => Object.freeze({ ...event, ...stamp }));
+    if (place.at === 'end' && place.refusal !== undefined && operation.announced)
+      events.push(failure(operation, place.refusal, stamp));
+    return Object.freeze(events);
+  }
+
   /** The facts are folded over the snapshot as it is now: reports may have changed it since the decision. */
-  #settle(operation: string, events: readonly Event[]): readonly Event[] {
-    const at = this.#options.contextOf(undefined).now;
-    const stamped = Object.freeze(events.map((event) => Object.freeze({ ...event, at, operation })));
+  #apply(events: readonly Event[]): readonly Event[] {
+    if (events.length === 0) return events;
     const before = this.#snapshot;
-    const next = evolve(before, stamped);
+    const next = evolve(before, events);
     // A command is a revision of its own even when the host's reports have told all of it already.
-    this.record(
-      next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next,
-      stamped,
-    );
-    return stamped;
+    this.record(next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next, events);
+    return events;
+  }
+
+  #executionOf({ events, refusal: reason }: Performed): Execution {
+    if (reason !== undefined) return refusal('effect-refused', reason);
+    return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
 
   #hold(links: readonly string[], how: 'busy' | 'unknown'): void {
@@ -247,42 +326,43 @@ function withResolvers<T>(): {
   return { promise, resolve, reject };
 }
 
-/** A step that is not a transition, such as an async function, must not stop the queue for everyone. */
+function operationOf(
+  id: string,
+  { touches, events }: Pick<Acceptance, 'touches' | 'events'>,
+  asks: Operation['asks'],
+): Operation {
+  const [{ resource, actor } = { resource: touches[0] ?? '/', actor: undefined }] = events;
+  const operation = { id, resource, touches, asks, announced: false };
+  return actor === undefined ? operation : { ...operation, actor };
+}
+
+/** Tells those who wait for an operation of unknown outcome that it was not done. */
+function failure(
+  { resource, actor }: Operation,
+  reason: string,
+  stamp: { readonly at: number; readonly operation: string },
+): Event {
+  const head = actor === undefined ? { resource } : { actor, resource };
+  return Object.freeze({ type: 'operation.failed' as const, ...head, ...stamp, reason });
+}
+
+/**
+ * A step that is not a transition, such as an async function, must not stop the queue for everyone; an event of unknown
+ * type must not get into the journal, which nobody could read then.
+ */
 function assertDecision(decision: unknown): void {
-  const { outcome, touches } = (decision ?? {}) as { readonly outcome?: unknown; readonly touches?: unknown };
+  const { outcome, touches, events, effects } = (decision ?? {}) as Partial<Acceptance>;
   if (!Array.isArray(touches) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
     throw new TypeError('A step must answer with a decision at once: it cannot be an async function');
   }
+  if (outcome === 'accepted' && !(areOf(eventTable, events) && areOf(effectTable, effects)))
+    throw new TypeError('A step must make events and effects of known types');
+}
+
+function areOf(table: object, things: readonly { readonly type: string }[] | undefined): boolean {
+  return things?.every(({ type }) => Object.hasOwn(table, type)) === true;
 }
 
 function block(touches: readonly string[], blocked: Set<string>): void {
   for (const link of touches) blocked.add(link);
-}
-
-function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
-  if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
-  return { outcome: 'unchanged', snapshot: decision.next };
-}
-
-function executionOf(performed: Performed, snapshot: Snapshot): Execution {
-  if (performed.refusal !== undefined) return refusal('effect-refused', performed.refusal);
-  return { outcome: 'accepted', snapshot, events: performed.events };
-}
-
-function refusal(code: ProblemCode, detail: string): Execution {
-  return { outcome: 'refused', problem: problem(code, detail) };
-}
-
-function inProgress(): Execution {
-  return refusal(
-    'operation-in-progress',
-    'It is not yet known what became of an earlier command on this resource. Try again in a moment.',
-  );
-}
-
-function unknown(operationId: string): Execution {
-  const detail =
-    `The gateway did not say in time whether it was done (operation ${operationId}). It is being found out: ` +
-    'read the resource again. If it was done, an event with the id of this operation will tell.';
-  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), operationId };
 }

@@ -160,7 +160,8 @@ export function patchRoute<
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;
       const operations = await sealOperations(view, parsed.value, protector);
-      return ok((snapshot, context) => decidePatch(patchable, snapshot, name, operations, context));
+      if (!operations.ok) return operations;
+      return ok((snapshot, context) => decidePatch(patchable, snapshot, name, operations.value, context));
     },
     answer(snapshot, name, rendering) {
       const found = lookUp(snapshot, collection, name);

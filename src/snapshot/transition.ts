@@ -12,13 +12,18 @@ import {
   type EventBase,
   type EventTable,
 } from '../core/decision.ts';
-import { checkJson } from '../core/json.ts';
 import { stepLifecycle, type Lifecycle } from '../core/lifecycle.ts';
-import { parseOperations, type Operation, type ParsedOperation } from '../core/patch.ts';
-import { patchSettings, type JsonObject, type PatchView } from '../core/patch-view.ts';
+import { takeOperations, type Operation, type ParsedOperation } from '../core/patch.ts';
+import {
+  patchSettings,
+  revertSettings,
+  type JsonObject,
+  type Patched,
+  type PatchView,
+} from '../core/patch-view.ts';
 import type { Result } from '../core/problem.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
-import type { Update } from '../core/update.ts';
+import type { ReversibleUpdate, Update } from '../core/update.ts';
 import { linkOf, lookUp, nameFinder, type Collections, type Snapshot } from './snapshot.ts';
 
 const utc = createTimeFormat('UTC');
@@ -77,8 +82,14 @@ export interface Patchable<K extends keyof Collections, T extends object, E exte
   settings(this: void, entity: Collections[K]): T;
   /** The representation: it answers a patch, and a `test` may read its fields. */
   shown(this: void, snapshot: Snapshot, entity: Collections[K], times: TimeFormat): object;
-  /** What follows from an update. */
-  consequence(this: void, head: Omit<EventBase, 'type'>, key: string, update: Update<T>): Consequence<E, F>;
+  /** What follows from an update, and from its inverse; the event has both. */
+  consequence(
+    this: void,
+    head: Omit<EventBase, 'type'>,
+    key: string,
+    update: Update<T>,
+    inverse: readonly Operation[],
+  ): Consequence<E, F>;
 }
 
 /** Decides a patch: one event and one effect, or unchanged, or refused with every fault. @internal */
@@ -94,18 +105,10 @@ export function decidePatch<
   operations: readonly ParsedOperation[],
   context: Context,
 ): DecisionOf<Snapshot, E, F> {
-  const found = lookUp(snapshot, patchable.collection, name);
-  if (!found.ok) return refused(snapshot, found.problem);
-  const link = linkOf(patchable.collection, found.value);
-  const before = patchable.settings(found.value);
-  const shown = (): JsonObject => patchable.shown(snapshot, found.value, context.times ?? utc) as JsonObject;
-  const patched = patchSettings(patchable.view, shown, before, operations, nameFinder(snapshot));
-  if (!patched.ok) return refused(snapshot, patched.problem, [link]);
-  const { after, operations: needed } = patched.value;
-  if (after === before) return unchanged(snapshot, [link]);
-  const update = { before, after, operations: needed };
-  const { event, effect } = patchable.consequence(eventHead(link, context), found.value.key, update);
-  return accepted(patchable.events, snapshot, [link], { events: [event], effects: [effect] });
+  return decideUpdate(patchable, snapshot, name, context, (entity) => {
+    const shown = (): JsonObject => patchable.shown(snapshot, entity, context.times ?? utc) as JsonObject;
+    return patchSettings(patchable.view, shown, patchable.settings(entity), operations, nameFinder(snapshot));
+  });
 }
 
 /** Checks the form of a patch that a program gives; see {@link decidePatch}. @internal */
@@ -121,13 +124,66 @@ export function patchAsGiven<
   operations: readonly Operation[],
   context: Context,
 ): DecisionOf<Snapshot, E, F> {
-  const parsed = operationsOf(operations);
+  const parsed = takeOperations(operations, valueLimits);
   return parsed.ok
     ? decidePatch(patchable, snapshot, name, parsed.value, context)
     : refused(snapshot, parsed.problem);
 }
 
-function operationsOf(operations: unknown): Result<readonly ParsedOperation[]> {
-  const json = checkJson(operations, { depth: 32 });
-  return json.ok ? parseOperations(json.value) : json;
+/** A body is at most 32 deep, of which the list and the operation are two. */
+const valueLimits = { depth: 30 };
+
+/** There may be two operations for each that a patch may have, and sealed texts are where no client can point. */
+const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
+
+/**
+ * Decides the inverse of an update that happened: one event and one effect, as for a patch; refused when what the
+ * update changed has changed since.
+ *
+ * @internal
+ */
+export function revertUpdate<
+  K extends keyof Collections,
+  T extends object,
+  E extends EventBase,
+  F extends EffectBase,
+>(
+  patchable: Patchable<K, T, E, F>,
+  snapshot: Snapshot,
+  name: string,
+  { inverse }: Pick<ReversibleUpdate<T>, 'inverse'>,
+  context: Context,
+): DecisionOf<Snapshot, E, F> {
+  // An event may come out of a journal: what it holds is not frozen then.
+  const parsed = takeOperations(inverse, valueLimits, inverseRules);
+  if (!parsed.ok) return refused(snapshot, parsed.problem);
+  return decideUpdate(patchable, snapshot, name, context, (entity) =>
+    revertSettings(patchable.view, patchable.settings(entity), parsed.value, nameFinder(snapshot)),
+  );
+}
+
+function decideUpdate<
+  K extends keyof Collections,
+  T extends object,
+  E extends EventBase,
+  F extends EffectBase,
+>(
+  patchable: Patchable<K, T, E, F>,
+  snapshot: Snapshot,
+  name: string,
+  context: Context,
+  change: (entity: Collections[K]) => Result<Patched<T>>,
+): DecisionOf<Snapshot, E, F> {
+  const found = lookUp(snapshot, patchable.collection, name);
+  if (!found.ok) return refused(snapshot, found.problem);
+  const link = linkOf(patchable.collection, found.value);
+  const patched = change(found.value);
+  if (!patched.ok) return refused(snapshot, patched.problem, [link]);
+  const before = patchable.settings(found.value);
+  const { after, operations, inverse } = patched.value;
+  if (after === before) return unchanged(snapshot, [link]);
+  const update = { before, after, operations };
+  const head = eventHead(link, context);
+  const { event, effect } = patchable.consequence(head, found.value.key, update, inverse);
+  return accepted(patchable.events, snapshot, [link], { events: [event], effects: [effect] });
 }

@@ -37,15 +37,18 @@ const events: EventTable<Tank, TankEvent> = {
   filled: {
     origin: 'command',
     effect: 'fill',
+    revert: 'irreversible',
     evolve: (tank, { litres }) => (litres === 0 ? tank : { ...tank, litres: tank.litres + litres }),
   },
   leaked: {
     origin: 'report',
+    revert: 'irreversible',
     evolve: (tank, { litres }) => ({ ...tank, litres: Math.max(0, tank.litres - litres) }),
   },
   drained: {
     origin: 'command',
     effect: 'drain',
+    revert: 'irreversible',
     evolve: (tank) => (tank.litres === 0 ? tank : { ...tank, litres: 0 }),
   },
 };
@@ -135,6 +138,7 @@ describe('beginFold', () => {
       ...events,
       leaked: {
         origin: 'report',
+        revert: 'irreversible',
         evolve(tank, _event, { origin, revision }) {
           seen.push(`${origin} ${String(revision)}`);
           return tank;

@@ -219,6 +219,15 @@ describe('patchSettings', () => {
   });
 });
 
+describe('a value that holds one object many times over', () => {
+  it('is refused for what it comes to, and not counted out', () => {
+    const doubled = Array.from({ length: 25 }).reduce<Json>((inner) => ({ a: inner, b: inner }), {});
+    expect(codes(patch({ op: 'add', path: '/rooms/new', value: doubled }))).toEqual([
+      '0 /rooms/new patch-result-too-large',
+    ]);
+  });
+});
+
 describe('a move', () => {
   it('of what is needed is named as the operation at fault', () => {
     expect(codes(patch({ op: 'move', from: '/colour', path: '/owner' }))).toEqual([
@@ -257,7 +266,8 @@ describe('a field that is kept sealed', () => {
     ]);
     if (!parsed.ok) throw new Error('It is no patch');
     const seal = (secret: string): Promise<string> => Promise.resolve(`<${String(secret.length)}>`);
-    const operations = await sealOperations(view, parsed.value, { seal });
+    const sealed = await sealOperations(view, parsed.value, { seal });
+    const operations = sealed.ok ? sealed.value : [];
     expect(operations.map(({ value }) => value)).toEqual([
       { sealed: '<6>' },
       ...Array.from({ length: 7 }, () => null),
@@ -267,5 +277,22 @@ describe('a field that is kept sealed', () => {
       'secret',
     ]);
     expect(operations.map(({ index }) => index)).toEqual(operations.map((_, index) => index));
+  });
+
+  it('are refused, each with its place, when they could not be read after a restart', async () => {
+    const parsed = parseOperations([
+      { op: 'test', path: '/key', value: 'secret' },
+      { op: 'replace', path: '/owner', value: 'ada' },
+      { op: 'replace', path: '/key', value: 'secret' },
+    ]);
+    if (!parsed.ok) throw new Error('It is no patch');
+    const seal = (): Promise<undefined> => Promise.resolve(undefined);
+    const sealed = await sealOperations(view, parsed.value, { seal });
+    expect(!sealed.ok && sealed.problem).toMatchObject({
+      code: 'secret-not-storable',
+      status: 422,
+      errors: [{ pointer: '/key', operation: 2, code: 'secret-not-storable' }],
+    });
+    expect(JSON.stringify(sealed)).not.toContain('"secret"');
   });
 });

@@ -6,8 +6,8 @@ import type { Json } from '../../src/core/json.ts';
 import {
   applyOperations,
   applyPatch,
-  diff,
   parseOperations,
+  takeOperations,
   type Operation,
   type PatchRules,
 } from '../../src/core/patch.ts';
@@ -326,6 +326,39 @@ describe('a refusal', () => {
   });
 });
 
+describe('what a program gives', () => {
+  it('is read as the same JSON would be', () => {
+    fc.assert(
+      fc.property(anyPatch, ([, operations]) => {
+        const list = frozen(operations);
+        expect(takeOperations(list, { depth: 500 })).toEqual(parseOperations(list));
+      }),
+    );
+  });
+
+  it('is refused when a value is nested too deeply, with its place', () => {
+    const result = takeOperations([short('remove /a'), short('add /a [[[]]]')], { depth: 2 });
+    expect(faultsOf(result)).toEqual(['patch-malformed 1 /1/value/0/0']);
+  });
+});
+
+describe('an add that must find nothing there', () => {
+  const refuse = { present: 'refuse' } as const;
+  const apply = (text: string): Result<Json> =>
+    applyOperations({ a: 1, list: [1], toString: 2 }, valueOf(parseOperations([short(text)])), refuse);
+
+  it.each(['add /a 1', 'add /a 2', 'add /list []', 'add /toString 2'])('is refused for %s', (text) => {
+    expect(faultsOf(apply(text))).toEqual([`patch-test-failed 0 ${text.split(' ')[1] ?? ''}`]);
+  });
+
+  it.each(['add /b 1', 'add /list/0 1', 'add /list/- 1', 'add /valueOf 1', 'replace /a 2', 'add  []'])(
+    'is done for %s',
+    (text) => {
+      expect(apply(text).ok).toBe(true);
+    },
+  );
+});
+
 describe('reserved keys taken as plain', () => {
   it('are members like any other, and reach no prototype', () => {
     const texts =
@@ -334,64 +367,5 @@ describe('reserved keys taken as plain', () => {
     const result = valueOf(applyPatch({}, operations, plain));
     expect(textOf(result)).toBe('{"__proto__":{"b":2},"c":1,"constructor":{"a":1,"b":2,"prototype":3}}');
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
-  });
-});
-
-describe('diff', () => {
-  it('makes a patch that leads from one document to the other, within the usual limits', () => {
-    fc.assert(
-      fc.property(anyTree, anyTree, fc.boolean(), (from, to, guards) => {
-        const texts = [textOf(from), textOf(to)];
-        const patch = diff(from, to, { guards });
-        expect(textOf(valueOf(applyPatch(from, patch, plain)))).toBe(texts[1]);
-        expect(patch.length === 0).toBe(texts[0] === texts[1]);
-        expect([textOf(from), textOf(to)]).toEqual(texts);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it('does so for documents that differ a little', () => {
-    fc.assert(
-      fc.property(anyPatch, fc.boolean(), ([from, operations], guards) => {
-        const changed = applyPatch(from, operations, plain);
-        const to = changed.ok ? changed.value : null;
-        expect(textOf(valueOf(applyPatch(from, diff(from, to, { guards }), plain)))).toBe(textOf(to));
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  const services = Array.from({ length: 1000 }, (_, n) => ({ name: `s${String(n)}`, port: n }));
-  const added = { name: 'n', port: 0 };
-  const numbered = Object.fromEntries(services.entries());
-  it.each<[string, Json, Json, readonly string[]]>([
-    ['nothing', services, [...services], []],
-    ['one item of many', services, services.with(500, { name: 's500', port: 1 }), ['replace /500/port 1']],
-    ['the first of many gone', services, services.slice(1), ['remove /0']],
-    ['one put between many', services, services.toSpliced(7, 0, added), [`add /7 ${JSON.stringify(added)}`]],
-    ['a list of numbers', [1, 2, 3, 4], [2, 3, 4, 1], ['remove /0', 'add /- 1']],
-    ['lists that have little in common', services, [{ a: 1 }], ['replace  [{"a":1}]']],
-    ['short lists with nothing in common', [{ a: 1 }, { b: 1 }], [{ c: 1 }], ['replace  [{"c":1}]']],
-    ['a member', { a: 1, b: 2 }, { b: 2, c: 3 }, ['remove /a', 'add /c 3']],
-    ['more than a patch may say', { x: numbered }, { x: {} }, ['replace /x {}']],
-    ['a pointer that would be too long', { x: { ['k'.repeat(300)]: 1 } }, { x: {} }, ['replace /x {}']],
-  ])('is short: %s', (_, from, to, expected) => {
-    expect(diff(from, to)).toEqual(expected.map(short));
-  });
-
-  it('keeps its pointers short where lists are deep', () => {
-    const deep = (leaf: Json): Json =>
-      Array.from({ length: 40 }).reduce<Json>((inner) => [[inner], 0], [leaf]);
-    expect(valueOf(applyPatch(deep({ a: 1 }), diff(deep({ a: 1 }), deep({ a: 2 }))))).toEqual(deep({ a: 2 }));
-  });
-
-  it('with guards is refused once what it takes away has changed', () => {
-    const patch = diff({ a: [{ b: 1 }, { c: 2 }], d: 3 }, { a: [{ b: 9 }] }, { guards: true });
-    expect(patch).toEqual(expect.arrayContaining([short('test /d 3'), short('remove /d')]));
-    const others = ['{"b":1},{"c":2}],"d":4', '{"b":1},{"c":3}],"d":3', '{"b":1},{"c":2}]'];
-    const results = others.map((other) => applyPatch(JSON.parse(`{"a":[${other}}`) as Json, patch));
-    const codes = results.map((each) => each.ok || each.problem.code);
-    expect(codes).toEqual(['patch-test-failed', 'patch-test-failed', 'patch-path-missing']);
   });
 });

@@ -8,6 +8,7 @@ import {
   hasReservedKey,
   parseIndex,
   parsePointer,
+  recallPointer,
   reservedToken,
   sameJson,
   sizeOf,
@@ -57,6 +58,21 @@ describe('a pointer', () => {
         expect(tokens !== undefined).toBe(/^(?:\/(?:[^/~]|~[01])*)*$/u.test(pointer));
         expect(tokens === undefined || formatPointer(tokens) === pointer).toBe(true);
       }),
+    );
+  });
+
+  it('is recalled as it was parsed, however many have been seen since', () => {
+    const texts = fc.oneof(
+      fc.stringMatching(/^[/~01a]{0,8}$/),
+      fc.nat(3000).map((n) => `/${String(n)}`),
+      fc.constant(`/${'a'.repeat(100)}`),
+    );
+    fc.assert(
+      fc.property(fc.array(texts), (pointers) => {
+        for (const text of [...pointers, ...pointers])
+          expect(recallPointer(text)).toEqual(parsePointer(text));
+      }),
+      { numRuns: 1000 },
     );
   });
 

@@ -57,6 +57,26 @@ describe('resolveLinks', () => {
     );
   });
 
+  it('takes links that are known for what they are, with the same answer for all the others', () => {
+    const canonical = declared.map((name) => linkTo('servers', name));
+    const spelled = [...canonical, '/servers/MY-SERVER', '/servers/eu%2fwest', '/servers/nothing', 'x'];
+    const many = Array.from({ length: 20 }, (_, n) => `/servers/other-${String(n)}`);
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...spelled)),
+        fc.subarray(canonical),
+        fc.boolean(),
+        (links, known, more) => {
+          const all = more ? [...known, ...many] : known;
+          expect(resolveLinks(links, 'servers', find, [], all)).toEqual(
+            resolveLinks(links, 'servers', find, []),
+          );
+        },
+      ),
+    );
+    expect(resolveLinks(many, 'servers', find, [], many)).toEqual({ links: many, faults: [] });
+  });
+
   it('says what is wrong with each, where it stands', () => {
     const written = [
       '/servers/my-server',

@@ -55,6 +55,7 @@ describe('a host that does not answer within the deadline', () => {
     const gateway = new ScriptedGateway().will(held.apply);
     const { admin, clock } = runAdmin({ gateway, limits: { effectDeadlineMs: 50 } });
     const execution = admin.execute(stop);
+    await held.begun;
     await clock.advance(50);
     expect((await execution).outcome).toBe('accepted');
     expect(gateway.inspections).toBe(1);
@@ -169,10 +170,33 @@ describe('a host that does not answer within the deadline', () => {
   it('is unknown too when apply failed and inspect cannot tell', async () => {
     const gateway = new ScriptedGateway().will(reject()).willSee(new Error('cannot see'), 'not-in-place');
     const { admin, clock } = runAdmin({ gateway });
-    expect((await admin.execute(stop)).outcome).toBe('unknown');
+    const { services } = admin.snapshot;
+    const execution = await admin.execute(stop);
+    expect(execution.outcome).toBe('unknown');
     await clock.advance(60_000);
-    expect(admin.snapshot.revision).toBe(0);
+    expect(admin.snapshot.services).toBe(services);
     expect((await admin.execute(stop)).outcome).toBe('accepted');
+  });
+
+  it('tells with an event too that it was not done', async () => {
+    const gateway = new ScriptedGateway().will(reject()).willSee(new Error('cannot see'), 'not-in-place');
+    const { admin, clock } = runAdmin({ gateway });
+    const reader = admin.events();
+    const execution = await admin.execute(stop, { actor: 'ada' });
+    await clock.advance(60_000);
+    expect(await reader.next()).toMatchObject({
+      value: {
+        id: '1.0',
+        event: {
+          type: 'operation.failed',
+          resource: '/services/My-Service',
+          actor: 'ada',
+          operation: execution.outcome === 'unknown' ? execution.operationId : 'known',
+          reason: 'The gateway refused: it was not done. Nothing was changed.',
+        },
+      },
+    });
+    await admin.close();
   });
 
   it('does not keep the administration interface from closing', async () => {

@@ -200,6 +200,6 @@ describe('evolve', () => {
   });
 });
 
-function update<T extends object>(before: T): { before: T; after: T; operations: [] } {
-  return { before, after: before, operations: [] };
+function update<T extends object>(before: T): { before: T; after: T; operations: []; inverse: [] } {
+  return { before, after: before, operations: [], inverse: [] };
 }

@@ -219,6 +219,8 @@ function partsOf(event: Event): readonly string[] {
     case 'user.created':
     case 'user.deleted':
       return [`users/${event.user}`];
+    case 'operation.failed':
+      return [];
     case 'logs.flushed':
       return ['logs'];
     case 'session.opened':

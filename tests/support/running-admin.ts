@@ -1,7 +1,14 @@
 /**
  * An administration interface in front of a scripted gateway, on a clock that a test moves.
  */
-import { createAdmin, createPbkdf2Hasher, type Admin, type AdminOptions } from 'gateway-admin-core';
+import {
+  createAdmin,
+  createPbkdf2Hasher,
+  openAdmin,
+  type Admin,
+  type AdminOptions,
+  type ConfigurationStore,
+} from 'gateway-admin-core';
 
 import { sampleSnapshot, sampleZone } from './document.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -16,21 +23,37 @@ export interface Running {
   readonly errors: readonly unknown[];
 }
 
+type RunOptions = Partial<AdminOptions> & {
+  readonly gateway?: ScriptedGateway;
+  readonly clock?: ManualClock;
+};
+
 /** Runs the interface on the sample document. Passwords are hashed with a single round. */
-export function runAdmin(
-  options: Partial<AdminOptions> & { readonly gateway?: ScriptedGateway } = {},
-): Running {
-  const { gateway = new ScriptedGateway(), ...rest } = options;
-  const clock = new ManualClock();
+export function runAdmin(options: RunOptions = {}): Running {
+  const { admin, ...running } = parts(options);
+  return { admin: createAdmin(admin), ...running };
+}
+
+/** The same, on what a store keeps. */
+export async function openRunning(store: ConfigurationStore, options: RunOptions = {}): Promise<Running> {
+  const { admin, ...running } = parts(options);
+  return { admin: await openAdmin({ ...admin, store }), ...running };
+}
+
+function parts({
+  gateway = new ScriptedGateway(),
+  clock = new ManualClock(),
+  ...rest
+}: RunOptions): Omit<Running, 'admin'> & { readonly admin: AdminOptions } {
   const errors: unknown[] = [];
-  const admin = createAdmin({
+  const admin = {
     snapshot: sampleSnapshot(),
     gateway,
     clock,
     timeZone: sampleZone,
     hasher: createPbkdf2Hasher({ rounds: 1 }),
-    onError: (error) => errors.push(error),
+    onError: (error: unknown) => errors.push(error),
     ...rest,
-  });
+  };
   return { admin, gateway, clock, errors };
 }

@@ -1,0 +1,94 @@
+/**
+ * Executions: what becomes of commands, and how that is said.
+ */
+import { problem, type Problem, type ProblemCode } from '../core/problem.ts';
+import type { Decision, Event } from '../resources/index.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/**
+ * What became of a command.
+ *
+ * @public
+ */
+export type Execution =
+  | {
+      /** It happened. */
+      readonly outcome: 'accepted';
+      /** The snapshot in which it has. */
+      readonly snapshot: Snapshot;
+      /** What happened, as it was recorded. */
+      readonly events: readonly Event[];
+    }
+  | {
+      /** It was so already; nothing was done. */
+      readonly outcome: 'unchanged';
+      /** The snapshot on which this was decided. */
+      readonly snapshot: Snapshot;
+    }
+  | {
+      /** It was refused; nothing was done unless the problem says so. */
+      readonly outcome: 'refused';
+      /** Why. */
+      readonly problem: Problem;
+    }
+  | {
+      /**
+       * It cannot be promised either way. `outcome-unknown`: the host did not say in time whether it was done; that is
+       * found out, and an event will tell. `store-unavailable`: the store failed, and a restart will tell.
+       */
+      readonly outcome: 'unknown';
+      /** What to do next. */
+      readonly problem: Problem;
+      /** Identifies the operation in the events that settle it. */
+      readonly operationId: string;
+    };
+
+/** @internal */
+export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
+  if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+  return { outcome: 'unchanged', snapshot: decision.next };
+}
+
+/** @internal */
+export function refusal(code: ProblemCode, detail: string): Execution {
+  return { outcome: 'refused', problem: problem(code, detail) };
+}
+
+/** @internal */
+export function inProgress(): Execution {
+  return refusal(
+    'operation-in-progress',
+    'It is not yet known what became of an earlier command on this resource. Try again in a moment.',
+  );
+}
+
+/** @internal */
+export function outcomeUnknown(operationId: string): Execution {
+  const detail =
+    `The gateway did not say in time whether it was done (operation ${operationId}). It is being found out: ` +
+    'read the resource again in a moment. An event with the id of this operation will tell.';
+  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), operationId };
+}
+
+const repair = 'Commands are refused until the store is repaired and the gateway restarted; reading goes on.';
+
+/** The intent could not be kept, so the host was asked for nothing. @internal */
+export function storeUnavailable(): Execution {
+  return refusal('store-unavailable', `The configuration store has failed. Nothing was changed. ${repair}`);
+}
+
+/** The host has done it, but a restart may not know. @internal */
+export function doneUnkept(operationId: string): Execution {
+  const what =
+    `The gateway has done it (operation ${operationId}), but the configuration store failed before that was kept. ` +
+    'It holds now; after a restart the gateway is asked for it again.';
+  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), operationId };
+}
+
+/** Nothing has come of it yet, but a restart may find it. @internal */
+export function perhapsKept(operationId: string): Execution {
+  const what =
+    `The configuration store failed while it kept this (operation ${operationId}). It does not hold now; ` +
+    'after a restart it may. Look again then.';
+  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), operationId };
+}

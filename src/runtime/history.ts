@@ -1,0 +1,199 @@
+/**
+ * History: what the journal tells, and what it amounts to.
+ *
+ * It holds the configuration and the users. What the host only reports is not in it: sessions end with the process,
+ * and everything else is reported again.
+ */
+import { deepFreeze } from '../core/freeze.ts';
+import type { Json } from '../core/json.ts';
+import { isObject } from '../core/patch-view.ts';
+import type { StoredHistory } from '../ports/port.ts';
+import { evolve, type Effect, type Event } from '../resources/index.ts';
+import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/** A command is about to ask something of the host. @internal */
+interface Intent {
+  readonly type: 'intent';
+  /** Identifies the operation. */
+  readonly operation: string;
+  /** Links of the resources that others must leave alone until it is settled. */
+  readonly touches: readonly string[];
+  readonly events: readonly Event[];
+  readonly effects: readonly Effect[];
+}
+
+/** Facts, as they were recorded. @internal */
+interface Settlement {
+  readonly type: 'settlement';
+  readonly operation: string;
+  /** The revision of the snapshot when this was written down: the facts make a later one. */
+  readonly revision: number;
+  /** What has happened; empty when nothing has. */
+  readonly events: readonly Event[];
+  /** Whether the operation ends with it; a long teardown settles in several parts. */
+  readonly last: boolean;
+}
+
+/** Says how far revisions have come: reports of the host use them up and are not written down. @internal */
+interface Mark {
+  readonly type: 'mark';
+  readonly revision: number;
+}
+
+/** @internal */
+export type JournalRecord = Intent | Settlement | Mark;
+
+/** An operation whose end is not written down. @internal */
+export interface OpenOperation {
+  readonly intent: Intent;
+  /** How many of its parts have settled. */
+  readonly settled: number;
+}
+
+/** What stands in the place of records: the members of {@link History}, as plain JSON. */
+interface State {
+  readonly format: 1;
+  readonly revision: number;
+  readonly document: GatewayDocument;
+  readonly open: readonly OpenOperation[];
+}
+
+/**
+ * A life of the gateway begins at a multiple of this revision, so that no revision, and no event id, is used twice:
+ * those that only reports have used are not written down.
+ */
+const revisionsOfLife = 1_000_000_000;
+
+/** How many revisions may go by without being written down. @internal */
+export const longestUnmarked = revisionsOfLife / 2;
+
+/**
+ * What the records amount to so far.
+ *
+ * @internal
+ */
+export class History {
+  readonly #open: Map<string, OpenOperation>;
+  #snapshot: Snapshot;
+  #revision: number;
+
+  constructor(snapshot: Snapshot, revision = 0, open: readonly OpenOperation[] = []) {
+    this.#snapshot = snapshot;
+    this.#revision = revision;
+    this.#open = new Map(open.map((operation) => [operation.intent.operation, operation]));
+  }
+
+  /** The configuration with the recorded facts. */
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  /** The highest revision that is written down. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The operations whose end is not written down, in the order in which they began. */
+  get open(): readonly OpenOperation[] {
+    return [...this.#open.values()];
+  }
+
+  take(record: JournalRecord): void {
+    if (record.type === 'intent') {
+      this.#open.set(record.operation, { intent: record, settled: 0 });
+      return;
+    }
+    this.#revision = record.revision;
+    if (record.type === 'mark') return;
+    this.#snapshot = evolve(this.#snapshot, record.events);
+    const open = this.#open.get(record.operation);
+    if (record.last) this.#open.delete(record.operation);
+    else if (open !== undefined) this.#open.set(record.operation, { ...open, settled: open.settled + 1 });
+  }
+
+  /** Writes it as what may stand in the place of the records. */
+  toState(): Json {
+    const document = withoutProcess(toDocument(this.#snapshot));
+    const state: State = { format: 1, revision: this.#revision, document, open: this.open };
+    return state as unknown as Json;
+  }
+}
+
+/**
+ * Reads what a store holds.
+ *
+ * @param stored - what the store gave
+ * @param given - the snapshot that the host gave: its configuration is where an empty store begins, and what it tells
+ *   of the process, such as the version of the gateway, always holds
+ * @returns the history, with a revision that no earlier life of the gateway has used
+ * @throws Error when the store holds what this version cannot read
+ * @internal
+ */
+export function restore({ state, records }: StoredHistory, given: Snapshot): History {
+  if (state === undefined && records.length === 0) return begin(given, toDocument(given), given.revision);
+  const { document, revision, open } = parseState(state);
+  const history = begin(given, document, revision, deepFreeze(open));
+  for (const record of records) history.take(deepFreeze(parseRecord(record)));
+  return new History(history.snapshot, firstOfNextLife(history.revision), history.open);
+}
+
+function begin(given: Snapshot, document: GatewayDocument, ...rest: RestOfHistory): History {
+  const { logs, ...kept } = createSnapshot(withoutProcess(document));
+  const { epoch, gateway, threads, tasks, modules } = given;
+  const flushed = logs.last_flushed === undefined ? {} : { last_flushed: logs.last_flushed };
+  const process = {
+    epoch,
+    gateway,
+    threads,
+    tasks,
+    modules,
+    logs: Object.freeze({ ...given.logs, ...flushed }),
+  };
+  return new History(Object.freeze({ ...kept, ...process }), ...rest);
+}
+
+type RestOfHistory = [revision?: number, open?: readonly OpenOperation[]];
+
+/** Leaves out what ends with the process: what tells of it, the sessions, and the counters of what it has seen. */
+function withoutProcess(document: GatewayDocument): GatewayDocument {
+  const { gateway: _1, threads: _2, tasks: _3, modules: _4, sessions: _5, ...configuration } = document;
+  const services = configuration.services?.map(({ total_connections: _seen, ...service }) => service);
+  return services === undefined ? configuration : { ...configuration, services };
+}
+
+/** The next multiple of {@link revisionsOfLife}, even when the longest stretch without a mark has just gone by. */
+function firstOfNextLife(revision: number): number {
+  return Math.ceil((revision + 1 + longestUnmarked) / revisionsOfLife) * revisionsOfLife;
+}
+
+/**
+ * The epoch of a life that begins at a revision: where the host has given one, each life after the first adds its
+ * number, so that entity tags of different lives are never the same.
+ *
+ * @internal
+ */
+export function lifeOf({ epoch, revision }: Snapshot): string {
+  const life = Math.floor(revision / revisionsOfLife);
+  return epoch === '' || life === 0 ? epoch : `${epoch.slice(0, 48)}-${String(life)}`;
+}
+
+function parseState(state: Json | undefined): State {
+  if (!isObject(state ?? null)) throw unreadable('no state to begin with');
+  const { format } = state as { readonly format?: Json };
+  if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
+  return state as unknown as State;
+}
+
+function parseRecord(record: Json): JournalRecord {
+  const { type } = record as unknown as JournalRecord;
+  if (!['intent', 'settlement', 'mark'].includes(type))
+    throw unreadable(`a record of type ${JSON.stringify(type)}`);
+  return record as unknown as JournalRecord;
+}
+
+function unreadable(what: string): Error {
+  return new Error(
+    `The store holds ${what}, which this version cannot read. Start the version that wrote it, or restore a backup.`,
+  );
+}

@@ -1,0 +1,188 @@
+/**
+ * What a gateway port is audited with: effects that transitions of its own document wish for.
+ */
+import {
+  closeServerConnections,
+  closeServiceSessions,
+  closeSession,
+  flushLogs,
+  formatPointer,
+  patchFilter,
+  patchMonitor,
+  patchServer,
+  patchService,
+  revert,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
+  type Context,
+  type Decision,
+  type Effect,
+  type Filter,
+  type Json,
+  type Operation,
+  type ServerStatusWord,
+  type Snapshot,
+  type Step,
+} from '../index.ts';
+
+/** An effect with what belongs to it. @internal */
+export interface AuditSubject {
+  readonly effect: Effect;
+  /** What takes it back. */
+  readonly inverse?: Effect | undefined;
+  /** A later change of other settings of the same thing. */
+  readonly later?: Effect | undefined;
+  /** The same, of sessions whose ids others have now. */
+  readonly gone?: Effect | undefined;
+}
+
+const context: Context = { now: 0 };
+
+/** Gives what can be asked of the gateway that a snapshot tells of. @internal */
+export function subjectsOf(snapshot: Snapshot): readonly AuditSubject[] {
+  const reversible = [...runningSteps(snapshot), ...patchSteps(snapshot)];
+  return [
+    ...reversible.flatMap(([step, later]) => reversibleSubject(step(snapshot, context), later)),
+    ...closingSteps(snapshot).flatMap((step) => closingSubjects(step(snapshot, context))),
+  ];
+}
+
+function reversibleSubject(decision: Decision, later?: Step): readonly AuditSubject[] {
+  if (decision.outcome !== 'accepted') return [];
+  const { events, effects, next } = decision;
+  const [[event], [effect]] = [events, effects];
+  if (event === undefined || effect === undefined) return [];
+  const effectOf = (step: Step | undefined): Effect | undefined => step && effectsOf(step(next, context))[0];
+  return [{ effect, inverse: effectOf(revert(event)), later: effectOf(later) }];
+}
+
+function closingSubjects(decision: Decision): readonly AuditSubject[] {
+  return effectsOf(decision).map((effect) => ({ effect, gone: ofLaterSessions(effect) }));
+}
+
+function effectsOf(decision: Decision): readonly Effect[] {
+  return decision.outcome === 'accepted' ? decision.effects : [];
+}
+
+/** A step, and one that may come after it. */
+type Steps = readonly [step: Step, later?: Step];
+
+function runningSteps({ services, monitors }: Snapshot): readonly Steps[] {
+  const step = (run: typeof startService | typeof startMonitor, name: string): Steps => [
+    (snapshot, within) => run(snapshot, name, within),
+  ];
+  return [
+    ...Array.from(services, ({ name, state }) =>
+      step(state === 'started' ? stopService : startService, name),
+    ),
+    ...Array.from(monitors, ({ name, state }) =>
+      step(state === 'started' ? stopMonitor : startMonitor, name),
+    ),
+  ];
+}
+
+function patchSteps({ services, servers, monitors, filters }: Snapshot): readonly Steps[] {
+  return [
+    ...Array.from(
+      services,
+      ({ name, settings }) =>
+        [
+          setting(patchService, name, '/max_connection', otherThan(settings.max_connection)),
+          setting(patchService, name, '/connection_timeout', otherThan(settings.connection_timeout)),
+        ] as const,
+    ),
+    ...Array.from(
+      servers,
+      ({ name, settings: { state, port } }) =>
+        [
+          setting(patchServer, name, '/state', toggled(state)),
+          setting(patchServer, name, '/port', (port % 65535) + 1),
+        ] as const,
+    ),
+    ...Array.from(
+      monitors,
+      ({ name, settings }) =>
+        [
+          setting(
+            patchMonitor,
+            name,
+            '/monitor_interval',
+            1000 * otherThan(settings.monitor_interval / 1000),
+          ),
+          setting(patchMonitor, name, '/read_timeout', otherThan(settings.read_timeout)),
+        ] as const,
+    ),
+    ...Array.from(filters).flatMap(parameterSteps),
+  ];
+}
+
+/** Changes of the first two parameters that may be changed. */
+function parameterSteps({ name, settings: { parameters } }: Filter): readonly Steps[] {
+  const [step, later] = Object.entries(parameters)
+    .filter(([, { configurable }]) => configurable)
+    .map(([parameter, { value }]) =>
+      setting(
+        patchFilter,
+        name,
+        formatPointer(['parameters', parameter, 'value']),
+        value === '1' ? '2' : '1',
+      ),
+    );
+  if (step === undefined) return [];
+  return [later === undefined ? [step] : [step, later]];
+}
+
+/** The step that gives a setting a value. */
+function setting(
+  patch: (snapshot: Snapshot, name: string, operations: readonly Operation[], within: Context) => Decision,
+  name: string,
+  path: string,
+  value: Json,
+): Step {
+  return (snapshot, within) => patch(snapshot, name, [{ op: 'add', path, value }], within);
+}
+
+function otherThan(limit: number | undefined): number {
+  return limit === 1 ? 2 : 1;
+}
+
+function toggled(status: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
+  const others = status.filter((word) => word !== 'maintenance');
+  return others.length < status.length ? others : ['maintenance', ...others];
+}
+
+function closingSteps({ services, servers, sessions }: Snapshot): readonly Step[] {
+  return [
+    ...sessions.range(0, 2).map(
+      ({ id }): Step =>
+        (snapshot, within) =>
+          closeSession(snapshot, id, within),
+    ),
+    ...Array.from(
+      services,
+      ({ name }): Step =>
+        (snapshot, within) =>
+          closeServiceSessions(snapshot, name, within),
+    ),
+    ...Array.from(
+      servers,
+      ({ name }): Step =>
+        (snapshot, within) =>
+          closeServerConnections(snapshot, name, within),
+    ),
+    flushLogs,
+  ];
+}
+
+/** The same as of sessions that connected a moment later: there are none such. */
+function ofLaterSessions(effect: Effect): Effect | undefined {
+  const later = <T extends { readonly connected: number }>(each: T): T => ({
+    ...each,
+    connected: each.connected + 1,
+  });
+  if (effect.type === 'sessions.close') return { ...effect, sessions: effect.sessions.map(later) };
+  if (effect.type === 'connections.close') return { ...effect, connections: effect.connections.map(later) };
+  return undefined;
+}

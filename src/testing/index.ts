@@ -1,0 +1,29 @@
+/**
+ * What tests of a host need: a clock that they move, a gateway that fails as they like, audits of the ports they write.
+ *
+ * @packageDocumentation
+ */
+
+// Let time and chance be what the test says.
+export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from './virtual-clock.ts';
+export { createRandom, type Random } from './random.ts';
+
+// Stand in for the gateway.
+export {
+  createScriptedGateway,
+  type ScriptedCall,
+  type ScriptedGateway,
+  type ScriptedGatewayOptions,
+} from './scripted-gateway.ts';
+export { everyFault, type ApplyFaults, type GatewayFaults, type InspectFaults } from './gateway-fault.ts';
+export type { GatewayTraffic } from './gateway-traffic.ts';
+export type {
+  SimulatedConnection,
+  SimulatedSession,
+  SimulatedState,
+  SimulatedThing,
+} from './gateway-state.ts';
+
+// Audit the ports.
+export { gatewayAudits, type GatewayAudit } from './gateway-audit.ts';
+export { storeAudits, type StoreAudit, type StorePlace } from './store.ts';

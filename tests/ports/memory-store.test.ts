@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { StoreConflictError, createMemoryStore } from 'gateway-admin-core';
+
+import { storeAudits } from '../../src/testing/store.ts';
+
+const audits = storeAudits(() => {
+  const store = createMemoryStore();
+  return Promise.resolve({ open: () => Promise.resolve(store) });
+});
+
+describe('a store in memory', () => {
+  it.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
+    await expect(audit.run()).resolves.toBeUndefined();
+  });
+
+  it('begins with the history that it is given, and keeps nothing of it by reference', async () => {
+    const record = { list: [1] };
+    const state = { list: [2] };
+    const store = createMemoryStore({ state, records: [record] });
+    record.list.push(3);
+    state.list.push(3);
+    expect(await store.load()).toMatchObject({ state: { list: [2] }, records: [{ list: [1] }] });
+  });
+
+  it('says that nothing in it outlives the process', () => {
+    expect(createMemoryStore().durable).toBe(false);
+  });
+
+  it('has one of two that write to it at once see that it was too late', async () => {
+    const store = createMemoryStore();
+    const [one, other] = [await store.load(), await store.load()];
+    await store.append(['first'], { expectedPosition: one.position });
+    const late = store.append(['second'], { expectedPosition: other.position });
+    await expect(late).rejects.toThrow(StoreConflictError);
+    await expect(late).rejects.toThrow(/someone else has written/);
+    expect((await store.load()).records).toEqual(['first']);
+  });
+
+  it('takes nothing once disposed of, until it is loaded again', async () => {
+    const store = createMemoryStore();
+    const { position } = await store.load();
+    await store[Symbol.asyncDispose]();
+    await expect(store.append([1], { expectedPosition: position })).rejects.toThrow(/disposed of/);
+    const again = await store.load();
+    await store.append([1], { expectedPosition: again.position });
+    expect((await store.load()).records).toEqual([1]);
+  });
+
+  it('keeps none of several records when one of them is not JSON', async () => {
+    const store = createMemoryStore();
+    const { position } = await store.load();
+    const endless: { self?: unknown } = {};
+    endless.self = endless;
+    await expect(store.append([1, endless as never], { expectedPosition: position })).rejects.toThrow(
+      TypeError,
+    );
+    expect((await store.load()).records).toEqual([]);
+  });
+});
+
+describe('StoreConflictError', () => {
+  it('says where the end was expected and where it is', () => {
+    expect(new StoreConflictError('1.7', '2.0').message).toMatch(/ends at "2.0", not at "1.7"/);
+  });
+});

@@ -1,0 +1,400 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  closeServiceSessions,
+  createSnapshot,
+  createUser,
+  deleteUser,
+  evolve,
+  flushLogs,
+  observe,
+  patchFilter,
+  patchServer,
+  patchService,
+  revert,
+  sequence,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
+  withoutSecrets,
+  type Event,
+  type Json,
+  type Operation,
+  type Snapshot,
+  type Step,
+} from 'gateway-admin-core';
+
+import { deepFreeze } from '../../src/core/freeze.ts';
+import { eventTable } from '../../src/resources/index.ts';
+import { patchSubject, settingsOf, subjectPatches, type Subject } from '../support/arbitrary-patch.ts';
+import { planted, sampleSnapshot } from '../support/document.ts';
+import {
+  expectAccepted,
+  expectDecision,
+  expectRefused,
+  expectUnchanged,
+  someTime,
+} from '../support/expect-decision.ts';
+import { modelPatch, modelValueAt, textOf } from '../support/patch-model.ts';
+
+type Updated = Extract<Event, { readonly type: `${string}.updated`; readonly before: object }>;
+
+/** A patch of a resource of the sample that changes it. */
+interface Change {
+  readonly subject: Subject;
+  readonly next: Snapshot;
+  readonly event: Updated;
+}
+
+const changes: fc.Arbitrary<Change | undefined> = subjectPatches.map(([subject, operations]) =>
+  changeOf(subject, operations, sampleSnapshot()),
+);
+
+function changeOf(
+  subject: Subject,
+  operations: readonly Operation[],
+  snapshot: Snapshot,
+): Change | undefined {
+  const decision = patchSubject(subject, operations, snapshot, someTime);
+  return decision.outcome === 'accepted'
+    ? { subject, next: decision.next, event: decision.events[0] as Updated }
+    : undefined;
+}
+
+function forEachChange(law: (change: Change) => void, numRuns: number): void {
+  const property = fc.property(changes, (change) => {
+    fc.pre(change !== undefined);
+    law(change);
+  });
+  fc.assert(property, { numRuns, maxSkipsPerRun: 1000 });
+}
+
+const textIn = (snapshot: Snapshot, subject: Subject): string => textOf(settingsOf(subject, snapshot));
+
+/** The list, the member of a map or the field that an operation is about. */
+function placeOf(settings: object, path: string): string {
+  const [field = '', member] = path.split('/').slice(1);
+  const isList = Array.isArray(modelValueAt(settings, `/${field}`));
+  return isList || member === undefined ? `/${field}` : `/${field}/${member}`;
+}
+
+function placesOf({ event: { before, operations } }: Change): readonly string[] {
+  return operations.map(({ path }) => placeOf(before, path));
+}
+
+function areApart(one: readonly string[], other: readonly string[]): boolean {
+  const isWithin = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`);
+  return one.every((a) => other.every((b) => !isWithin(a, b) && !isWithin(b, a)));
+}
+
+describe('reverting a patch', () => {
+  it('brings back what there was, and reverting that brings the patch again', () => {
+    forEachChange(({ subject, next, event }) => {
+      const undone = expectDecision(revert(event), next);
+      expect(undone.outcome).toBe(event.operations.length === 0 ? 'unchanged' : 'accepted');
+      expect(textIn(undone.next, subject)).toBe(textIn(sampleSnapshot(), subject));
+      if (undone.outcome !== 'accepted') return;
+      expect(undone.events).toMatchObject([{ type: event.type, before: event.after }]);
+      const [again] = undone.events;
+      const redone = expectAccepted(again === undefined ? sequence() : revert(again), undone.next);
+      expect(textIn(redone.next, subject)).toBe(textIn(next, subject));
+    }, 300);
+  });
+
+  it('keeps what was changed elsewhere since', () => {
+    let met = 0;
+    const property = fc.property(changes, subjectPatches, (change, [other, operations]) => {
+      fc.pre(change !== undefined && change.event.operations.length > 0);
+      const { subject, next, event } = change;
+      const later = changeOf(other, operations, next);
+      fc.pre(later !== undefined && (other !== subject || areApart(placesOf(change), placesOf(later))));
+      const { next: undone } = expectAccepted(revert(event), later.next);
+      met += other === subject ? 1 : 0;
+      if (other === subject) {
+        const expected = modelPatch(event.before, later.event.operations);
+        expect(textOf({ done: true, document: storedSettings(undone, event) })).toBe(textOf(expected));
+      } else {
+        expect(textIn(undone, subject)).toBe(textIn(sampleSnapshot(), subject));
+        expect(textIn(undone, other)).toBe(textIn(later.next, other));
+      }
+    });
+    fc.assert(property, { numRuns: 200, maxSkipsPerRun: 1000 });
+    expect(met).toBeGreaterThan(5);
+  });
+
+  it('is refused, and does nothing, where the same place was changed since', () => {
+    forEachChange(({ next, event }) => {
+      for (const { path } of event.operations) {
+        const problem = expectRefused(revert(event), changedSince(next, event, path));
+        expect(problem).toMatchObject({ code: 'patch-test-failed', status: 409 });
+        expect(problem.errors).toHaveLength(1);
+        for (const secret of ['v1.', planted.sealed]) expect(JSON.stringify(problem)).not.toContain(secret);
+      }
+    }, 300);
+  });
+
+  it('is as good from a journal as from the decision', () => {
+    forEachChange(({ next, event }) => {
+      const read = JSON.parse(JSON.stringify(event)) as Event;
+      expect(JSON.stringify(expectDecision(revert(read), next))).toBe(
+        JSON.stringify(expectDecision(revert(event), next)),
+      );
+    }, 50);
+  });
+});
+
+/** The settings as they are kept, of the resource that an event is about. */
+function storedSettings(snapshot: Snapshot, event: Updated): object {
+  const { services, servers, monitors, filters } = snapshot;
+  const [entity] = [
+    'service' in event ? services.get(event.service) : undefined,
+    'server' in event ? servers.get(event.server) : undefined,
+    'monitor' in event ? monitors.get(event.monitor) : undefined,
+    'filter' in event ? filters.get(event.filter) : undefined,
+  ].filter((each) => each !== undefined);
+  return entity?.settings ?? {};
+}
+
+/** The snapshot once something else has been put where an update put something, or took it away. */
+function changedSince(snapshot: Snapshot, event: Updated, path: string): Snapshot {
+  const list = placeOf(event.after, path);
+  const place = Array.isArray(modelValueAt(event.after, list)) ? list : path;
+  const there = modelValueAt(event.after, place);
+  const items = Array.isArray(there) ? (there as readonly string[]) : undefined;
+  const other = items?.length === 0 ? ['other'] : (items?.map((item) => `${item}-2`) ?? 'other');
+  const changed = modelPatch(event.after, [{ op: 'add', path: place, value: other }]);
+  if (!changed.done) throw new Error(`There is no place ${place}`);
+  const later = deepFreeze({ ...event, before: event.after, after: changed.document });
+  return evolve(snapshot, [later as Event]);
+}
+
+const serviceStep =
+  (...operations: readonly Operation[]): Step =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', operations, context);
+
+/** The last event of a step that is accepted, and what came of it. */
+function after(step: Step, snapshot?: Snapshot): { readonly next: Snapshot; readonly event: Event } {
+  const { next, events } = expectAccepted(step, snapshot);
+  const event = events.at(-1);
+  if (event === undefined) throw new Error('Nothing happened');
+  return { next, event };
+}
+
+describe('reverting a change of a list', () => {
+  const append = (link: string): Step => serviceStep({ op: 'add', path: '/servers/-', value: link });
+  const serversIn = (snapshot: Snapshot): unknown => snapshot.services.get('my-service')?.settings.servers;
+  const [one, two, three] = ['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-serv-3'];
+
+  it('takes out the item that was put in, and leaves the one that came after it', () => {
+    const bare = after(serviceStep({ op: 'replace', path: '/servers', value: [one] })).next;
+    const first = after(append(two), bare);
+    const second = after(append(three), first.next);
+    expect(serversIn(expectAccepted(revert(first.event), second.next).next)).toEqual([one, three]);
+    expect(
+      expectRefused(revert(second.event), expectAccepted(revert(first.event), second.next).next),
+    ).toMatchObject({ code: 'patch-path-missing', errors: [{ pointer: '/servers/2' }] });
+  });
+
+  it('puts an item back where it was, beside the one it was beside', () => {
+    const removed = after(serviceStep({ op: 'remove', path: '/servers/0' }));
+    const later = after(append(three), removed.next).next;
+    expect(serversIn(expectAccepted(revert(removed.event), later).next)).toEqual([one, two, three]);
+  });
+
+  it('is refused when the item beside the place is another by now', () => {
+    const removed = after(serviceStep({ op: 'remove', path: '/servers/0' }));
+    const later = after(serviceStep({ op: 'add', path: '/servers/0', value: three }), removed.next).next;
+    expect(expectRefused(revert(removed.event), later).code).toBe('patch-test-failed');
+  });
+
+  it('is refused when what was taken out is back', () => {
+    const removed = after(serviceStep({ op: 'remove', path: '/servers/1' }));
+    const later = after(append(two), removed.next).next;
+    expect(expectRefused(revert(removed.event), later)).toMatchObject({
+      code: 'link-unresolved',
+      errors: [{ pointer: '/servers/2' }],
+    });
+  });
+});
+
+describe('reverting a change of a member', () => {
+  const option = '/router_options/weights';
+
+  it('is refused when what was removed is there again, be it the same', () => {
+    for (const value of ['on', 'off']) {
+      const removed = after(serviceStep({ op: 'remove', path: option }));
+      const later = after(serviceStep({ op: 'add', path: option, value }), removed.next).next;
+      expect(expectRefused(revert(removed.event), later)).toMatchObject({
+        code: 'patch-test-failed',
+        errors: [{ pointer: option, detail: 'is there, where nothing was when this was to be added' }],
+      });
+    }
+  });
+
+  it('is refused when what was added is gone, and so the second time', () => {
+    const added = after(serviceStep({ op: 'add', path: '/router_options/new', value: 'x' }));
+    const undone = after(revert(added.event), added.next).next;
+    expect(expectRefused(revert(added.event), undone).code).toBe('patch-path-missing');
+  });
+
+  it('works for more changes than a patch may have operations', () => {
+    const many = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`option ${String(at)}`, 'x']));
+    const { next, event } = after(serviceStep({ op: 'add', path: '/router_options', value: many }));
+    expect(expectAccepted(revert(event), next).next.services.get('my-service')?.settings).toEqual(
+      sampleSnapshot().services.get('my-service')?.settings,
+    );
+  });
+
+  it('takes out a parameter that nobody may configure, which had not been there', () => {
+    const value = { value: 'x', configurable: false };
+    const { next, event } = after((snapshot, context) =>
+      patchFilter(snapshot, 'Hint', [{ op: 'add', path: '/parameters/fixed', value }], context),
+    );
+    const { next: undone } = expectAccepted(revert(event), next);
+    expect(undone.filters.get('hint')?.settings).toEqual(sampleSnapshot().filters.get('hint')?.settings);
+  });
+});
+
+describe('reverting a password', () => {
+  const set = (sealed: string): Step => serviceStep({ op: 'replace', path: '/password', value: { sealed } });
+  const sealedIn = (snapshot: Snapshot): unknown =>
+    snapshot.services.get('my-service')?.settings.passwordSealed;
+
+  it('brings back the sealed text that there was, or none', () => {
+    const { next, event } = after(set('v1.new'));
+    expect(sealedIn(expectAccepted(revert(event), next).next)).toBe(planted.sealed);
+    const without = after(serviceStep({ op: 'remove', path: '/password' })).next;
+    const first = after(set('v1.new'), without);
+    expect(sealedIn(expectAccepted(revert(first.event), first.next).next)).toBeUndefined();
+  });
+
+  it('is refused when it was set again, in words that tell nothing of either', () => {
+    const { next, event } = after(set('v1.new'));
+    const problem = expectRefused(revert(event), after(set('v1.newer'), next).next);
+    expect(problem).toMatchObject({ code: 'patch-test-failed', errors: [{ pointer: '/password' }] });
+    expect(JSON.stringify(problem)).not.toMatch(/v1\.|passwordSealed/);
+  });
+
+  it('changes nothing when it had only been written again', () => {
+    const { next, event } = after(set(planted.sealed));
+    expectUnchanged(revert(event), next);
+  });
+
+  it('is refused for an event whose secrets were taken out', () => {
+    const { next, event } = after(set('v1.new'));
+    const shown = withoutSecrets(event as unknown as Json) as unknown as Event;
+    expect(expectRefused(revert(shown), next).code).toBe('patch-malformed');
+  });
+});
+
+describe('reverting a start, a stop or a new user', () => {
+  const start: Step = (snapshot, context) => startService(snapshot, 'Bare Service', context);
+  const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+  const startMain: Step = (snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context);
+  const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+
+  it.each<[string, Step, string]>([
+    ['a started service', start, 'service.stopped'],
+    ['a stopped service', stop, 'service.started'],
+    ['a started monitor', startMain, 'monitor.stopped'],
+    ['a stopped monitor', stopMain, 'monitor.started'],
+  ])('does the opposite: %s', (_, step, type) => {
+    const { next, event } = after(step);
+    const undone = after(revert(event), next);
+    expect(undone.event).toMatchObject({ type, resource: event.resource });
+    expectUnchanged(revert(event), undone.next);
+    expect(after(revert(undone.event), undone.next).event.type).toBe(event.type);
+  });
+
+  it('deletes the user, unless nobody else could log in', () => {
+    const joan = { name: 'Joan', passwordHash: 'opaque' };
+    const create: Step = (snapshot, context) => createUser(snapshot, joan, context);
+    const { next, event } = after(create);
+    const undone = after(revert(event), next);
+    expect(undone.next.users.find('joan')).toBeUndefined();
+    expect(expectRefused(revert(event), undone.next).code).toBe('user-not-found');
+    const alone = after(create, createSnapshot({}));
+    const required = { ...someTime, authentication: 'required' } as const;
+    expect(expectRefused(revert(alone.event), alone.next, required).code).toBe('last-user');
+  });
+
+  it('is refused when the thing is gone', () => {
+    const patched = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 })).event;
+    for (const event of [after(start).event, patched]) {
+      expect(expectRefused(revert(event), createSnapshot({}))).toMatchObject({ code: 'service-not-found' });
+    }
+  });
+});
+
+describe('revert', () => {
+  it('is a step like any other, the last change undone first', () => {
+    const first = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 }));
+    const second = after(serviceStep({ op: 'replace', path: '/max_connection', value: 2 }), first.next);
+    const { next, events } = expectAccepted(sequence(revert(second.event), revert(first.event)), second.next);
+    expect(next.services.get('my-service')?.settings.max_connection).toBe(100);
+    expect(events).toHaveLength(2);
+    expect(expectRefused(revert(first.event), second.next).code).toBe('patch-test-failed');
+  });
+
+  it('gives nothing that is not valid, whoever made the event', () => {
+    const { next, event } = after((snapshot, context) =>
+      patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/port', value: 1 }], context),
+    );
+    const inverse = [{ op: 'replace', path: '/port', value: 0 }];
+    expect(expectRefused(revert({ ...event, inverse } as Event), next)).toMatchObject({
+      code: 'validation-failed',
+      errors: [{ pointer: '/port', operation: 0 }],
+    });
+    const nothing = [{ op: 'replace', path: '', value: null }];
+    expect(expectRefused(revert({ ...event, inverse: nothing } as Event), next).code).toBe('op-not-allowed');
+    const { inverse: _, ...old } = event as Updated;
+    expect(expectRefused(revert(old as Event), next).code).toBe('patch-malformed');
+  });
+
+  const report = { type: 'server.reported', server: 'db-serv-1', status: [] } as const;
+  it.each<[string, () => Event | undefined]>([
+    [
+      'service.failed',
+      () =>
+        observe(sampleSnapshot(), { type: 'service.failed', service: 'My Service' }, { now: 0 }).events[0],
+    ],
+    ['server.reported', () => observe(sampleSnapshot(), report, { now: 0 }).events[0]],
+    [
+      'sessions.closed',
+      () => after((...given) => closeServiceSessions(given[0], 'My Service', given[1])).event,
+    ],
+    ['logs.flushed', () => after((...given) => flushLogs(...given)).event],
+    ['user.deleted', () => after((...given) => deleteUser(given[0], 'ada', given[1])).event],
+  ])('cannot be had for %s, and says for what it can', (type, make) => {
+    const event = make();
+    expect(event?.type).toBe(type);
+    const attempt = (): unknown => event && revert(event);
+    expect(attempt).toThrow(RangeError);
+    expect(attempt).toThrow(
+      `What "${type}" tells of cannot be undone. What can: service.started, service.stopped, `,
+    );
+  });
+
+  it('is there for what changes by command alone, and for nothing that the host reports or that has no way back', () => {
+    const rows = Object.entries<(typeof eventTable)[keyof typeof eventTable]>(eventTable);
+    const can = rows.filter(([, { revert: way }]) => way !== 'irreversible');
+    expect(can.map(([type]) => type).toSorted()).toEqual([
+      'filter.updated',
+      'monitor.started',
+      'monitor.stopped',
+      'monitor.updated',
+      'server.updated',
+      'service.started',
+      'service.stopped',
+      'service.updated',
+      'user.created',
+    ]);
+    expect(can.filter(([, { origin }]) => origin !== 'command')).toEqual([]);
+  });
+
+  it.each(['unheard-of', 'toString', '__proto__'])('throws a TypeError for an event of type %s', (type) => {
+    expect(() => revert({ type, at: 0, resource: '/x' } as unknown as Event)).toThrow(TypeError);
+  });
+});

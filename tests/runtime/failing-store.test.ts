@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals';
+import { createUser, patchService, stopService, type Step } from 'gateway-admin-core';
+
+import { FailingStore } from '../support/failing-store.ts';
+import { settle } from '../support/manual-clock.ts';
+import { openRunning } from '../support/running-admin.ts';
+import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+
+const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const limit =
+  (max: number): Step =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
+const addUser: Step = (snapshot, context) =>
+  createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
+
+describe('a store that fails', () => {
+  it('when the intent is kept: the host is asked for nothing, and nothing is changed', async () => {
+    const store = new FailingStore();
+    const { admin, gateway, errors } = await openRunning(store);
+    const before = admin.snapshot;
+    store.fail();
+    expect(await admin.execute(stop)).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'store-unavailable', status: 503 },
+    });
+    expect([admin.snapshot === before, gateway.calls]).toEqual([true, []]);
+    expect(errors.map(String)).toEqual(['Error: The disk is full']);
+    await admin.close();
+  });
+
+  it('when the settlement is kept: it is not acknowledged, and what is shown is what the host has', async () => {
+    const store = new FailingStore();
+    const held = hold();
+    const { admin } = await openRunning(store, { gateway: new ScriptedGateway().will(held.apply) });
+    const execution = admin.execute(stop);
+    await held.begun;
+    store.fail();
+    held.done();
+    expect(await execution).toMatchObject({ outcome: 'unknown', problem: { code: 'store-unavailable' } });
+    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    await admin.close();
+  });
+
+  it('when a fact of our own is kept: it does not hold, and it is said that it may', async () => {
+    const store = new FailingStore();
+    const { admin } = await openRunning(store);
+    const before = admin.snapshot;
+    store.fail();
+    expect(await admin.execute(addUser)).toMatchObject({ outcome: 'unknown', problem: { status: 503 } });
+    expect(admin.snapshot).toBe(before);
+    await admin.close();
+  });
+
+  it('is not asked again: commands are refused from then on, reading and reports go on', async () => {
+    const store = new FailingStore();
+    const { admin, gateway } = await openRunning(store);
+    store.fail();
+    await admin.execute(stop);
+    const calls = store.calls.length;
+    for (const step of [stop, addUser, limit(3)]) {
+      expect(await admin.execute(step)).toMatchObject({ problem: { code: 'store-unavailable' } });
+    }
+    admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['maintenance', 'running'] });
+    const read = await admin.handle({ method: 'GET', target: '/servers/db-serv-1', headers: {} });
+    expect(read.matched && read.response.body).toContain('"status":["running"]');
+    expect([store.calls.length, gateway.calls]).toEqual([calls, []]);
+    await admin.close();
+  });
+
+  it('by never answering counts as failed after its deadline', async () => {
+    const store = new FailingStore();
+    const { admin, clock, errors } = await openRunning(store);
+    store.fail('never answers, and nothing is kept');
+    const execution = admin.execute(stop);
+    await settle();
+    await clock.advance(30_000);
+    expect(await execution).toMatchObject({ outcome: 'refused', problem: { code: 'store-unavailable' } });
+    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms']);
+    await admin.close();
+  });
+
+  it('at the start keeps the interface from opening', async () => {
+    const store = new FailingStore();
+    store.fail();
+    await expect(openRunning(store)).rejects.toThrow('The disk is full');
+  });
+
+  it('while a refusal is written down changes nothing about the refusal', async () => {
+    const store = new FailingStore();
+    const held = hold();
+    const { admin } = await openRunning(store, { gateway: new ScriptedGateway().will(held.apply) });
+    const execution = admin.execute(stop);
+    await held.begun;
+    store.fail();
+    await refuse('Not now.')(undefined as never, undefined as never).catch(held.fail);
+    expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
+    await admin.close();
+  });
+
+  it('answers 503 over the wire', async () => {
+    const store = new FailingStore();
+    const { admin } = await openRunning(store);
+    store.fail();
+    const handled = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: {} });
+    expect(handled.matched && [handled.response.status, handled.response.headers['content-type']]).toEqual([
+      503,
+      'application/problem+json',
+    ]);
+    await admin.close();
+  });
+});

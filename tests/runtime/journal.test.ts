@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMemoryStore, createSnapshot, systemClock } from 'gateway-admin-core';
+
+import { History, type JournalRecord } from '../../src/runtime/history.ts';
+import { openJournal, type Journal } from '../../src/runtime/journal.ts';
+
+async function journalOf(store = createMemoryStore()): Promise<Journal> {
+  return openJournal({
+    store,
+    position: (await store.load()).position,
+    history: new History(createSnapshot({})),
+    clock: systemClock,
+    deadlineMs: 1000,
+    longestUnmarked: 100,
+    onError: () => undefined,
+  });
+}
+
+const mark = (revision: number): JournalRecord => ({ type: 'mark', revision });
+
+describe('the journal', () => {
+  it('keeps what comes at whatever moment after the record before', async () => {
+    for (let turns = 0; turns < 30; turns += 1) {
+      const journal = await journalOf();
+      let second: Promise<string> | undefined;
+      await journal.keep(mark(1), () => {
+        void (async () => {
+          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+          second = journal.keep(mark(2), () => 'kept');
+        })();
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(await second).toBe('kept');
+    }
+  });
+
+  it('tells in the order of the records, each before the next, whatever was thrown', async () => {
+    const journal = await journalOf();
+    const told: number[] = [];
+    const keeping = [1, 2, 3].map((revision) =>
+      journal.keep(mark(revision), () => {
+        told.push(revision);
+        if (revision === 2) throw new Error('not mine');
+      }),
+    );
+    expect((await Promise.allSettled(keeping)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect([told, journal.failed]).toEqual([[1, 2, 3], false]);
+  });
+
+  it('marks how far revisions have come, no more often than it has to', async () => {
+    const store = createMemoryStore();
+    const journal = await journalOf(store);
+    for (let revision = 1; revision <= 350; revision += 1) {
+      journal.mark(revision);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await store.load()).records).toEqual([mark(100), mark(200), mark(300)]);
+  });
+
+  it('gives the store a bounded amount at once, and one record at least', async () => {
+    const store = createMemoryStore();
+    const sizes: number[] = [];
+    const append: typeof store.append = (records, options) => {
+      sizes.push(records.length);
+      return store.append(records, options);
+    };
+    const journal = await journalOf({ ...store, append });
+    const touches = ['x'.repeat(10 * 1024 * 1024)];
+    const big: JournalRecord = { type: 'intent', operation: 'a', touches, events: [], effects: [] };
+    await Promise.all([mark(1), big, big, mark(2)].map((record) => journal.keep(record, () => undefined)));
+    expect(sizes).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createMemoryStore,
+  createSecrets,
+  createSnapshot,
+  createUser,
+  flushLogs,
+  patchServer,
+  patchService,
+  startService,
+  stopMonitor,
+  stopService,
+  toDocument,
+  type EventGap,
+  type PublishedEvent,
+  type Snapshot,
+  type Step,
+} from 'gateway-admin-core';
+
+import { configuration } from '../support/configuration.ts';
+import { FailingStore } from '../support/failing-store.ts';
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { openRunning } from '../support/running-admin.ts';
+import { reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+
+const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
+const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const limit =
+  (max: number): Step =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
+const flush: Step = (snapshot, context) => flushLogs(snapshot, context);
+const addUser: Step = (snapshot, context) =>
+  createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
+
+describe('an interface with a store', () => {
+  it('comes back with its configuration and its users, and without sessions', async () => {
+    const store = createMemoryStore();
+    const before = await openRunning(store);
+    for (const step of [stop, limit(7), stopWatch, flush, addUser]) {
+      expect((await before.admin.execute(step)).outcome).toBe('accepted');
+    }
+    await before.admin.close();
+    const after = await openRunning(store);
+    expect(configuration(after.admin.snapshot)).toEqual(configuration(before.admin.snapshot));
+    expect(after.admin.snapshot.sessions.size).toBe(0);
+    expect(after.gateway.calls).toEqual([]);
+    await after.admin.close();
+  });
+
+  it('prefers what is kept to what is given, but for what tells of the process', async () => {
+    const store = createMemoryStore();
+    const before = await openRunning(store);
+    await before.admin.execute(flush);
+    await before.admin.close();
+    const given = createSnapshot({
+      gateway: { version: '3.0.0' },
+      logs: { logdir: '/elsewhere', last_flushed: '2001-01-01T00:00:00Z' },
+      services: [{ name: 'Other', router: 'readconnroute' }],
+    });
+    const { admin } = await openRunning(store, { snapshot: given });
+    expect(admin.snapshot.services.get('other')).toBeUndefined();
+    expect(admin.snapshot.services.get('my-service')).toBeDefined();
+    expect(toDocument(admin.snapshot).gateway).toEqual({ version: '3.0.0' });
+    expect(admin.snapshot.logs).toMatchObject({
+      facts: { logdir: '/elsewhere' },
+      last_flushed: before.admin.snapshot.logs.last_flushed,
+    });
+    await admin.close();
+  });
+
+  it('uses no revision and no entity tag twice', async () => {
+    const store = createMemoryStore();
+    const lives: Snapshot[] = [];
+    for (let life = 0; life < 3; life += 1) {
+      const { admin } = await openRunning(store, { snapshot: sampleSnapshot() });
+      await admin.execute(life % 2 === 0 ? stop : start);
+      admin.report({ type: 'service.failed', service: 'Report Service' });
+      lives.push(admin.snapshot);
+      await admin.close();
+    }
+    expect(lives.map(({ revision }) => Math.floor(revision / 1_000_000_000))).toEqual([0, 1, 2]);
+    expect(new Set(lives.map(({ epoch }) => epoch)).size).toBe(3);
+  });
+
+  it('numbers the lives when the host gives the epoch', async () => {
+    const store = createMemoryStore();
+    const epochs: string[] = [];
+    for (let life = 0; life < 3; life += 1) {
+      const { admin } = await openRunning(store, {
+        snapshot: createSnapshot(sampleDocument, { epoch: 'blue' }),
+      });
+      epochs.push(admin.snapshot.epoch);
+      await admin.close();
+    }
+    expect(epochs).toEqual(['blue', 'blue-1', 'blue-2']);
+  });
+
+  it('says that there is a gap to a reader that comes from an earlier life', async () => {
+    const store = createMemoryStore();
+    const before = await openRunning(store);
+    const reader = before.admin.events();
+    await before.admin.execute(stop);
+    const { value } = (await reader.next()) as { value: PublishedEvent };
+    await before.admin.close();
+    const { admin } = await openRunning(store);
+    const resumed = admin.events({ after: value.id });
+    await admin.execute(start);
+    expect(await resumed.next()).toMatchObject({ value: { gap: true } as EventGap });
+    expect(await resumed.next()).toMatchObject({ value: { event: { type: 'service.started' } } });
+    await admin.close();
+  });
+
+  it('keeps together what is asked for together', async () => {
+    const store = new FailingStore();
+    const { admin } = await openRunning(store);
+    const calls = store.calls.length;
+    const steps = [stop, stopWatch, flush].map((step) => admin.execute(step));
+    await Promise.all(steps);
+    // Three intents, then three settlements.
+    expect(store.calls.slice(calls)).toEqual(['append 3', 'append 3']);
+    await admin.close();
+  });
+
+  it('puts together what has grown', async () => {
+    const store = new FailingStore();
+    const { admin } = await openRunning(store);
+    for (let round = 0; round < 5001; round += 1) await admin.execute(limit(round));
+    expect(store.calls.filter((call) => call === 'compact')).toHaveLength(2);
+    await admin.close();
+    const { state, records } = await store.load();
+    expect([state === undefined, records.length]).toEqual([false, 2]);
+  });
+
+  it('refuses secrets that could not be read after a restart', async () => {
+    const store = new FailingStore();
+    const body = JSON.stringify([{ op: 'replace', path: '/password', value: 'hunter2' }]);
+    const headers = { 'content-type': 'application/json' };
+    const request = { method: 'PATCH', target: '/services/My-Service', headers, body };
+    const first = await openRunning(store);
+    const before = first.admin.snapshot;
+    const refused = await first.admin.handle(request);
+    expect(refused.matched && refused.response.status).toBe(422);
+    expect(refused.matched && refused.response.body).toContain('secret-not-storable');
+    expect(first.admin.snapshot).toBe(before);
+    await first.admin.close();
+
+    const secrets = createSecrets({ key: new Uint8Array(32).fill(7) });
+    const second = await openRunning(store, { secrets });
+    const kept = await second.admin.handle(request);
+    expect(kept.matched && kept.response.status).toBe(200);
+    const sealed = second.admin.snapshot.services.get('my-service')?.settings.passwordSealed ?? '';
+    expect(await createSecrets({ key: new Uint8Array(32).fill(7) }).open(sealed)).toBe('hunter2');
+    expect(JSON.stringify(await store.load())).not.toContain('hunter2');
+    await second.admin.close();
+  });
+
+  it('takes any secret when the store does not outlive the process either', async () => {
+    const { admin } = await openRunning(createMemoryStore());
+    const handled = await admin.handle({
+      method: 'PATCH',
+      target: '/services/My-Service',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([{ op: 'replace', path: '/password', value: 'hunter2' }]),
+    });
+    expect(handled.matched && handled.response.status).toBe(200);
+    await admin.close();
+  });
+
+  it('tells the operator what was repaired', async () => {
+    const store = createMemoryStore();
+    const load = async () => ({ ...(await store.load()), repaired: 'The last 7 bytes were no record.' });
+    const { admin, errors } = await openRunning({ ...store, load });
+    expect(errors.map(String)).toEqual(['Error: The last 7 bytes were no record.']);
+    await admin.close();
+  });
+
+  it.each([
+    ['a state of another format', { state: { format: 2 } }, 'format 2'],
+    ['records without a state', { records: [{ type: 'mark', revision: 1 }] }, 'no state'],
+    [
+      'a record of unknown type',
+      { state: { format: 1, revision: 0, document: {}, open: [] }, records: [{ type: 'x' }] },
+      '"x"',
+    ],
+    [
+      'an event of unknown type',
+      {
+        state: { format: 1, revision: 0, document: {}, open: [] },
+        records: [{ type: 'settlement', operation: 'a', revision: 1, last: true, events: [{ type: 'x.y' }] }],
+      },
+      '"x.y"',
+    ],
+    [
+      'a document that is not valid',
+      { state: { format: 1, revision: 0, document: { servers: [{}] }, open: [] } },
+      '/servers/0/name',
+    ],
+  ] as const)('does not begin with %s', async (_what, history, said) => {
+    const store = createMemoryStore(history);
+    await expect(openRunning(store)).rejects.toThrow(said);
+    await expect(store.append([1], { expectedPosition: '0.0' })).rejects.toThrow('disposed');
+  });
+
+  it('disposes of the store when it closes, and once', async () => {
+    let disposals = 0;
+    const store = {
+      ...createMemoryStore(),
+      [Symbol.asyncDispose]: () => Promise.resolve(void (disposals += 1)),
+    };
+    const { admin } = await openRunning(store);
+    await Promise.all([admin.close(), admin.close()]);
+    await admin[Symbol.asyncDispose]();
+    expect(disposals).toBe(1);
+  });
+});
+
+it('a step of unknown events never reaches the journal', async () => {
+  const store = createMemoryStore();
+  const { admin } = await openRunning(store);
+  const strange = ((snapshot: Snapshot) => ({
+    outcome: 'accepted',
+    next: snapshot,
+    touches: [],
+    events: [{ type: 'x.y', at: 0, resource: '/' }],
+    effects: [],
+  })) as unknown as Step;
+  await expect(admin.execute(strange)).rejects.toThrow('known types');
+  expect((await store.load()).records).toEqual([]);
+});
+
+it('a server that an administrator has set stays so after a restart', async () => {
+  const store = createMemoryStore();
+  const first = await openRunning(store);
+  await first.admin.execute((snapshot, context) =>
+    patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/state', value: ['maintenance'] }], context),
+  );
+  first.admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['running'] });
+  await first.admin.close();
+  const { admin } = await openRunning(store);
+  expect(admin.snapshot.servers.get('db-serv-1')?.settings.state).toEqual(['maintenance']);
+  await admin.close();
+});
+
+it('what a host rejects without a word is looked for, with a store too', async () => {
+  const gateway = new ScriptedGateway().will(reject()).willSee('in-place');
+  const { admin } = await openRunning(createMemoryStore(), { gateway });
+  expect((await admin.execute(stop)).outcome).toBe('accepted');
+  await admin.close();
+});

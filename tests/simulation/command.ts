@@ -1,0 +1,137 @@
+/**
+ * What clients ask for: every kind of command, with what it changes when it happens.
+ */
+import {
+  closeServerConnections,
+  closeServiceSessions,
+  closeSession,
+  createUser,
+  deleteUser,
+  flushLogs,
+  patchFilter,
+  patchMonitor,
+  patchServer,
+  patchService,
+  sequence,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
+  type Step,
+} from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { Change } from './model.ts';
+
+/** What a client asks for. */
+export interface ClientCommand {
+  readonly kind: string;
+  readonly step: Step;
+  /** What is so once it has happened, step by step. */
+  readonly changes: readonly Change[];
+}
+
+const serviceNames = ['Sales', 'Reports'];
+const monitorNames = ['Watch', 'Probe'];
+const serverNames = ['db-1', 'db-2'];
+const userNames = ['ada', 'grace'];
+const filterName = 'Hint';
+
+const changeState = {
+  service: { start: startService, stop: stopService },
+  monitor: { start: startMonitor, stop: stopMonitor },
+};
+
+function stateCommand(random: Random): ClientCommand {
+  const what = random.pick(['service', 'monitor'] as const);
+  const how = random.pick(['start', 'stop'] as const);
+  const name = random.pick(what === 'service' ? serviceNames : monitorNames);
+  const state = how === 'start' ? 'started' : 'stopped';
+  return {
+    kind: `${what}.${how}`,
+    step: (snapshot, context) => changeState[what][how](snapshot, name, context),
+    changes: [{ [`${name.toLowerCase()} state`]: state }],
+  };
+}
+
+/** A patch with a number that no other command has, so that a trace of it can be told. */
+function patchCommand(random: Random, number: number): ClientCommand {
+  const patches = [
+    () => patching(patchService, random.pick(serviceNames), 'max_connection', number),
+    () => patching(patchServer, random.pick(serverNames), 'port', 1 + (number % 65_535)),
+    () => patching(patchMonitor, random.pick(monitorNames), 'monitor_interval', number),
+    () => patching(patchFilter, filterName, 'match', String(number), '/parameters/match/value'),
+  ];
+  return random.pick(patches)();
+}
+
+function patching(
+  patch: typeof patchService | typeof patchServer | typeof patchMonitor | typeof patchFilter,
+  name: string,
+  field: string,
+  value: number | string,
+  path = `/${field}`,
+): ClientCommand {
+  return {
+    kind: `${patch.name} ${field}`,
+    step: (snapshot, context) => patch(snapshot, name, [{ op: 'replace', path, value }], context),
+    changes: [{ [`${name.toLowerCase()} ${field}`]: value }],
+  };
+}
+
+function userCommand(random: Random): ClientCommand {
+  const name = random.pick(userNames);
+  if (random.chance(0.5)) {
+    const user = { name, passwordHash: 'opaque' };
+    return {
+      kind: 'user.create',
+      step: (snapshot, context) => createUser(snapshot, user, context),
+      changes: [{ [`${name} exists`]: true }],
+    };
+  }
+  return {
+    kind: 'user.delete',
+    step: (snapshot, context) => deleteUser(snapshot, name, context),
+    changes: [{ [`${name} exists`]: undefined }],
+  };
+}
+
+function irreversibleCommand(random: Random): ClientCommand {
+  const service = random.pick(serviceNames);
+  const server = random.pick(serverNames);
+  const id = random.below(10);
+  const steps: readonly [string, Step][] = [
+    ['logs.flush', (snapshot, context) => flushLogs(snapshot, context)],
+    ['service.close', (snapshot, context) => closeServiceSessions(snapshot, service, context)],
+    ['server.close', (snapshot, context) => closeServerConnections(snapshot, server, context)],
+    ['session.close', (snapshot, context) => closeSession(snapshot, id, context)],
+  ];
+  const [kind, step] = random.pick(steps);
+  return { kind, step, changes: [] };
+}
+
+/** Several as one: all or nothing, what cannot be taken back last. */
+function transaction(random: Random, number: number): ClientCommand {
+  const parts = [stateCommand(random), patchCommand(random, number), stateCommand(random)];
+  if (random.chance(0.3)) parts.push(userCommand(random));
+  if (random.chance(0.3)) parts.push(irreversibleCommand(random));
+  return {
+    kind: `(${parts.map(({ kind }) => kind).join(', ')})`,
+    step: sequence(...parts.map(({ step }) => step)),
+    changes: parts.flatMap(({ changes }) => changes),
+  };
+}
+
+/** @param number - differs from command to command */
+export function anyCommand(random: Random, number: number): ClientCommand {
+  const makers = [
+    stateCommand,
+    stateCommand,
+    patchCommand,
+    patchCommand,
+    userCommand,
+    irreversibleCommand,
+    transaction,
+  ];
+  return random.pick(makers)(random, number);
+}

@@ -1,0 +1,252 @@
+/**
+ * One life of the process: an interface between its clients and the world, until it is closed or dies.
+ */
+import {
+  evolve,
+  openAdmin,
+  toDocument,
+  type Admin,
+  type Clock,
+  type ConfigurationStore,
+  type Effect,
+  type EffectContext,
+  type Event,
+  type EventGap,
+  type Execution,
+  type GatewayPort,
+  type PublishedEvent,
+  type Snapshot,
+} from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { ClientCommand } from './command.ts';
+import type { Model } from './model.ts';
+
+/** What outlives the process. */
+export interface Surroundings {
+  readonly snapshot: Snapshot;
+  readonly gateway: GatewayPort;
+  readonly store: ConfigurationStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How likely the process dies before or after each call of a port, from 0 to 1. */
+  readonly mortality: number;
+}
+
+const forEver = new Promise<never>(() => undefined);
+
+/** Opens the interface; `undefined` when the process dies, or the store fails, before it is open. */
+export async function beginLife(surroundings: Surroundings): Promise<Life | undefined> {
+  const mortal = new Mortal(surroundings);
+  const { snapshot } = surroundings;
+  const limits = { effectDeadlineMs: 1000, storeDeadlineMs: 2000, waiting: 8 };
+  const errors: unknown[] = [];
+  const opening = openAdmin({
+    snapshot,
+    limits,
+    gateway: mortal.gateway,
+    store: mortal.store,
+    clock: mortal.clock,
+    onError: (error) => errors.push(error),
+  }).then(
+    (admin) => new Life(admin, mortal),
+    () => undefined,
+  );
+  return Promise.race([opening, mortal.death]);
+}
+
+/** The ports as a process sees them that may die at any call: from then on nobody answers it, or hears it. */
+class Mortal {
+  alive = true;
+  die: () => void = () => undefined;
+  readonly death: Promise<undefined>;
+  readonly gateway: GatewayPort;
+  readonly store: ConfigurationStore;
+  readonly clock: Clock;
+  readonly #surroundings: Surroundings;
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+    const { gateway, store, clock } = surroundings;
+    this.death = new Promise((resolve) => {
+      this.die = () => {
+        this.alive = false;
+        resolve(undefined);
+      };
+    });
+    this.gateway = {
+      apply: (effect: Effect, context: EffectContext) => this.#through(() => gateway.apply(effect, context)),
+      inspect: (effect: Effect, context: EffectContext) =>
+        this.#through(() => gateway.inspect(effect, context)),
+    };
+    this.store = {
+      durable: store.durable,
+      load: () => this.#through(() => store.load()),
+      append: (records, options) => this.#through(() => store.append(records, options)),
+      compact: (state, options) => this.#through(() => store.compact(state, options)),
+      [Symbol.asyncDispose]: () => this.#through(() => store[Symbol.asyncDispose]()),
+    };
+    this.clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (milliseconds, signal) => this.#through(() => clock.sleep(milliseconds, signal)),
+    };
+  }
+
+  async #through<T>(call: () => Promise<T>): Promise<T> {
+    await this.#risk();
+    try {
+      return await call();
+    } finally {
+      await this.#risk();
+    }
+  }
+
+  /** Never ends for a process that is dead, or dies now. */
+  #risk(): Promise<void> {
+    const { random, mortality } = this.#surroundings;
+    if (this.alive && random.chance(mortality)) this.die();
+    return this.alive ? Promise.resolve() : forEver;
+  }
+}
+
+/** A command that a client waits for. */
+interface Waiting {
+  readonly command: ClientCommand;
+}
+
+/** A running interface, its clients, and a reader of its events. */
+export class Life {
+  readonly admin: Admin;
+  /** What went wrong that must never go wrong. */
+  readonly faults: string[] = [];
+  readonly death: Promise<undefined>;
+  readonly #mortal: Mortal;
+  readonly #waiting = new Set<Waiting>();
+  /** Operations whose outcome a client was told to wait for. */
+  readonly #awaited = new Set<string>();
+  readonly #beginning: Snapshot;
+  readonly #events: PublishedEvent[] = [];
+
+  constructor(admin: Admin, mortal: Mortal) {
+    this.admin = admin;
+    this.death = mortal.death;
+    this.#mortal = mortal;
+    this.#beginning = admin.snapshot;
+    void this.#follow(admin.events());
+  }
+
+  get alive(): boolean {
+    return this.#mortal.alive;
+  }
+
+  die(): void {
+    this.#mortal.die();
+  }
+
+  /** A client sends a command and tells the model what it is told. */
+  send(command: ClientCommand, model: Model): void {
+    const waiting = { command };
+    this.#waiting.add(waiting);
+    this.admin.execute(command.step).then(
+      (execution) => {
+        if (!this.alive) return;
+        this.#waiting.delete(waiting);
+        this.#hear(command, execution, model);
+      },
+      (error: unknown) => {
+        if (!this.alive) return;
+        this.#waiting.delete(waiting);
+        // Closing leaves what is not known to the next life.
+        if (String(error).includes('Closed before')) model.mayHaveHappened(command.changes);
+        else this.faults.push(`${command.kind} threw ${String(error)}`);
+      },
+    );
+  }
+
+  /** Whoever was not answered cannot know. */
+  leave(model: Model): void {
+    for (const { command } of this.#waiting) model.mayHaveHappened(command.changes);
+    this.#waiting.clear();
+  }
+
+  /** Whether everybody knows what became of their commands. */
+  get settled(): boolean {
+    return this.#waiting.size === 0 && this.#awaited.size === 0;
+  }
+
+  /** What is wrong once everything has come to rest. */
+  unrest(): readonly string[] {
+    const unanswered = Array.from(this.#waiting, ({ command }) => `${command.kind} was never answered`);
+    const untold = Array.from(this.#awaited, (id) => `operation ${id} was never settled by an event`);
+    return [...this.faults, ...unanswered, ...untold];
+  }
+
+  /** What is wrong with the events: they are without gaps, in order, and amount to what is shown. */
+  strayEvents(): readonly string[] {
+    let { revision } = this.#beginning;
+    let folded = this.#beginning;
+    const strays: string[] = [];
+    for (const events of byRevision(this.#events)) {
+      revision += 1;
+      const expected = events.map((_, index) => `${String(revision)}.${String(index)}`);
+      const ids = events.map(({ id }) => id);
+      if (ids.join() !== expected.join())
+        strays.push(`events ${ids.join()} where ${expected.join()} are due`);
+      folded = evolve(
+        folded,
+        events.map(({ event }) => event),
+      );
+    }
+    const [told, shown] = [folded, this.admin.snapshot].map((each) => JSON.stringify(toDocument(each)));
+    if (told !== shown) strays.push('the events do not amount to what is shown');
+    if (revision !== this.admin.snapshot.revision) strays.push('a revision has no event');
+    return strays;
+  }
+
+  #hear({ kind, changes }: ClientCommand, execution: Execution, model: Model): void {
+    switch (execution.outcome) {
+      case 'accepted':
+      case 'unchanged':
+        model.happened(changes);
+        return;
+      case 'unknown':
+        if (execution.problem.code === 'outcome-unknown') this.#awaited.add(execution.operationId);
+        model.mayHaveHappened(changes);
+        return;
+      case 'refused':
+        // It says so when not everything could be taken back.
+        if (
+          !execution.problem.detail.includes('Nothing was changed') &&
+          execution.problem.code === 'effect-refused'
+        )
+          model.mayHaveHappened(changes);
+        if (
+          execution.problem.status >= 500 &&
+          !['store-unavailable', 'overloaded', 'closed'].includes(execution.problem.code)
+        )
+          this.faults.push(`${kind} was refused with ${execution.problem.code}`);
+    }
+  }
+
+  async #follow(events: AsyncIterable<PublishedEvent | EventGap>): Promise<void> {
+    for await (const item of events) {
+      if ('gap' in item) {
+        this.faults.push('a reader that keeps up met a gap');
+        continue;
+      }
+      this.#events.push(item);
+      const { operation }: Event = item.event;
+      if (operation !== undefined) this.#awaited.delete(operation);
+    }
+  }
+}
+
+function byRevision(events: readonly PublishedEvent[]): readonly (readonly PublishedEvent[])[] {
+  const groups = new Map<string, PublishedEvent[]>();
+  for (const event of events) {
+    const revision = event.id.slice(0, event.id.indexOf('.'));
+    groups.set(revision, [...(groups.get(revision) ?? []), event]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,78 @@
+/**
+ * What may be true, told only by the answers that clients got: the judge of the simulation. It knows nothing of
+ * snapshots, events or journals.
+ */
+import type { Snapshot } from 'gateway-admin-core';
+
+/** What a client can see of one thing, by the name of the thing. */
+export type Field = string;
+type Value = string | number | boolean | undefined;
+
+/** What becomes of fields when a command happens. */
+export type Change = Readonly<Record<Field, Value>>;
+
+/** Everything that clients change, read from a snapshot. */
+function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): ReadonlyMap<Field, Value> {
+  return new Map<Field, Value>([
+    ...Array.from(services).flatMap(({ key, state, settings }): [Field, Value][] => [
+      [`${key} state`, state],
+      [`${key} max_connection`, settings.max_connection],
+    ]),
+    ...Array.from(servers, ({ key, settings }): [Field, Value] => [`${key} port`, settings.port]),
+    ...Array.from(monitors).flatMap(({ key, state, settings }): [Field, Value][] => [
+      [`${key} state`, state],
+      [`${key} monitor_interval`, settings.monitor_interval],
+    ]),
+    ...Array.from(filters, ({ key, settings }): [Field, Value] => [
+      `${key} match`,
+      settings.parameters['match']?.value,
+    ]),
+    ...Array.from(users, ({ key }): [Field, Value] => [`${key} exists`, true]),
+  ]);
+}
+
+/** The values that each field may have. */
+export class Model {
+  readonly #possible = new Map<Field, Set<Value>>();
+
+  constructor(snapshot: Snapshot) {
+    this.#know(fieldsOf(snapshot));
+  }
+
+  /** The client was told that it is so. */
+  happened(changes: readonly Change[]): void {
+    for (const change of changes) this.#know(Object.entries(change));
+  }
+
+  /** The client was told that it is not known, or nothing at all. */
+  mayHaveHappened(changes: readonly Change[]): void {
+    for (const [field, value] of changes.flatMap((change) => Object.entries(change)))
+      this.#of(field).add(value);
+  }
+
+  /** What cannot be, given the answers; afterwards it is known what is. */
+  lies(snapshot: Snapshot): readonly string[] {
+    const fields = fieldsOf(snapshot);
+    const names = new Set([...fields.keys(), ...this.#possible.keys()]);
+    const lies = [...names].flatMap((field) => {
+      const [value, possible] = [fields.get(field), this.#of(field)];
+      const told = [...possible].map(String).join(' or ');
+      return possible.has(value) ? [] : [`${field} is ${String(value)}, and clients were told ${told}`];
+    });
+    this.#know(Array.from(names, (name) => [name, fields.get(name)]));
+    return lies;
+  }
+
+  #know(fields: Iterable<readonly [Field, Value]>): void {
+    for (const [field, value] of fields) this.#possible.set(field, new Set([value]));
+  }
+
+  #of(field: Field): Set<Value> {
+    const known = this.#possible.get(field);
+    if (known !== undefined) return known;
+    // What never was is not there.
+    const absent = new Set<Value>([undefined]);
+    this.#possible.set(field, absent);
+    return absent;
+  }
+}

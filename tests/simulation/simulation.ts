@@ -1,0 +1,201 @@
+/**
+ * Deterministic simulation: a world of clients, a failing gateway, a failing disk, and a process that dies between any
+ * two steps and is started again. Everything follows from a seed, so that a fault can be looked at again and again.
+ */
+import { createSnapshot, type GatewayDocument } from 'gateway-admin-core';
+import {
+  createRandom,
+  createScriptedGateway,
+  createVirtualClock,
+  everyFault,
+  type GatewayFaults,
+  type Random,
+  type ScriptedGateway,
+  type VirtualClock,
+} from 'gateway-admin-core/testing';
+
+import { configuration } from '../support/configuration.ts';
+import { anyCommand } from './command.ts';
+import { Disk } from './disk.ts';
+import { beginLife, type Life } from './life.ts';
+import { Model } from './model.ts';
+
+const document: GatewayDocument = {
+  servers: ['db-1', 'db-2'].map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
+  services: ['Sales', 'Reports'].map((name) => ({
+    name,
+    router: 'readconnroute',
+    servers: ['/servers/db-1'],
+    max_connection: 1,
+  })),
+  monitors: ['Watch', 'Probe'].map((name) => ({ name, module: 'pgmon', monitor_interval: 1 })),
+  filters: [
+    { name: 'Hint', module: 'hintfilter', parameters: { match: { value: '0', configurable: true } } },
+  ],
+  users: [{ name: 'root', passwordHash: 'opaque' }],
+};
+
+const snapshot = createSnapshot(document, { epoch: 'sim' });
+const steps = 30;
+
+/** Runs the world of a seed. @returns what went wrong that must never go wrong */
+export async function simulate(seed: number): Promise<readonly string[]> {
+  const world = new World(createRandom(seed));
+  for (let step = 0; step < steps; step += 1) await world.step();
+  return world.rest();
+}
+
+class World {
+  readonly #random: Random;
+  readonly #clock: VirtualClock = createVirtualClock(0, { turns: 16 });
+  readonly #gateway: ScriptedGateway;
+  readonly #disk: Disk;
+  readonly #model = new Model(snapshot);
+  readonly #faults: string[] = [];
+  /** Some worlds are gentle: what only shows when little goes wrong shows there. */
+  readonly #roughness: number;
+  #mortality: number;
+  #life: Life | undefined;
+  #commands = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#roughness = random.pick([0, 0.3, 1]);
+    this.#mortality = 0.01 * this.#roughness;
+    this.#gateway = createScriptedGateway({
+      snapshot,
+      clock: this.#clock,
+      seed: random.below(2 ** 31),
+      faults: scaled(this.#roughness),
+    });
+    this.#disk = new Disk(random, this.#clock);
+    this.#disk.faults = { reject: 0.01 * this.#roughness, never: 0.003 * this.#roughness };
+  }
+
+  async step(): Promise<void> {
+    const life = await this.#living();
+    const chance = this.#random.next();
+    if (chance < 0.65) this.#send(life, 1 + this.#random.below(4));
+    else if (chance < 0.8) this.#traffic(life);
+    else if (chance < 0.82 && this.#roughness > 0) life.die();
+    else if (chance < 0.84) await this.#close(life);
+    if (this.#random.chance(0.7)) await this.#clock.advance(this.#random.below(1500));
+  }
+
+  /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
+  async rest(): Promise<readonly string[]> {
+    this.#gateway.will(...Array.from({ length: 1000 }, () => 'done' as const));
+    this.#gateway.willSee(...Array.from({ length: 1000 }, () => 'answer' as const));
+    this.#disk.faults = { reject: 0, never: 0 };
+    this.#mortality = 0;
+    await this.#clock.advance(600_000);
+    // A store that has failed stays so, and what the gateway never answers stays open, until another start.
+    if (this.#life !== undefined) await this.#finish(this.#life);
+    const life = await this.#living();
+    await this.#settle();
+    this.#judge(life);
+    const before = configuration(life.admin.snapshot);
+    await this.#close(life);
+    const after = configuration((await this.#living()).admin.snapshot);
+    if (JSON.stringify(before) !== JSON.stringify(after))
+      this.#faults.push('another start on the same disk shows something else');
+    return this.#faults;
+  }
+
+  /** Also what could not be kept is shown as long as the process lives. */
+  async #finish(life: Life): Promise<void> {
+    if (life.alive && life.settled) this.#faults.push(...this.#gateway.differences(life.admin.snapshot));
+    await this.#close(life);
+  }
+
+  #judge(life: Life): void {
+    const { snapshot: shown } = life.admin;
+    this.#faults.push(...life.unrest(), ...this.#gateway.differences(shown), ...this.#model.lies(shown));
+  }
+
+  async #settle(): Promise<void> {
+    if (!(await this.#clock.runUntilIdle())) this.#faults.push('it does not come to rest');
+  }
+
+  #send(life: Life, count: number): void {
+    for (let each = 0; each < count; each += 1) {
+      this.#commands += 1;
+      life.send(anyCommand(this.#random, this.#commands + 1), this.#model);
+    }
+  }
+
+  /** The gateway goes about its work and reports it. */
+  #traffic({ admin }: Life): void {
+    const [gateway, session] = [this.#gateway, this.#random.below(10)];
+    const happenings = [
+      () => gateway.openSession(this.#random.pick(['Sales', 'Reports'])),
+      () => gateway.openConnection(session, this.#random.pick(['db-1', 'db-2'])),
+      () => gateway.closeConnection(session, this.#random.below(3)),
+      () => gateway.closeSession(session),
+    ];
+    admin.report(this.#random.pick(happenings)());
+  }
+
+  /** The life that goes on; when there is none, the process is started until it runs. */
+  async #living(): Promise<Life> {
+    if (this.#life?.alive === true) return this.#life;
+    if (this.#life !== undefined) await this.#end(this.#life);
+    for (;;) {
+      const life = await this.#begin();
+      if (life !== undefined) return (this.#life = life);
+      await this.#buried();
+    }
+  }
+
+  async #begin(): Promise<Life | undefined> {
+    const beginning = beginLife({
+      snapshot,
+      gateway: this.#gateway,
+      store: this.#disk.store(),
+      clock: this.#clock,
+      random: this.#random,
+      mortality: this.#mortality,
+    });
+    const life = await this.#whileTimeGoesOn(beginning);
+    if (life?.alive !== true) return undefined;
+    // Sessions are not kept: the host reports those that it has.
+    life.admin.report(this.#gateway.sessionReports());
+    return life;
+  }
+
+  async #close(life: Life): Promise<void> {
+    await this.#whileTimeGoesOn(Promise.race([life.admin.close(), life.death]));
+    await this.#end(life);
+    this.#life = undefined;
+  }
+
+  /** What the dead process had begun ends one way or the other before the next one begins. */
+  async #end(life: Life): Promise<void> {
+    life.die();
+    life.leave(this.#model);
+    await this.#buried();
+    this.#faults.push(...life.faults, ...life.strayEvents());
+    this.#life = undefined;
+  }
+
+  async #buried(): Promise<void> {
+    await this.#settle();
+    this.#disk.tear();
+  }
+
+  async #whileTimeGoesOn<T>(work: Promise<T>): Promise<T> {
+    const progress = { done: false };
+    const watched = work.finally(() => (progress.done = true));
+    do await this.#clock.advance(0);
+    while (!progress.done && (await this.#clock.next()));
+    if (!progress.done) throw new Error('It hangs: nobody sleeps, and it does not end');
+    return watched;
+  }
+}
+
+/** Every fault of the gateway, more or less often. */
+function scaled(by: number): GatewayFaults {
+  const scale = <T extends object>(faults: T): T =>
+    Object.fromEntries(Object.entries(faults).map(([name, often]) => [name, Number(often) * by])) as T;
+  return { apply: scale(everyFault.apply), inspect: scale(everyFault.inspect) };
+}

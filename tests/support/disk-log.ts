@@ -1,0 +1,177 @@
+/**
+ * What a store does to its disk, written down, and from it every disk that a power failure may leave.
+ *
+ * The model is the one that POSIX promises and no more: content is safe once its file was synced, a name once its
+ * directory was synced. Of what came since, any part may be there.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import type { StoreFiles } from '../../src/ports/file-store-lock.ts';
+import { watchedFiles, type FileCall } from './watched-files.ts';
+
+/** What is on a disk: content by name. */
+export type Disk = ReadonlyMap<string, Buffer>;
+
+type Change =
+  | { readonly type: 'write'; readonly position: number; readonly bytes: Buffer }
+  | { readonly type: 'truncate'; readonly length: number };
+
+interface File {
+  synced: Buffer;
+  pending: Change[];
+}
+
+type Naming =
+  | { readonly type: 'create'; readonly name: string; readonly file: File }
+  | { readonly type: 'rename'; readonly from: string; readonly to: string; readonly file: File }
+  | { readonly type: 'unlink'; readonly name: string };
+
+/** The disk below a directory of a store, with its unsynced changes. */
+export class DiskLog {
+  /** The file system for the store. */
+  readonly files: StoreFiles;
+  readonly #afterEach: () => void;
+  /** Names as the store sees them, and as they were when the directory was last synced. */
+  readonly #names: Map<string, File>;
+  #synced: Map<string, File>;
+  #pending: Naming[];
+
+  /**
+   * @param directory - path of the directory
+   * @param afterEach - called after each change, and after each sync. Where it throws, that is what the store gets
+   * @param before - what was done to the disk before; left out when it is empty
+   */
+  constructor(directory: string, afterEach: () => void, before?: DiskLog) {
+    this.#names = new Map(before === undefined ? [] : before.#names);
+    this.#synced = new Map(before === undefined ? [] : before.#synced);
+    this.#pending = before === undefined ? [] : [...before.#pending];
+    this.#afterEach = afterEach;
+    this.files = watchedFiles(async (call, make) => {
+      const result = await make();
+      const isOfStore = call.path === directory || dirname(call.path) === directory;
+      if (isOfStore && !basename(call.path).startsWith('lock-')) this.#take(call);
+      return result;
+    });
+  }
+
+  /** Every disk that a power failure at this moment may leave, some of them more than once. */
+  *afterPowerFailure(): Generator<Disk> {
+    for (let subset = 0; subset < 2 ** this.#pending.length; subset += 1) {
+      const names = new Map(this.#synced);
+      for (const naming of this.#pending.filter((_each, index) => (subset & (2 ** index)) !== 0)) {
+        name(names, naming);
+      }
+      for (const survives of survivals) {
+        yield new Map([...names].map(([key, file]) => [key, survives(file)]));
+      }
+    }
+  }
+
+  #take({ method, path, parameters }: FileCall): void {
+    const [first, second, third, fourth] = parameters;
+    const file = this.#names.get(basename(path));
+    if (method === 'open' && second === 'w') this.#open(basename(path), file);
+    else if (method === 'write') file?.pending.push(writeOf(first as Buffer, second, third, fourth));
+    else if (method === 'truncate') file?.pending.push({ type: 'truncate', length: Number(first) });
+    else if (method === 'datasync') this.#sync(file);
+    else if (method === 'sync') this.#syncNames();
+    else if (method === 'rename') this.#rename(basename(path), basename(String(second)), file);
+    else if (method === 'unlink') this.#name({ type: 'unlink', name: basename(path) });
+    else return;
+    this.#afterEach();
+  }
+
+  #open(key: string, file: File | undefined): void {
+    if (file !== undefined) file.pending.push({ type: 'truncate', length: 0 });
+    else this.#name({ type: 'create', name: key, file: { synced: Buffer.alloc(0), pending: [] } });
+  }
+
+  #rename(from: string, to: string, file: File | undefined): void {
+    if (file === undefined) throw new RangeError('A file without a name was renamed');
+    this.#name({ type: 'rename', from, to, file });
+  }
+
+  #sync(file: File | undefined): void {
+    if (file === undefined) throw new RangeError('A file without a name was synced');
+    file.synced = changed(file.synced, file.pending);
+    file.pending = [];
+  }
+
+  #syncNames(): void {
+    this.#synced = new Map(this.#names);
+    this.#pending = [];
+  }
+
+  #name(naming: Naming): void {
+    name(this.#names, naming);
+    this.#pending.push(naming);
+  }
+}
+
+/** Puts a disk into a directory, in the place of all that was there. */
+export async function restoreDisk(directory: string, disk: Disk): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { mode: 0o700 });
+  for (const [key, content] of disk) await writeFile(join(directory, key), content);
+}
+
+/** How much of what was not synced is there. */
+const survivals: readonly ((file: File) => Buffer)[] = [
+  ({ synced }) => synced,
+  ({ synced, pending }) => changed(synced, pending),
+  // The last write stopped short,
+  ({ synced, pending }) => changed(synced, shortened(pending)),
+  // or only every other sector of it made it, though the file has become as long as it was to be.
+  ({ synced, pending }) => withHoles(synced, pending, 0),
+  ({ synced, pending }) => withHoles(synced, pending, 1),
+];
+
+function changed(content: Buffer, changes: readonly Change[]): Buffer {
+  let result = Buffer.from(content);
+  for (const change of changes) {
+    const length = change.type === 'truncate' ? change.length : change.position + change.bytes.length;
+    const resized = Buffer.alloc(change.type === 'truncate' ? length : Math.max(length, result.length));
+    result.copy(resized);
+    if (change.type === 'write') change.bytes.copy(resized, change.position);
+    result = resized;
+  }
+  return result;
+}
+
+function shortened(changes: readonly Change[]): readonly Change[] {
+  return changes.map((change) =>
+    change.type === 'write'
+      ? { ...change, bytes: change.bytes.subarray(0, change.bytes.length / 2) }
+      : change,
+  );
+}
+
+function withHoles(synced: Buffer, pending: readonly Change[], parity: 0 | 1): Buffer {
+  const result = changed(synced, pending);
+  for (let start = 0; start < result.length; start += 512) {
+    if ((start / 512) % 2 === parity) continue;
+    const end = Math.min(start + 512, result.length);
+    result.fill(0, start, end);
+    synced.subarray(start, end).copy(result, start);
+  }
+  return result;
+}
+
+function name(names: Map<string, File>, naming: Naming): void {
+  if (naming.type === 'create') names.set(naming.name, naming.file);
+  else if (naming.type === 'unlink') names.delete(naming.name);
+  else {
+    names.delete(naming.from);
+    names.set(naming.to, naming.file);
+  }
+}
+
+function writeOf(bytes: Buffer, offset: unknown, length: unknown, position: unknown): Change {
+  const start = Number(offset);
+  return {
+    type: 'write',
+    position: Number(position),
+    bytes: Buffer.from(bytes.subarray(start, start + Number(length))),
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * The file system of a store, with somebody who is asked before and after each call that changes or reads something.
+ */
+import * as files from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+
+import type { StoreFiles } from '../../src/ports/file-store-lock.ts';
+
+/** One call. */
+export interface FileCall {
+  /** Method of the file system or of an open file. */
+  readonly method: string;
+  readonly parameters: readonly unknown[];
+  /** Path of the open file, for its methods; else the first parameter. */
+  readonly path: string;
+}
+
+/** Makes a call, with the parameters that it came with or others, or does not; what it gives is what the store gets. */
+export type Watcher = (call: FileCall, make: Make) => Promise<unknown>;
+
+type Make = (parameters?: readonly unknown[]) => Promise<unknown>;
+
+const ofFileSystem = new Set(['mkdir', 'open', 'readdir', 'rename', 'unlink']);
+const ofFile = new Set(['datasync', 'read', 'stat', 'sync', 'truncate', 'write']);
+
+/** Gives the real file system with a watcher. The closing of files is left alone. */
+export function watchedFiles(watcher: Watcher): StoreFiles {
+  return watch(files, ofFileSystem, async (method, parameters, make) => {
+    const call = { method, parameters, path: String(parameters[0]) };
+    return method === 'open' ? open(call, make, watcher) : watcher(call, make);
+  });
+}
+
+async function open(call: FileCall, make: Make, watcher: Watcher): Promise<FileHandle> {
+  let opened: FileHandle | undefined;
+  try {
+    const file = await watcher(call, async () => (opened = (await make()) as FileHandle));
+    return watchedFile(file as FileHandle, call.path, watcher);
+  } catch (error) {
+    // A file that the store does not get is one that it cannot close.
+    await opened?.close();
+    throw error;
+  }
+}
+
+function watchedFile(file: FileHandle, path: string, watcher: Watcher): FileHandle {
+  return watch(file, ofFile, (method, parameters, make) => watcher({ method, parameters, path }, make));
+}
+
+type Call = (...parameters: readonly unknown[]) => Promise<unknown>;
+
+function watch<T extends object>(
+  target: T,
+  methods: ReadonlySet<string>,
+  around: (method: string, parameters: readonly unknown[], make: Make) => Promise<unknown>,
+): T {
+  // A module does not let a proxy of itself change what it has: only what is asked for in the name of another object.
+  return new Proxy(Object.create(target) as T, {
+    get(_empty, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      const call = member.bind(target) as Call;
+      if (typeof name !== 'string' || !methods.has(name)) return call;
+      return (...parameters: readonly unknown[]) =>
+        around(name, parameters, (others = parameters) => call(...others));
+    },
+  });
+}

@@ -57,7 +57,7 @@ const secretMembers: ReadonlyMap<string, string> = new Map([
  * Takes hashes and sealed texts out of what a reader is shown: members that hold them, and the values of patch
  * operations on such members.
  *
- * @param value - plain JSON, such as an event
+ * @param value - plain JSON, such as an event or a list of effects
  * @returns the same without them
  *
  * @example
@@ -69,7 +69,7 @@ const secretMembers: ReadonlyMap<string, string> = new Map([
  *
  * @public
  */
-export function withoutSecrets(value: Json): Json {
+export function withoutSecrets(value: Json | object): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(withoutSecrets);
   const { path, ...rest } = value as Readonly<Record<string, Json>>;

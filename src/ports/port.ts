@@ -12,7 +12,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
  * @public
  */
 export interface EffectContext {
-  /** Identifies the operation: the same for `apply`, for every `inspect` and for the undo of one effect. */
+  /** Identifies the command: the same for `apply`, every `inspect` and the undo of each of its effects. */
   readonly operationId: string;
   /** Aborts when the deadline for the effect has passed. */
   readonly signal: AbortSignal;
@@ -45,9 +45,10 @@ export interface GatewayPort {
 export interface Clock {
   /** The current time, in milliseconds since 1970-01-01T00:00:00Z. May jump. */
   now(): number;
-  /** Milliseconds since some moment in the past. Never jumps, never goes back. */
-  monotonic(): number;
-  /** Resolves after so many milliseconds; resolves at once when the signal aborts. */
+  /**
+   * Resolves after so many milliseconds, however the time of day jumps meanwhile: deadlines rest on it. Resolves at once
+   * when the signal aborts.
+   */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -10,16 +10,15 @@ import type { Clock } from './port.ts';
  * ```ts
  * import { systemClock } from 'gateway-admin-core';
  *
- * const begin = systemClock.monotonic();
+ * const begin = systemClock.now();
  * await systemClock.sleep(60_000, AbortSignal.abort());
- * systemClock.monotonic() - begin < 60_000; // => true
+ * systemClock.now() - begin < 60_000; // => true
  * ```
  *
  * @public
  */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
-  monotonic: () => performance.now(),
   sleep,
 });
 

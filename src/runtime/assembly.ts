@@ -105,6 +105,7 @@ function writerOf(
     clock,
     deadlineMs: limits.effectDeadlineMs,
     waiting: limits.waiting,
+    underWay: limits.underWay,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);

@@ -81,7 +81,7 @@ export class EventLog {
   append(revision: number, events: readonly Event[]): void {
     for (const [index, event] of events.entries()) {
       const id = `${String(revision)}.${String(index)}`;
-      const size = 'operations' in event ? sizeOf(event as unknown as Json, mostBytes) : 1024;
+      const size = sizeOf(event as unknown as Json, mostBytes);
       if (this.#count - this.#oldest === this.#capacity) this.#dropOldest();
       this.#ring[this.#count % this.#capacity] = Object.freeze({ id, event, revision, index, size });
       this.#count += 1;

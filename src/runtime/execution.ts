@@ -77,11 +77,16 @@ export function storeUnavailable(): Execution {
   return refusal('store-unavailable', `The configuration store has failed. Nothing was changed. ${repair}`);
 }
 
-/** The host has done it, but a restart may not know. @internal */
-export function doneUnkept(operationId: string): Execution {
+/**
+ * What the host has done holds, but a restart may not know.
+ *
+ * @param refusal - why the host did not do all of it; left out when it did
+ * @internal
+ */
+export function doneUnkept(operationId: string, refusal?: string): Execution {
   const what =
-    `The gateway has done it (operation ${operationId}), but the configuration store failed before that was kept. ` +
-    'It holds now; after a restart the gateway is asked for it again.';
+    `${refusal ?? 'The gateway has done it.'} But the configuration store failed before that was kept (operation ` +
+    `${operationId}). It holds now; after a restart the gateway is asked what is in place.`;
   return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), operationId };
 }
 

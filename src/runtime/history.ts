@@ -134,8 +134,8 @@ export function restore({ state, records }: StoredHistory, given: Snapshot): His
   if (state === undefined && records.length === 0) return begin(given, toDocument(given), given.revision);
   const { document, revision, open } = parseState(state);
   const history = begin(given, document, revision, deepFreeze(open));
-  for (const record of records) history.take(deepFreeze(parseRecord(record)));
-  return new History(history.snapshot, firstOfNextLife(history.revision), history.open);
+  for (const record of records) history.take(frozenFacts(parseRecord(record)));
+  return new History(history.snapshot, firstOfNextLife(history.revision), deepFreeze(history.open));
 }
 
 function begin(given: Snapshot, document: GatewayDocument, ...rest: RestOfHistory): History {
@@ -183,6 +183,12 @@ function parseState(state: Json | undefined): State {
   const { format } = state as { readonly format?: Json };
   if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
   return state as unknown as State;
+}
+
+/** Facts become part of the snapshot. Most intents are settled by a later record: to freeze them would take as long again. */
+function frozenFacts(record: JournalRecord): JournalRecord {
+  if (record.type === 'settlement') deepFreeze(record.events);
+  return record;
 }
 
 function parseRecord(record: Json): JournalRecord {

@@ -43,11 +43,11 @@ export interface JournalOptions {
   /** What the store holds. */
   readonly history: History;
   readonly clock: Clock;
-  /** How long the store may take for one call, in milliseconds. */
+  /** How long the store may take to keep something, in milliseconds. */
   readonly deadlineMs: number;
   /** How many revisions may go by without a record. */
   readonly longestUnmarked: number;
-  /** Told once, when the store fails. */
+  /** Told when the store fails. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -126,7 +126,12 @@ class StoreJournal implements Journal {
 
   async close(): Promise<void> {
     await this.#flushing;
-    await this.#options.store[Symbol.asyncDispose]();
+    try {
+      await this.#inTime(this.#options.store[Symbol.asyncDispose]());
+    } catch (error) {
+      // All that was promised is kept by now.
+      this.#options.onError(error);
+    }
   }
 
   /** Keeps what is pending, and what comes meanwhile, until nothing is left. */

@@ -16,9 +16,11 @@ export interface Limits {
   readonly depth: number;
   /** How many commands may wait for others: 1,024 by default. More are 503. */
   readonly waiting: number;
+  /** How many commands may be under way at the same time: 1,024 by default. The others wait. */
+  readonly underWay: number;
   /** How long the host may take for one call, in milliseconds: 10,000 by default. */
   readonly effectDeadlineMs: number;
-  /** How long the store may take for one call, in milliseconds: 30,000 by default. Then it counts as failed. */
+  /** How long the store may take to keep something, in milliseconds: 30,000 by default. Then it counts as failed. */
   readonly storeDeadlineMs: number;
   /** How many events are kept for readers that come back: 10,000 by default. */
   readonly events: number;
@@ -34,6 +36,7 @@ export const defaultLimits: Limits = Object.freeze({
   targetBytes: 8192,
   depth: 32,
   waiting: 1024,
+  underWay: 1024,
   effectDeadlineMs: 10_000,
   storeDeadlineMs: 30_000,
   events: 10_000,

@@ -52,8 +52,8 @@ export function toPlan(
   return {
     outcome: decision.outcome,
     ...(patch.length === 0 ? {} : { patch: withoutSecrets(patch) as unknown as readonly Operation[] }),
-    events: events.map((event: Event) => withoutSecrets(event as unknown as Json)),
-    effects: effects.map((effect: Effect) => withoutSecrets(effect as unknown as Json)),
+    events: events.map(withoutSecrets),
+    effects: effects.map(withoutSecrets),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
     closes: closesOf(decision, snapshot),
   };

@@ -46,6 +46,8 @@ export interface WriterOptions extends Pick<OperationOptions, 'gateway' | 'clock
   readonly journal: Journal;
   /** How many commands may wait. */
   readonly waiting: number;
+  /** How many commands may be under way at the same time. */
+  readonly underWay: number;
   readonly contextOf: (actor: string | undefined) => Context;
   readonly publish: (revision: number, events: readonly Event[]) => void;
   readonly onError: (error: unknown) => void;
@@ -66,8 +68,15 @@ interface Operation {
   announced: boolean;
 }
 
-/** The host has done what could not be kept. */
-class Unkept extends Error {}
+/** What holds could not be kept. */
+class Unkept extends Error {
+  readonly refusal: string | undefined;
+
+  constructor(refusal: string | undefined) {
+    super('The store has failed');
+    this.refusal = refusal;
+  }
+}
 
 /** A command that waits for its turn. */
 interface Entry {
@@ -90,6 +99,8 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #queue = new Set<Entry>();
   readonly #underWay = new Set<Promise<void>>();
+  /** What the commands touch that are under way, but for those of unknown outcome: they may take for ever. */
+  readonly #busy = new Set<readonly string[]>();
   /** The resources of the commands under way, and whether the outcome of such a command is unknown. */
   readonly #held = new Map<string, 'busy' | 'unknown'>();
   readonly #closing = new AbortController();
@@ -179,6 +190,7 @@ export class Writer {
     const blocked = new Set<string>();
     try {
       for (const entry of this.#queue) {
+        if (this.#busy.size >= this.#options.underWay) break;
         const waits = entry.touches.some((link) => blocked.has(link) || this.#held.get(link) === 'busy');
         if (waits || !this.#takeTurn(entry, blocked)) block(entry.touches, blocked);
       }
@@ -223,7 +235,9 @@ export class Writer {
   /** Keeps others away from resources as long as work on them is under way. */
   #track(links: readonly string[], work: () => Promise<void>): void {
     this.#hold(links, 'busy');
+    this.#busy.add(links);
     const done = work().finally(() => {
+      this.#busy.delete(links);
       for (const link of links) this.#held.delete(link);
       this.#underWay.delete(done);
       this.#pump();
@@ -247,8 +261,8 @@ export class Writer {
     try {
       return this.#executionOf(await perform(decision, this.#optionsOf(operation, onUnknown)));
     } catch (error) {
-      if (error instanceof Unkept) return operation.asks === 'host' ? doneUnkept(id) : perhapsKept(id);
-      throw error;
+      if (!(error instanceof Unkept)) throw error;
+      return operation.asks === 'host' ? doneUnkept(id, error.refusal) : perhapsKept(id);
     }
   }
 
@@ -261,6 +275,7 @@ export class Writer {
       onUnknown: () => {
         operation.announced = true;
         this.#hold(operation.touches, 'unknown');
+        this.#busy.delete(operation.touches);
         onUnknown();
         this.#pump();
       },
@@ -280,7 +295,7 @@ export class Writer {
       if (!this.#options.journal.failed) throw error;
       // What the host has done is so, kept or not, and what is shown must say so.
       if (operation.asks === 'host') this.#apply(events);
-      if (events.length > 0) throw new Unkept();
+      if (events.length > 0) throw new Unkept(place.at === 'end' ? place.refusal : undefined);
       return events;
     }
   }

@@ -24,7 +24,6 @@ export function hasChange(
 /** Puts a change into what is there now: where it changes nothing, that stays. @internal */
 export function takeChange<T extends Json | undefined>(present: T, before: T, after: T): T {
   if (isSame(before, after)) return present;
-  if (isSame(present, before)) return after;
   if (!isMap(present) || !isMap(before) || !isMap(after)) return after;
   const members = keysOf(present, after).flatMap((key) => {
     const value = takeChange(memberOf(present, key), memberOf(before, key), memberOf(after, key));

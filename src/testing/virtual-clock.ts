@@ -14,6 +14,8 @@ import type { Clock } from '../index.ts';
  * @public
  */
 export interface VirtualClock extends Clock {
+  /** How many milliseconds it has gone on in all. */
+  monotonic(this: void): number;
   /** How many sleep. */
   readonly sleeping: number;
   /**

@@ -22,11 +22,6 @@ describe('systemClock', () => {
     expect(now).toBeLessThanOrEqual(Date.now());
   });
 
-  it('never goes back', () => {
-    const readings = Array.from({ length: 1000 }, () => systemClock.monotonic());
-    expect(readings).toEqual(readings.toSorted((a, b) => a - b));
-  });
-
   it('cannot be changed', () => {
     expect(Object.isFrozen(systemClock)).toBe(true);
   });
@@ -34,10 +29,10 @@ describe('systemClock', () => {
 
 describe('sleep', () => {
   it('lasts as long as was asked for', async () => {
-    const begin = systemClock.monotonic();
+    const begin = performance.now();
     await systemClock.sleep(40);
     // Timers round to whole milliseconds.
-    expect(systemClock.monotonic() - begin).toBeGreaterThanOrEqual(39);
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(39);
   });
 
   it.each([0, -1, Number.NEGATIVE_INFINITY])('of %d milliseconds ends', async (milliseconds) => {

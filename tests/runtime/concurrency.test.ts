@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
+  closeSession,
   patchService,
   sequence,
   startService,
@@ -270,5 +271,53 @@ describe('a report during a command', () => {
     expect(admin.snapshot).toBe(before);
     expect(errors).toHaveLength(2);
     expect(errors).toMatchObject([{ name: 'ReportError' }, { name: 'ReportError' }]);
+  });
+});
+
+describe('commands under way', () => {
+  const sessions = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      type: 'session.opened' as const,
+      id: 1000 + n,
+      state: 'ready',
+      user: 'ada',
+      address: '10.0.0.1',
+      service: 'My Service',
+      connected: 7,
+    }));
+  const close =
+    (id: number): Step =>
+    (snapshot, context) =>
+      closeSession(snapshot, id, context);
+
+  it('are bounded: the others wait for their turn, and get it', async () => {
+    const held = [hold(), hold(), hold()];
+    const gateway = new ScriptedGateway().will(...held.map(({ apply }) => apply));
+    const { admin } = runAdmin({ gateway, limits: { underWay: 2 } });
+    admin.report(sessions(3));
+    const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
+    await settle();
+    expect(gateway.calls).toHaveLength(2);
+    held[1]?.done();
+    await settle();
+    expect(gateway.calls).toHaveLength(3);
+    for (const { done } of held) done();
+    const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['accepted', 'accepted', 'accepted']);
+  });
+
+  it('do not count while their outcome is unknown: a silent host does not stop everything', async () => {
+    const held = [hold(), hold()];
+    const gateway = new ScriptedGateway()
+      .will(...held.map(({ apply }) => apply))
+      .willSee(...Array.from({ length: 100 }, () => 'not-in-place' as const));
+    const { admin, clock } = runAdmin({ gateway, limits: { underWay: 2 } });
+    admin.report(sessions(3));
+    const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
+    await settle();
+    await clock.advance(10_000);
+    const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['unknown', 'unknown', 'accepted']);
+    await admin.close();
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { createUser, patchService, stopService, type Step } from 'gateway-admin-core';
+import {
+  createUser,
+  patchService,
+  sequence,
+  stopMonitor,
+  stopService,
+  type Execution,
+  type Step,
+} from 'gateway-admin-core';
 
 import { FailingStore } from '../support/failing-store.ts';
 import { settle } from '../support/manual-clock.ts';
@@ -11,6 +19,7 @@ const limit =
   (max: number): Step =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
+const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const addUser: Step = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
@@ -96,6 +105,34 @@ describe('a store that fails', () => {
     await refuse('Not now.')(undefined as never, undefined as never).catch(held.fail);
     expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
     await admin.close();
+  });
+
+  it('while what the host would not take back is kept: it says what the host refused, and what stays', async () => {
+    const store = new FailingStore();
+    const held = hold();
+    const gateway = new ScriptedGateway().will(() => Promise.resolve(), held.apply, refuse('Not back.'));
+    const { admin } = await openRunning(store, { gateway });
+    const execution = admin.execute(sequence(stop, stopWatch));
+    await held.begun;
+    store.fail();
+    await refuse('Not now.')(undefined as never, undefined as never).catch(held.fail);
+    const { outcome, problem } = (await execution) as Extract<Execution, { readonly outcome: 'unknown' }>;
+    expect([outcome, problem.code]).toEqual(['unknown', 'store-unavailable']);
+    expect(problem.detail).toContain('The gateway refused: Not now.');
+    expect(problem.detail).toContain('service.stopped of /services/My-Service');
+    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    await admin.close();
+  });
+
+  it('to let go does not keep the interface from closing', async () => {
+    const store = new FailingStore();
+    const { admin, clock, errors } = await openRunning(store);
+    store[Symbol.asyncDispose] = () => new Promise(() => undefined);
+    const closing = admin.close();
+    await settle();
+    await clock.advance(30_000);
+    await closing;
+    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms']);
   });
 
   it('answers 503 over the wire', async () => {

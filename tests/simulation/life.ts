@@ -88,7 +88,6 @@ class Mortal {
     };
     this.clock = {
       now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
       sleep: (milliseconds, signal) => this.#through(() => clock.sleep(milliseconds, signal)),
     };
   }

@@ -27,10 +27,6 @@ export class ManualClock implements Clock {
     return this.#start + this.#elapsed;
   }
 
-  monotonic(): number {
-    return this.#elapsed;
-  }
-
   /** How many sleep. */
   get sleeping(): number {
     return this.#sleepers.size;

@@ -238,6 +238,70 @@ describe('a port that breaks one law for one type of effect', () => {
   });
 });
 
+const blunders: readonly (readonly [
+  what: string,
+  id: string,
+  port: (gateway: ScriptedGateway) => Partial<GatewayPort>,
+])[] = [
+  [
+    'does what it is only asked about',
+    'service.update/before',
+    ({ apply, inspect }) => ({
+      inspect: async (effect, context) => {
+        const seen = await inspect(effect, context);
+        await apply(effect, context);
+        return seen;
+      },
+    }),
+  ],
+  [
+    'takes a monitor for started and stopped at once',
+    'monitor.stop/after',
+    ({ inspect }) => ({ inspect: only('monitor.start', inspect, () => Promise.resolve('in-place')) }),
+  ],
+  [
+    'takes a change for done that was taken back',
+    'monitor.update/undo',
+    ({ apply, inspect }) => {
+      const done = new Set<Effect>();
+      return {
+        apply: (effect, context) => {
+          done.add(effect);
+          return apply(effect, context);
+        },
+        inspect: (effect, context) =>
+          done.has(effect) ? Promise.resolve('in-place') : inspect(effect, context),
+      };
+    },
+  ],
+  [
+    'takes one change of each filter',
+    'filter.update/later',
+    ({ apply }) => {
+      const changed = new Set<string>();
+      return {
+        apply: async (effect, context) => {
+          if (changed.has(effect.resource)) return;
+          changed.add(effect.resource);
+          await apply(effect, context);
+        },
+      };
+    },
+  ],
+  [
+    'closes sessions by their ids alone',
+    'sessions.close/gone',
+    ({ state, apply }) => ({ apply: (effect, context) => apply(withTimesOf(state, effect), context) }),
+  ],
+];
+
+describe('a port that', () => {
+  it.each(blunders)('%s fails %s', async (_what, id, port) => {
+    const own = auditsOf((gateway) => ({ ...gateway, ...port(gateway) }));
+    await expect(auditNamed(own, id).run()).rejects.toThrow(/^inspect must answer/);
+  });
+});
+
 describe('a port that cannot do anything right', () => {
   it.each([
     ['never sees anything done', { inspect: () => Promise.resolve('not-in-place') }, /after|undo|later|gone/],

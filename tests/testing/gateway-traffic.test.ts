@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import {
   createSnapshot,
   observe,
+  type GatewayDocument,
   type Observation,
   type ServerStatusWord,
   type Snapshot,
@@ -62,6 +63,26 @@ function ids(gateway: ScriptedGateway): readonly number[] {
   return keys(gateway.state.sessions).map(Number);
 }
 
+/** A document that knows of no session, of no status, and of nothing that has failed. */
+function justBegun({
+  services = [],
+  monitors = [],
+  servers = [],
+  ...document
+}: GatewayDocument): GatewayDocument {
+  const unaware = <T extends { readonly state?: unknown }>(each: T): T =>
+    each.state === 'failed' ? { ...each, state: 'started' } : each;
+  return {
+    ...document,
+    sessions: [],
+    services: services.map(unaware),
+    monitors: monitors.map(unaware),
+    servers: servers.map((server) => {
+      return { ...server, status: (server.status ?? []).filter((word) => word === 'maintenance') };
+    }),
+  };
+}
+
 describe('what happens on a gateway by itself', () => {
   it('makes the snapshot agree once it is reported, whatever happens to whatever gateway', () => {
     const list = fc.array(
@@ -90,7 +111,7 @@ describe('what happens on a gateway by itself', () => {
     fc.assert(
       fc.property(documents, (document) => {
         const gateway = gatewayOf(createSnapshot(document));
-        const fresh = createSnapshot({ ...document, sessions: [] });
+        const fresh = createSnapshot(justBegun(document));
         const told = reported(fresh, [...gateway.sessionReports(), ...gateway.statusReports()]);
         expect(gateway.differences(told)).toEqual([]);
       }),
@@ -184,8 +205,10 @@ describe('the differences between a gateway and a snapshot', () => {
   Object.assign(filter ?? {}, { parameters: {} });
   const sessions = changed['sessions'] ?? [];
   const [, second] = sessions.splice(0, 2);
-  sessions.push({ ...second, user: 'mallory', connections: [] });
-  const sentences = gatewayOf().differences(createSnapshot(changed));
+  sessions.push({ ...second, user: 'mallory', state: 'stopped', connections: [] });
+  const failing = structuredClone(sampleDocument) as unknown as typeof changed;
+  Object.assign(failing['sessions']?.[1] ?? {}, { state: 'failed' });
+  const sentences = gatewayOf(createSnapshot(failing)).differences(createSnapshot(changed));
 
   it('are a sentence for each place, and say what both have', () => {
     expect(sentences).toEqual([
@@ -202,6 +225,7 @@ describe('the differences between a gateway and a snapshot', () => {
         '^/sessions/0: the gateway has {"service":"bare-service",.*}, the snapshot nothing$',
       ),
       '/sessions/9/user: the gateway has "alice", the snapshot "mallory"',
+      '/sessions/9/state: the gateway has "failed", the snapshot "stopped"',
       expect.stringMatching('^/sessions/9/connections/0: the gateway has {.*}, the snapshot nothing$'),
       expect.stringMatching('^/sessions/9/connections/4: the gateway has {.*}, the snapshot nothing$'),
     ]);

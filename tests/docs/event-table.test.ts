@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServerConnections,
+  closeSession,
+  createUser,
+  deleteUser,
+  flushLogs,
+  patchFilter,
+  patchMonitor,
+  patchServer,
+  patchService,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
+  type Event,
+  type Observation,
+  type Operation,
+  type Step,
+} from 'gateway-admin-core';
+
+import { eventTable } from '../../src/resources/index.ts';
+import { read } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { codesOf, tablesOf, type Table } from './table.ts';
+
+const tables = tablesOf(read('docs/events.md'));
+const common = tableWith('Member').rows.flatMap(([name = '']) => codesOf(name));
+const rows = tableWith('Type').rows.map(([type = '', members = '', from = '', undo = '']) => ({
+  type: codesOf(type)[0] ?? '',
+  members: codesOf(members),
+  from,
+  undo,
+}));
+
+function tableWith(first: string): Table {
+  const table = tables.find(({ header }) => header[0] === first);
+  if (table === undefined) throw new Error(`There is no table with the column "${first}"`);
+  return table;
+}
+
+const add = (path: string, value: string | number): readonly Operation[] => [{ op: 'add', path, value }];
+
+const steps: readonly Step[] = [
+  (snapshot, context) => stopService(snapshot, 'My Service', context),
+  (snapshot, context) => startService(snapshot, 'My Service', context),
+  (snapshot, context) => patchService(snapshot, 'My Service', add('/max_connection', 7), context),
+  (snapshot, context) => patchServer(snapshot, 'db-serv-3', add('/port', 7), context),
+  (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context),
+  (snapshot, context) => startMonitor(snapshot, 'Main Monitor', context),
+  (snapshot, context) => patchMonitor(snapshot, 'Main Monitor', add('/monitor_interval', 7), context),
+  (snapshot, context) => patchFilter(snapshot, 'Hint', add('/parameters/match', 'insert'), context),
+  flushLogs,
+  (snapshot, context) => createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context),
+  (snapshot, context) => deleteUser(snapshot, 'newcomer', context),
+  (snapshot, context) => closeServerConnections(snapshot, 'DB Server 2', context),
+  (snapshot, context) => closeSession(snapshot, 9, context),
+];
+
+const facts = { state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 7 };
+const report: readonly Observation[] = [
+  { type: 'session.opened', id: 77, ...facts },
+  { type: 'session.updated', id: 77, state: 'd' },
+  { type: 'connection.opened', session: 77, id: 1, server: 'db-serv-1', role: 'e', state: 'f' },
+  { type: 'connection.updated', session: 77, id: 1, role: 'g' },
+  { type: 'connection.closed', session: 77, id: 1 },
+  { type: 'session.closed', id: 77, connected: 7 },
+  { type: 'server.reported', server: 'db-serv-1', status: ['slave'] },
+  { type: 'service.failed', service: 'My Service' },
+  { type: 'monitor.failed', monitor: 'Main Monitor' },
+];
+
+/** One event of each type, from a gateway that does everything at first, and then does not say that it did nothing. */
+async function oneOfEach(): Promise<ReadonlyMap<string, Event>> {
+  const gateway = new ScriptedGateway();
+  const { admin, clock } = runAdmin({ gateway });
+  const reader = admin.events();
+  for (const step of steps) await admin.execute(step, { actor: 'ada' });
+  admin.report(report);
+  gateway.will(reject()).willSee(new Error('I cannot see.'), 'not-in-place');
+  await admin.execute(flushLogs, { actor: 'ada' });
+  await clock.advance(1000);
+  await admin.close();
+  const events = new Map<string, Event>();
+  for await (const item of reader) if ('event' in item) events.set(item.event.type, item.event);
+  return events;
+}
+
+describe('the table of events', () => {
+  it('has a row for each type', () => {
+    expect(rows.map(({ type }) => type).toSorted()).toEqual(Object.keys(eventTable).toSorted());
+  });
+
+  it.each(rows)('says of $type which members it has', async ({ type, members, from }) => {
+    const event = (await oneOfEach()).get(type);
+    const expected = from === 'command' ? common : common.filter((name) => !/^(actor|operation)$/.test(name));
+    expect(Object.keys(event ?? {}).toSorted()).toEqual([...expected, ...members].toSorted());
+  });
+
+  it.each(rows)('says of $type where it comes from and whether it can be undone', ({ type, from, undo }) => {
+    const row = eventTable[type as Event['type']];
+    expect([from, undo]).toEqual([row.origin, row.revert === 'irreversible' ? 'no' : 'yes']);
+  });
+});

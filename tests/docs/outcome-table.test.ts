@@ -1,0 +1,221 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  problemTable,
+  sequence,
+  stopMonitor,
+  stopService,
+  type GatewayPort,
+  type Step,
+} from 'gateway-admin-core';
+
+import { settle } from '../support/manual-clock.ts';
+import { read } from '../support/project.ts';
+import { hold, refuse, reject, ScriptedGateway, throwAtOnce } from '../support/scripted-gateway.ts';
+import {
+  longEnoughMs,
+  outcomeOf,
+  refuseHeld,
+  send,
+  silent,
+  type Breakable,
+  type Look,
+  type Scenario,
+  type Stage,
+} from './outcome.ts';
+import { codesOf, tablesOf } from './table.ts';
+
+type Failure = Parameters<Breakable['breakWith']>[0];
+
+const never = Array.from({ length: 100 }, () => 'not-in-place' as const);
+const blind = Array.from({ length: 100 }, () => new Error('I cannot see.'));
+const done = (): Promise<void> => Promise.resolve();
+const lose = (): Promise<never> => Promise.reject(new Error('The disk is full'));
+
+/** A gateway that never says what is in place. */
+class MuteGateway extends ScriptedGateway {
+  override inspect(): Promise<never> {
+    return new Promise(() => undefined);
+  }
+}
+
+/** The gateway is called as it was told, and the client waits for its answer. */
+function called(gateway: ScriptedGateway): Scenario {
+  return { gateway, run: waitFor(send) };
+}
+
+function waitFor(ask: (stage: Stage) => Promise<readonly string[]>): Scenario['run'] {
+  return async (stage) => {
+    const answer = ask(stage);
+    await settle();
+    await stage.clock.advance(longEnoughMs);
+    return answer;
+  };
+}
+
+/** The process ends when the journal is asked for the n-th time. */
+function deadAt(append: number, keeps: 'kept' | 'lost'): Scenario {
+  return {
+    gateway: new ScriptedGateway(),
+    async run(stage) {
+      let count = 0;
+      stage.store.breakWith(async (keep) => {
+        count += 1;
+        if (count < append) return keep();
+        if (keeps === 'kept') await keep();
+        return new Promise(() => undefined);
+      });
+      send(stage).catch(() => undefined);
+      await settle();
+      return undefined;
+    },
+  };
+}
+
+/** The store fails once the gateway is asked, which then ends the call. */
+function failsLater(end: (held: ReturnType<typeof hold>) => unknown): Scenario {
+  const held = hold();
+  return {
+    gateway: new ScriptedGateway().will(held.apply),
+    async run(stage) {
+      const answer = send(stage);
+      await held.begun;
+      stage.store.breakWith(lose);
+      await end(held);
+      return answer;
+    },
+  };
+}
+
+function failsAtOnce(failure: Failure, ask: typeof send = send): Scenario {
+  return {
+    gateway: new ScriptedGateway(),
+    run(stage) {
+      stage.store.breakWith(failure);
+      return ask(stage);
+    },
+  };
+}
+
+function failsForUser(failure: Failure): Scenario {
+  const body = JSON.stringify({ name: 'newcomer', password: 'correct horse' });
+  return { ...failsAtOnce(failure, (stage) => send(stage, '/users', body)), look: newcomer };
+}
+
+async function keepAndFail(keep: () => Promise<string>): Promise<never> {
+  await keep();
+  return lose();
+}
+
+/** Whether the user of the scenario is there. */
+const newcomer: Look = ({ snapshot }) =>
+  snapshot.users.find('newcomer') === undefined ? 'absent' : 'present';
+
+const stopBoth: Step = sequence(
+  (snapshot, context) => stopService(snapshot, 'Sales', context),
+  (snapshot, context) => stopMonitor(snapshot, 'Main', context),
+);
+
+async function executeBoth({ admin }: Stage): Promise<readonly string[]> {
+  const execution = await admin.execute(stopBoth);
+  if (!('problem' in execution)) return [execution.outcome];
+  return [String(execution.problem.status), execution.problem.code];
+}
+
+/** Two effects, of which the second is refused; the gateway goes on as it was told. */
+function both(...thenWill: readonly GatewayPort['apply'][]): Scenario {
+  const gateway = new ScriptedGateway().will(done, refuse('Busy.'), ...thenWill).willSee(...never);
+  return { gateway, run: waitFor(executeBoth) };
+}
+
+/** The same, where the undo of the first effect ends after the 504. */
+function bothLate(end: (held: ReturnType<typeof hold>) => unknown): Scenario {
+  const held = hold();
+  const { gateway } = both(held.apply);
+  const run: Scenario['run'] = async (stage) => {
+    const answer = waitFor(executeBoth)(stage);
+    const given = await answer;
+    await end(held);
+    await stage.clock.advance(longEnoughMs);
+    return given;
+  };
+  return { gateway, run };
+}
+
+const broken = 'throws, or rejects with anything else, and `inspect`';
+const scenarios: Readonly<Record<string, () => Scenario>> = {
+  'does it: `apply` resolves': () => called(new ScriptedGateway()),
+  'refuses: `apply` rejects with `EffectRefused`': () => called(new ScriptedGateway().will(refuse('Busy.'))),
+  [`${broken} says \`in-place\``]: () => called(new ScriptedGateway().will(throwAtOnce).willSee('in-place')),
+  [`${broken} says \`not-in-place\``]: () => called(new ScriptedGateway().will(reject()).willSee(...never)),
+  [`${broken} fails or says anything else`]: () =>
+    called(new ScriptedGateway().will(reject()).willSee(...blind)),
+  [`${broken} is silent`]: () => called(new MuteGateway().will(reject())),
+  'does it and then throws': () => called(new ScriptedGateway().will(reject()).willSee('in-place')),
+  'is silent past the deadline, and `inspect` says `in-place`': () => silent(['in-place']),
+  'is silent past the deadline, and `inspect` says `not-in-place`, or fails': () =>
+    silent(['not-in-place', ...blind]),
+  'is silent past the deadline, and so is `inspect`': () => called(new MuteGateway().will(hold().apply)),
+  'answers after the deadline, when `inspect` has said `in-place` already': () =>
+    silent(['in-place'], refuseHeld),
+  'answers twice': () =>
+    called(
+      new ScriptedGateway().will(
+        () =>
+          new Promise((resolve, rejectWith) => {
+            resolve();
+            rejectWith(new Error('It has changed its mind'));
+          }),
+      ),
+    ),
+
+  '`apply` resolves after all': () => silent(never, (held) => held.done()),
+  '`apply` refuses after all': () => silent(never, refuseHeld),
+  '`apply` rejects otherwise, and `inspect` says `in-place`': () =>
+    silent(['not-in-place', 'in-place'], (held) => held.fail(new Error('The wire broke'))),
+  '`apply` rejects otherwise, and `inspect` says `not-in-place`': () =>
+    silent(never, (held) => held.fail(new Error('The wire broke'))),
+  '`inspect` says `in-place` while `apply` is still out': () => silent(['not-in-place', 'in-place']),
+  '`apply` never ends, and `inspect` never says `in-place`': () => silent(never),
+  'the interface is closed before it is known': () => silent(never, (_held, { admin }) => void admin.close()),
+
+  'before the intent is kept': () => deadAt(1, 'lost'),
+  'after the intent is kept, before, while or after the gateway does it': () => deadAt(2, 'lost'),
+  'after the settlement is kept, before or after the answer': () => deadAt(2, 'kept'),
+
+  'at the intent': () => failsAtOnce(lose),
+  'at the intent, which it has kept all the same': () => failsAtOnce(keepAndFail),
+  'at the settlement': () => failsLater((held) => held.done()),
+  'while a refusal of the gateway is written down': () => failsLater(refuseHeld),
+  'for a fact that needs no gateway: a user is created': () => failsForUser(lose),
+  'for the same, which it has kept all the same': () => failsForUser(keepAndFail),
+
+  'is taken back': () => both(done),
+  'is not taken back: the gateway refuses that, too': () => both(refuse('Never.')),
+  'is taken back or not: the gateway does not say': () => both(hold().apply),
+  'is taken back, as turns out after the 504': () => bothLate((held) => held.done()),
+  'is not taken back, as turns out after the 504': () => bothLate(refuseHeld),
+};
+
+const tables = tablesOf(read('docs/runtime.md')).filter(({ header }) => header.at(-1) === 'After a restart');
+const rows = tables.flatMap((table) => table.rows);
+
+function isProblem(code: string): boolean {
+  return Object.hasOwn(problemTable, code);
+}
+
+describe('the tables of what becomes of a command', () => {
+  it('have the rows that are run here, and no other', () => {
+    expect(rows.map(([what]) => what)).toEqual(Object.keys(scenarios));
+  });
+
+  it.each(rows)('%s: %s', async (what = '', answer = '', shown = '', told = '', after = '') => {
+    const scenario = scenarios[what]?.();
+    if (scenario === undefined) throw new Error('Nothing runs this row');
+    const outcome = await outcomeOf(scenario);
+    const status = /^\d{3}/.exec(answer)?.slice(0, 1) ?? [];
+    expect(outcome.answer).toEqual([...status, ...codesOf(answer).filter(isProblem)]);
+    expect(outcome.shown === undefined ? [] : [outcome.shown]).toEqual(codesOf(shown));
+    expect(outcome.told).toEqual(codesOf(told));
+    expect(outcome.after).toEqual(codesOf(after));
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { defaultLimits } from 'gateway-admin-core';
+
+import { connectionObservations } from '../../src/resources/connection.ts';
+import { effectTable } from '../../src/resources/index.ts';
+import { monitorObservations } from '../../src/resources/monitor.ts';
+import { serverObservations } from '../../src/resources/server.ts';
+import { serviceObservations } from '../../src/resources/service.ts';
+import { sessionObservations } from '../../src/resources/session.ts';
+import { read } from '../support/project.ts';
+import { codesOf, tablesOf } from './table.ts';
+
+/** The rows of the table with this first column. */
+function rowsOf(page: string, first: string): readonly (readonly string[])[] {
+  return tablesOf(read(page)).find(({ header }) => header[0] === first)?.rows ?? [];
+}
+
+/** What stands in backquotes in a column of a table. */
+function column(page: string, first: string, at: number): readonly (readonly string[])[] {
+  return rowsOf(page, first).map((row) => codesOf(row[at] ?? ''));
+}
+
+/** The value of a text such as `1 MiB` or `1,024`. */
+function numberOf(text: string): number {
+  const [digits = '', unit = ''] = text.split(' ');
+  const factor = { '': 1, KiB: 1024, MiB: 1024 * 1024 }[unit] ?? NaN;
+  return Number(digits.replaceAll(',', '')) * factor;
+}
+
+describe('the table of effects', () => {
+  it('has a row for each type, and says which cannot be taken back', () => {
+    const rows = rowsOf('docs/ports.md', 'Effect').map((row) => [
+      codesOf(row[0] ?? '')[0],
+      row[3] === 'nothing',
+    ]);
+    const table = Object.entries(effectTable).map(([type, inverse]) => [type, inverse === 'irreversible']);
+    expect(rows.toSorted()).toEqual(table.toSorted());
+  });
+});
+
+describe('the table of observations', () => {
+  it('has a row for each type, with its members', () => {
+    const table = Object.entries({
+      ...sessionObservations,
+      ...connectionObservations,
+      ...serverObservations,
+      ...serviceObservations,
+      ...monitorObservations,
+    }).map(([type, { shape }]) => [type, ...Object.keys((shape as unknown as { shape: object }).shape)]);
+    const types = column('docs/ports.md', 'Observation', 0);
+    const members = column('docs/ports.md', 'Observation', 1);
+    const rows = types.map(([type = ''], at) => [type, 'type', ...(members[at] ?? [])]);
+    const sorted = (each: readonly string[]): readonly string[] => [
+      each[0] ?? '',
+      ...each.slice(1).toSorted(),
+    ];
+    expect(rows.map(sorted).toSorted()).toEqual(table.map(sorted).toSorted());
+  });
+});
+
+describe('the table of limits', () => {
+  it('has a row for each limit, with its default', () => {
+    const rows = rowsOf('docs/runtime.md', 'Option').map(([option = '', value = '']) => [
+      codesOf(option)[0],
+      numberOf(value),
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(defaultLimits);
+  });
+});

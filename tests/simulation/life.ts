@@ -33,7 +33,10 @@ export interface Surroundings {
   readonly mortality: number;
 }
 
-const forEver = new Promise<never>(() => undefined);
+/** Each one anew: whoever waits for it must be forgotten with it. */
+function forEver(): Promise<never> {
+  return new Promise(() => undefined);
+}
 
 /** Opens the interface; `undefined` when the process dies, or the store fails, before it is open. */
 export async function beginLife(surroundings: Surroundings): Promise<Life | undefined> {
@@ -105,7 +108,7 @@ class Mortal {
   #risk(): Promise<void> {
     const { random, mortality } = this.#surroundings;
     if (this.alive && random.chance(mortality)) this.die();
-    return this.alive ? Promise.resolve() : forEver;
+    return this.alive ? Promise.resolve() : forEver();
   }
 }
 

@@ -182,12 +182,23 @@ function tracesOf(stages: readonly Stage[], seen: ReadonlySet<Stage>): readonly 
   return stages.slice(0, stages.findLastIndex((stage) => seen.has(stage)) + 1);
 }
 
-/** Takes effects back, the last one first. @returns the facts that stay true because the host would not */
+/**
+ * Takes effects back, the last one first. What was done to a thing before something that stays, stays with it: to undo
+ * it would lead to something that never was.
+ *
+ * @returns the facts that stay true because the host would not
+ */
 async function takeBack(done: readonly Stage[], options: OperationOptions): Promise<readonly Event[]> {
   const kept: Stage[] = [];
+  const stays = (effect: Effect): boolean =>
+    kept.some((stage) => stage.effect !== undefined && thingOf(stage.effect) === thingOf(effect));
   const left = [...done];
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     if (stage.effect === undefined) continue;
+    if (stays(stage.effect)) {
+      kept.unshift(stage);
+      continue;
+    }
     const inverse = inverseOf(stage.effect);
     const outcome = await keeping([...left, ...kept], options, () => carryOut(inverse, options));
     if (!outcome.done) kept.unshift(stage);

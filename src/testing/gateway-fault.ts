@@ -25,7 +25,10 @@ export interface ApplyFaults {
   readonly lateRefuse: number;
   /** It is done at once, in the end, or not at all, and after a while it rejects with something that is no refusal. */
   readonly lateFail: number;
-  /** It is done at once or after a while, and there is never an answer. */
+  /**
+   * It is done at once or after a while, and there is never an answer. Where what was done does not last, since a
+   * service that was started fails, it ends as `silentBefore` does.
+   */
   readonly silentAfter: number;
   /**
    * Nothing is done, and there is never an answer. The interface asks for ever then: leave this out where a simulation
@@ -168,7 +171,8 @@ async function late<T>({ act, wait, random }: Doing<T>): Promise<T> {
   return result;
 }
 
-function silent(): Promise<never> {
+/** There is never an answer. @internal */
+export function silent(): Promise<never> {
   return new Promise(() => undefined);
 }
 

@@ -4,7 +4,7 @@
 import type { Clock, Effect, EffectContext, GatewayPort, Snapshot } from '../index.ts';
 import { differencesBetween } from './gateway-difference.ts';
 import { rowOf } from './gateway-effect.ts';
-import { applyWays, inspectWays, type ApplyFaults, type GatewayFaults } from './gateway-fault.ts';
+import { applyWays, inspectWays, silent, type ApplyFaults, type GatewayFaults } from './gateway-fault.ts';
 import type { Doing, InspectFaults } from './gateway-fault.ts';
 import { gatewayOf, toState, type SimulatedState } from './gateway-state.ts';
 import { createTraffic, type GatewayTraffic } from './gateway-traffic.ts';
@@ -63,6 +63,11 @@ export interface ScriptedGateway extends GatewayPort, GatewayTraffic {
   /** Says how the next calls of `inspect` go, in order, before chance decides again. */
   willSee(this: void, ...ways: readonly ('answer' | keyof InspectFaults)[]): void;
   /**
+   * Drops the calls that are under way, as the end of the process does that made them: what they have not done yet is
+   * never done, and nobody hears of them again. What the gateway has stays.
+   */
+  dropCalls(this: void): void;
+  /**
    * Tells where a snapshot disagrees with what the gateway has: what runs, settings, sessions, connections. What has
    * failed and what was stopped are alike: neither runs.
    *
@@ -117,11 +122,13 @@ export function createScriptedGateway(options: ScriptedGatewayOptions): Scripted
   const inVain = new Map<string, number>();
   const apply = chooser(applyWays, 'done', faults.apply, random);
   const inspect = chooser(inspectWays, 'answer', faults.inspect, random);
-  const doing = <T>(act: () => T): Doing<T> => ({
-    act,
-    wait: () => clock.sleep(Math.ceil(lateMs ** random.next())),
-    random,
-  });
+  let lives = 0;
+  const wait = async (): Promise<void> => {
+    const life = lives;
+    await clock.sleep(Math.ceil(lateMs ** random.next()));
+    if (life !== lives) await silent();
+  };
+  const doing = <T>(act: () => T): Doing<T> => ({ act, wait, random });
   return {
     ...createTraffic(gateway, clock),
     get state() {
@@ -130,6 +137,7 @@ export function createScriptedGateway(options: ScriptedGatewayOptions): Scripted
     calls,
     will: apply.script,
     willSee: inspect.script,
+    dropCalls: () => void (lives += 1),
     differences: (told) => differencesBetween(gateway, told),
     apply(effect, context) {
       const way = apply.scripted() ?? apply.byChance();

@@ -33,6 +33,15 @@ export interface VirtualClock extends Clock {
    * @returns whether none is left; `false` when someone still sleeps at the limit
    */
   runUntilIdle(this: void, limitMs?: number): Promise<boolean>;
+  /**
+   * Goes on from sleeper to sleeper until a promise settles.
+   *
+   * @param promise - what to wait for
+   * @param limitMs - how many milliseconds it may go on at most; one hour when left out
+   * @returns what the promise gives; it rejects as the promise does
+   * @throws Error when the promise is still pending and nobody sleeps who is due within the limit
+   */
+  waitFor<T>(this: void, promise: Promise<T>, limitMs?: number): Promise<T>;
   /** Sets the time of day, in milliseconds since 1970-01-01T00:00:00Z. Who sleeps does not notice. */
   jumpTo(this: void, time: number): void;
 }
@@ -79,6 +88,7 @@ const oneTurn = Promise.resolve();
  * for (const duration of [300, 100, 200]) clock.sleep(duration).then(() => woken.push(clock.now()));
  * await clock.advance(250);
  * woken; // => [100, 200]
+ * await clock.waitFor(clock.sleep(40).then(() => 'rested')); // => 'rested'
  * await clock.runUntilIdle(); // => true
  * clock.now(); // => 300
  * ```
@@ -103,6 +113,10 @@ export function createVirtualClock(
     await rest();
     return true;
   };
+  const goOn = async (end: number, goesOn: () => boolean = () => true): Promise<void> => {
+    await rest();
+    while (goesOn() && (await wakeFirst(end)));
+  };
   return {
     now: () => use(() => Math.floor(offset + elapsed)),
     monotonic: () => use(() => elapsed),
@@ -111,11 +125,9 @@ export function createVirtualClock(
       return sleepers.length;
     },
     async advance(milliseconds) {
-      if (!Number.isFinite(milliseconds) || milliseconds < 0)
-        throw new RangeError(`Time cannot go on by ${String(milliseconds)} ms`);
+      assertDuration(milliseconds);
       const end = elapsed + milliseconds;
-      await rest();
-      while (await wakeFirst(end));
+      await goOn(end);
       elapsed = end;
     },
     async next() {
@@ -123,10 +135,16 @@ export function createVirtualClock(
       return wakeFirst(Number.MAX_VALUE);
     },
     async runUntilIdle(limitMs = oneHourMs) {
-      const end = elapsed + limitMs;
-      await rest();
-      while (await wakeFirst(end));
+      await goOn(elapsed + limitMs);
       return sleepers.length === 0;
+    },
+    async waitFor(promise, limitMs = oneHourMs) {
+      const wait = { isOver: false };
+      const end = (): void => void (wait.isOver = true);
+      promise.then(end, end);
+      await goOn(elapsed + limitMs, () => !wait.isOver);
+      if (!wait.isOver) throw new Error('The promise is pending, and no sleeper is due in time');
+      return promise;
     },
     jumpTo(time) {
       offset = time - elapsed;
@@ -137,6 +155,11 @@ export function createVirtualClock(
     uses += 1;
     return answer();
   }
+}
+
+function assertDuration(milliseconds: number): void {
+  if (!Number.isFinite(milliseconds) || milliseconds < 0)
+    throw new RangeError(`Time cannot go on by ${String(milliseconds)} ms`);
 }
 
 /** Waits until so many turns of the promise jobs have gone by without a use of the clock. */

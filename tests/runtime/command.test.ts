@@ -274,3 +274,23 @@ describe('the host', () => {
     expect([admin.snapshot.revision, errors]).toEqual([1, []]);
   });
 });
+
+describe('what the host will not take back', () => {
+  const limitTo =
+    (value: number): Step =>
+    (snapshot, context) =>
+      patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
+
+  it('keeps with it what was done to the same thing before', async () => {
+    const done = (): Promise<void> => Promise.resolve();
+    const gateway = new ScriptedGateway().will(done, done, refuse('No.'), refuse('Not back.'), done);
+    const { admin } = runAdmin({ gateway });
+    const execution = await admin.execute(
+      sequence(limitTo(2), limitTo(3), (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)),
+    );
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
+    // The gateway was not asked to go from 3 to where it was before 2.
+    expect(gateway.calls).toHaveLength(4);
+    expect(admin.snapshot.services.get('my-service')?.settings.max_connection).toBe(3);
+  });
+});

@@ -113,6 +113,7 @@ function irreversibleCommand(random: Random): ClientCommand {
 /** Several as one: all or nothing, what cannot be taken back last. */
 function transaction(random: Random, number: number): ClientCommand {
   const parts = [stateCommand(random), patchCommand(random, number), stateCommand(random)];
+  if (random.chance(0.3)) parts.push(patchCommand(random, number + 100_000));
   if (random.chance(0.3)) parts.push(userCommand(random));
   if (random.chance(0.3)) parts.push(irreversibleCommand(random));
   return {

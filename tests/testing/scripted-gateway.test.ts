@@ -251,6 +251,27 @@ describe('a script', () => {
   });
 });
 
+describe('calls that are dropped', () => {
+  it('do nothing any more, and are not answered; later ones are', async () => {
+    const seen = new Set<string>();
+    for (let seed = 0; seed < 20; seed += 1) {
+      const one = scene({ seed });
+      one.gateway.will('late');
+      const story = await tell(one, async (effect) => {
+        const call = one.gateway.apply(effect, context);
+        one.gateway.dropCalls();
+        return call;
+      });
+      seen.add([story.atOnce, story.inTheEnd, story.ending].join(', '));
+      one.gateway.will('late', 'done');
+      const later = one.gateway.apply(stop, context);
+      await one.clock.waitFor(later);
+      expect(one.gateway.state.services['my-service']?.state).toBe('stopped');
+    }
+    expect([...seen].sort()).toEqual(['done, done, silent', 'not done, not done, silent']);
+  });
+});
+
 describe('what cannot be', () => {
   it.each([
     [{ lateMs: 0 }, 'lateMs is a number of milliseconds from 1 on, not 0'],

@@ -151,6 +151,32 @@ describe('a virtual clock', () => {
     expect([clock.monotonic(), clock.sleeping, await clock.next()]).toEqual([5000, 1, false]);
   });
 
+  it('goes on until a promise settles, and no further', async () => {
+    const clock = createVirtualClock();
+    const woken = sleepers(clock, [5, 50]);
+    expect(await clock.waitFor(clock.sleep(20).then(() => 'rested'))).toBe('rested');
+    expect([clock.monotonic(), woken.length, clock.sleeping]).toEqual([20, 1, 1]);
+    await expect(
+      clock.waitFor(
+        clock.sleep(1).then(() => {
+          throw new Error('of its own');
+        }),
+      ),
+    ).rejects.toThrow('of its own');
+    expect(clock.monotonic()).toBe(21);
+    expect(await clock.waitFor(Promise.resolve(7))).toBe(7);
+  });
+
+  it('does not wait for a promise that nothing can settle', async () => {
+    const clock = createVirtualClock();
+    const never = new Promise(() => undefined);
+    await expect(clock.waitFor(never)).rejects.toThrow(
+      'The promise is pending, and no sleeper is due in time',
+    );
+    await expect(clock.waitFor(clock.sleep(11), 10)).rejects.toThrow('is pending');
+    expect([clock.monotonic(), clock.sleeping]).toEqual([0, 1]);
+  });
+
   it('says so when it is used for ever without going on', async () => {
     const clock = createVirtualClock();
     const loop = { goesOn: true };

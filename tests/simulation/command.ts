@@ -112,8 +112,9 @@ function irreversibleCommand(random: Random): ClientCommand {
 
 /** Several as one: all or nothing, what cannot be taken back last. */
 function transaction(random: Random, number: number): ClientCommand {
-  const parts = [stateCommand(random), patchCommand(random, number), stateCommand(random)];
-  if (random.chance(0.3)) parts.push(patchCommand(random, number + 100_000));
+  const parts = Array.from({ length: 2 + random.below(4) }, (_, part) =>
+    random.pick([stateCommand, patchCommand])(random, number + part * 100_000),
+  );
   if (random.chance(0.3)) parts.push(userCommand(random));
   if (random.chance(0.3)) parts.push(irreversibleCommand(random));
   return {

@@ -133,6 +133,7 @@ export {
   evolve,
   sequence,
   revert,
+  canRevert,
   observe,
   type Event,
   type Effect,

@@ -1,7 +1,4 @@
-/**
- * The program of a database process: one embedded PostgreSQL behind a socket.
- * A process each, because nothing else happens in a process while its embedded database works.
- */
+/** An embedded PostgreSQL behind a socket, in a process of its own: while it works nothing else happens there. */
 import { PGlite } from '@electric-sql/pglite';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 

@@ -31,14 +31,24 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
   };
 }
 
-/** Reads a document; throws with every fault that it has. Its sessions are not ours, and are dropped. */
+/** What this gateway cannot do, by the place of it in a document. */
+const refusals = [
+  { at: /^\/filters\/\d+$/, detail: 'this gateway has no filters' },
+  { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
+  { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
+];
+
+/** Reads a document; throws with every fault that it has. The port 0 of a listener stands for any that is free. */
 export function parseDocument(text: string): GatewayDocument {
   const document = parseJson(text) as GatewayDocument;
-  const { refused, allowed } = differences(document);
-  const faults = [...faultsOf(document).filter(({ pointer }) => !allowed.has(pointer)), ...refused];
+  const values = new Map(valuesIn(document));
+  const isAnyPort = ({ pointer: at }: Fault) => /\/listeners\/\d+\/port$/.test(at) && values.get(at) === 0;
+  const faults = faultsOf(document).filter((fault) => !isAnyPort(fault));
+  for (const { at, except, detail } of refusals)
+    for (const [pointer, value] of values)
+      if (at.test(pointer) && value !== except) faults.push({ pointer, code: 'validation-failed', detail });
   if (faults.length > 0) throw new InvalidDocumentError(faults);
-  const { sessions, ...rest } = document;
-  return rest;
+  return document;
 }
 
 function parseJson(text: string): unknown {
@@ -48,6 +58,13 @@ function parseJson(text: string): unknown {
     const detail = `is not JSON: ${(error as Error).message}`;
     throw new InvalidDocumentError([{ pointer: '', code: 'body-not-json', detail }]);
   }
+}
+
+/** Everything in a document, by its pointer. */
+function* valuesIn(value: unknown, pointer = ''): Generator<[string, unknown]> {
+  yield [pointer, value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) yield* valuesIn(inner, pointer + formatPointer([key]));
 }
 
 function faultsOf(document: GatewayDocument): readonly Fault[] {
@@ -60,34 +77,7 @@ function faultsOf(document: GatewayDocument): readonly Fault[] {
   }
 }
 
-/** Where this gateway differs from the library: what it cannot do, and that port 0 stands for any that is free. */
-function differences(document: unknown) {
-  const { filters, services } = (document ?? {}) as Record<string, unknown>;
-  const refused: Fault[] = [];
-  const allowed = new Set<string>();
-  const refuse = (detail: string, ...path: (string | number)[]): void => {
-    refused.push({ pointer: formatPointer(path), code: 'validation-failed', detail });
-  };
-  for (const index of listOf(filters).keys()) refuse('this gateway has no filters', 'filters', index);
-  for (const [index, service] of listOf(services).entries()) {
-    if (typeof service?.['router'] === 'string' && service['router'] !== router)
-      refuse(`this gateway has one router, "${router}"`, 'services', index, 'router');
-    for (const [position, listener] of listOf(service?.['listeners']).entries()) {
-      const path = ['services', index, 'listeners', position];
-      if (listener?.['port'] === 0) allowed.add(formatPointer([...path, 'port']));
-      for (const field of Object.keys(listener ?? {}).filter((name) => name.startsWith('ssl')))
-        refuse('this gateway has no encryption', ...path, field);
-    }
-  }
-  return { refused, allowed };
-}
-
-/** Nothing has been checked yet: anything may be in the place of a list. */
-function listOf(value: unknown): readonly (Record<string, unknown> | null | undefined)[] {
-  return Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
-}
-
-/** The document at the start of the gateway: every listener has its port, and what is started was started now. */
+/** What to begin with: every listener has its port, what is started was started now, and sessions are dropped. */
 export async function startingDocument(document: GatewayDocument): Promise<GatewayDocument> {
   const now = { started: new Date().toISOString() };
   const held: Server[] = [];
@@ -98,7 +88,7 @@ export async function startingDocument(document: GatewayDocument): Promise<Gatew
   }));
   const all = await Promise.all(services);
   for (const server of held) server.close(); // Not earlier: a port could be found twice.
-  return { ...document, gateway: { ...document.gateway, ...now }, services: all };
+  return { ...document, gateway: { ...document.gateway, ...now }, services: all, sessions: [] };
 }
 
 async function withPort(listener: Listener, held: Server[]): Promise<Listener> {

@@ -1,14 +1,12 @@
 /**
- * The gateway: what runs, and the port through which the administration interface reaches it. What a snapshot can
- * say has its home there: settings, statuses and counts are read from it when they are needed. Here is the rest:
- * sockets and timers.
+ * The gateway: what runs, and the port through which the interface reaches it. What a snapshot can say has its home
+ * there: settings, statuses and counts are read from it when they are needed. Here are the sockets and timers.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
-import type { Admin, Effect, GatewayPort, MonitorSettings, Snapshot, Telemetry } from 'gateway-admin-core';
+import type { Admin, Effect, GatewayPort, MonitorSettings, Telemetry } from 'gateway-admin-core';
 
 import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
@@ -16,7 +14,6 @@ import { chooseServer } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
 
 export class Gateway implements GatewayPort {
-  readonly admin: Admin;
   readonly telemetry: Telemetry = {
     idle: (session) => this.#sessions.get(session)?.idleSeconds(),
     statistics: (session) => this.#sessions.get(session)?.statistics,
@@ -25,32 +22,38 @@ export class Gateway implements GatewayPort {
   readonly #monitors = new Map<string, RunningMonitor>();
   readonly #sessions = new Map<number, OpenSession>();
   #lastSession = 0;
+  #admin: Admin | undefined;
 
-  constructor(snapshot: Snapshot) {
-    const hasher = createPbkdf2Hasher();
-    const logIn = snapshot.users.size === 0 ? {} : { authenticate: createBasicAuthentication({ hasher }) };
-    this.admin = createAdmin({ snapshot, gateway: this, hasher, ...logIn, onError: console.error });
-    for (const { key, listeners } of snapshot.services) {
-      const onClient = (client: Socket): void => this.#welcome(client, key);
-      this.#listeners.set(key, createListeners(listeners, onClient));
-    }
+  get admin(): Admin {
+    if (this.#admin === undefined) throw new Error('The gateway is not open yet.');
+    return this.#admin;
   }
 
-  /** Opens what the snapshot says is started. A service that cannot open has failed; the others go on. */
-  async open(): Promise<void> {
-    const { monitors, services } = this.admin.snapshot;
+  /** Opens what the interface says is started. A service that cannot open has failed; the others go on. */
+  async open(admin: Admin): Promise<void> {
+    this.#admin = admin;
+    const { monitors, services } = admin.snapshot;
     for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
     // The first client shall find servers that are known to run. One that keeps silent is not waited for.
     const probed = Promise.all([...this.#monitors.values()].map(({ firstRound }) => firstRound));
     await Promise.race([probed, sleep(1000, undefined, { ref: false })]);
-    for (const { key, state } of services) if (state === 'started') await this.#openListeners(key);
+    for (const { key, state, listeners: declared } of services) {
+      const listeners = createListeners(declared, (client) => this.#welcome(client, key));
+      this.#listeners.set(key, listeners);
+      if (state !== 'started') continue;
+      await listeners.open().catch((error: unknown) => {
+        console.error((error as Error).message);
+        admin.report({ type: 'service.failed', service: key });
+      });
+    }
   }
 
+  /** Ends what is under way, and then everything. */
   async close(): Promise<void> {
+    await this.admin.close();
     for (const monitor of this.#monitors.values()) monitor.stop();
     for (const listeners of this.#listeners.values()) listeners.close();
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
-    await this.admin.close();
   }
 
   async apply(effect: Effect): Promise<void> {
@@ -82,20 +85,19 @@ export class Gateway implements GatewayPort {
     }
   }
 
+  /** As long as nothing is open nothing is in place: what an earlier life had only begun has not happened. */
   inspect(effect: Effect): Promise<'in-place' | 'not-in-place'> {
-    return Promise.resolve(this.#isInPlace(effect) ? 'in-place' : 'not-in-place');
+    return Promise.resolve(this.#admin && this.#isInPlace(effect) ? 'in-place' : 'not-in-place');
   }
 
   #isInPlace(effect: Effect): boolean {
     switch (effect.type) {
       case 'service.start':
-        return this.#listeners.get(effect.service)?.isOpen() === true;
       case 'service.stop':
-        return this.#listeners.get(effect.service)?.isOpen() === false;
+        return this.#listeners.get(effect.service)?.isOpen() === (effect.type === 'service.start');
       case 'monitor.start':
-        return this.#monitors.has(effect.monitor);
       case 'monitor.stop':
-        return !this.#monitors.has(effect.monitor);
+        return this.#monitors.has(effect.monitor) === (effect.type === 'monitor.start');
       case 'monitor.update':
         return isDeepStrictEqual(this.#monitors.get(effect.monitor)?.settings ?? effect.after, effect.after);
       case 'sessions.close':
@@ -126,15 +128,6 @@ export class Gateway implements GatewayPort {
     this.#monitors.get(key)?.stop();
     this.#monitors.delete(key);
     if (settings !== undefined) this.#monitors.set(key, runMonitor(this.admin, settings));
-  }
-
-  async #openListeners(service: string): Promise<void> {
-    try {
-      await this.#listeners.get(service)?.open();
-    } catch (error) {
-      console.error((error as Error).message);
-      this.admin.report({ type: 'service.failed', service });
-    }
   }
 
   /** The session with this id, unless it is another one that has the id by now. */

@@ -5,7 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
-import { createSnapshot, type Snapshot } from 'gateway-admin-core';
+import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
+import { createSecrets, createSnapshot, openAdmin, patchServer } from 'gateway-admin-core';
+import type { Admin, AdminOptions, Snapshot } from 'gateway-admin-core';
+import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
 import { startDatabase } from './database.ts';
 import { defaultDocument, parseDocument, startingDocument } from './document.ts';
@@ -14,37 +17,62 @@ import { Gateway } from './gateway.ts';
 const help = `Usage: npm start -- [options]
 
 Runs a small database gateway with its administration interface. Without a document it starts two embedded
-PostgreSQL databases and two services in front of them.
+PostgreSQL databases and two services in front of them. With admin users, in the document or in the store, it asks
+for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
+  --store DIR        keep changes in this directory; what is kept there wins over the document. Passwords of services
+                     need a key: 32 random bytes, in base64url, in the environment variable GATEWAY_KEY
   --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
   --help             print this`;
 
 function readArguments() {
   const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
-  const options = { document: text, 'admin-host': text, 'admin-port': text, help: flag };
+  const options = { document: text, store: text, 'admin-host': text, 'admin-port': text, help: flag };
   const { values } = parseArgs({ options });
   const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989' } = values;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new RangeError(`"${port}" is not a port.`);
-  return { ...values, host, port: Number(port) };
+  const { GATEWAY_KEY: key = '' } = process.env;
+  if (!/^([\w-]{43})?$/.test(key)) throw new RangeError('GATEWAY_KEY is not 32 bytes in base64url.');
+  const secrets = createSecrets(key === '' ? {} : { key: Buffer.from(key, 'base64url') });
+  return { ...values, host, port: Number(port), secrets };
 }
 
-async function start({ document: path, host, port }: ReturnType<typeof readArguments>): Promise<void> {
+async function start({ document: path, store, secrets, ...place }: ReturnType<typeof readArguments>) {
   const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
   if (given === undefined) console.log('Starting two databases: a few seconds.\n');
   const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
-  const gateway = new Gateway(createSnapshot(await startingDocument(given ?? defaultDocument(databases))));
-  await gateway.open();
-  const server = createServer(createHandler(gateway.admin, { onError: console.error }));
-  await once(server.listen(port, host), 'listening');
-  greet(gateway.admin.snapshot, host, (server.address() as AddressInfo).port);
+  const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
+  const gateway = new Gateway();
+  const admin = await openInterface({ snapshot, gateway, secrets, onError: console.error }, store);
+  // Databases are new at each start, and a store keeps the places of the last ones.
+  for (const [index, { pid, port }] of databases.entries()) {
+    const places = Object.entries({ '/port': port, '/parameters/pid': pid });
+    const patch = places.map(([path, value]) => ({ op: 'add' as const, path, value }));
+    await admin.execute((state, context) => patchServer(state, `db-${String(index + 1)}`, patch, context));
+  }
+  await gateway.open(admin);
+  const server = createServer(createHandler(admin, { onError: console.error }));
+  await once(server.listen(place.port, place.host), 'listening');
   const stop = async (): Promise<void> => {
     server.close().closeAllConnections();
     await gateway.close();
     for (const database of databases) database.stop();
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
+  greet(admin.snapshot, place.host, (server.address() as AddressInfo).port);
+}
+
+/** Opens the interface, on what a directory keeps. Where there are users, kept ones too, nobody else gets in. */
+async function openInterface(options: AdminOptions, directory?: string): Promise<Admin> {
+  const store = directory === undefined ? undefined : await openFileStore(directory);
+  const admin = store === undefined ? createAdmin(options) : await openAdmin({ ...options, store });
+  if (options.authenticate !== undefined || admin.snapshot.users.size === 0) return admin;
+  await admin.close();
+  const hasher = createPbkdf2Hasher();
+  const authenticate = createBasicAuthentication({ hasher });
+  return openInterface({ ...options, hasher, authenticate }, directory);
 }
 
 /** Says where everything is, and what to try. */
@@ -62,15 +90,14 @@ function greet({ services }: Snapshot, host: string, port: number): void {
   console.log([...places, `admin ${admin}`, '\nTo try in other terminals:', ...tries, ...more].join('\n'));
 }
 
-function quit(code: number, error: unknown): never {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(code);
-}
-
+/** With what it exits when something is wrong: 2 when that is an argument. */
+let code = 2;
 try {
   const options = readArguments();
+  code = 1;
   if (options.help === true) console.log(help);
-  else await start(options).catch((error: unknown) => quit(1, error));
+  else await start(options);
 } catch (error) {
-  quit(2, error);
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(code);
 }

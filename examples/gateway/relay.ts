@@ -1,6 +1,8 @@
-/** The relay: carries bytes between a client and its server, and counts. */
+/** The relay: carries bytes between a client and its server, counts, and knows the little of PostgreSQL it must. */
 import type { Socket } from 'node:net';
 
+const protocolVersion3 = 196_608;
+const encryptionRequests = [80_877_103, 80_877_104];
 /** What PostgreSQL says when a query is answered in full; the state of the transaction follows in one byte. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
 
@@ -38,4 +40,17 @@ export function startRelay(client: Socket, backend: Socket) {
     /** Whether the client waits for no answer: the last that came was that the server is ready. */
     isAtRest: () => isAtRest,
   };
+}
+
+/** Tells the user that a client names in its first packet. */
+export function findUser(client: Socket, tell: (user: string) => void): void {
+  client.on('data', function look(packet: Buffer) {
+    const code = packet.length < 8 ? 0 : packet.readInt32BE(4);
+    if (encryptionRequests.includes(code)) return; // The server says no, and the client goes on.
+    client.off('data', look);
+    // Names and values in turn, each of them ended by a zero byte.
+    const words = code === protocolVersion3 ? packet.toString('utf8', 8).split('\0') : [];
+    const value = words.find((_word, position) => position % 2 === 1 && words[position - 1] === 'user');
+    if (value !== undefined) tell(value.replace(/\p{Cc}/gu, '?').slice(0, 255));
+  });
 }

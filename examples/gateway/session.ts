@@ -10,8 +10,7 @@ import { connect, type Socket } from 'node:net';
 
 import type { Admin, Server, Service } from 'gateway-admin-core';
 
-import { startRelay } from './relay.ts';
-import { findUser } from './startup-packet.ts';
+import { findUser, startRelay } from './relay.ts';
 
 /** How long a server may take to accept a connection, and to take in what its client left behind. */
 const patienceMs = 5000;
@@ -21,8 +20,7 @@ export type OpenSession = ReturnType<typeof openSession>;
 export function openSession(admin: Admin, id: number, client: Socket, service: Service, server: Server) {
   const backend = connect({ host: server.settings.address, port: server.settings.port, noDelay: true });
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
-  const connected = Date.now();
-  const address = client.remoteAddress ?? '';
+  const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
   const facts = { state: 'Session ready for routing', user: '', address, connected };
   const connection = { session: id, id: 1 };
   let outlives = false;

@@ -168,13 +168,25 @@ type Origin = 'command' | 'report';
  *
  * @internal
  */
-export interface EventRow<S, E, D = unknown> {
-  readonly origin: Origin;
-  /** The effect that makes this event true; left out when only our own records change. */
-  readonly effect?: string;
+export type EventRow<S, E, D = unknown> = ReportRow<S, E> | CommandRow<S, E, D>;
+
+interface EvolvingRow<S, E> {
   /** Total: an event about a thing that is gone gives the snapshot it was given. */
   evolve(this: void, snapshot: S, event: E, change: Change): S;
-  /** Decides what undoes it; `irreversible` for what is closed, deleted, written away or reported by the host. */
+}
+
+/** What the host reports is so already: no effect makes it true, and no command undoes it. */
+interface ReportRow<S, E> extends EvolvingRow<S, E> {
+  readonly origin: 'report';
+  readonly effect?: never;
+  readonly revert?: never;
+}
+
+interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
+  readonly origin: 'command';
+  /** The effect that makes this event true; left out when only our own records change. */
+  readonly effect?: string;
+  /** Decides what undoes it; `irreversible` for what is closed, deleted or written away. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
 }
 

@@ -14,7 +14,8 @@ export interface Difference {
   readonly operations: readonly Operation[];
   /**
    * The operations that lead back, each with a `test` before it of what the first value became: whoever changed it
-   * since is not overruled. No `test` can say that a member is absent, so an `add` of a member has none.
+   * since is not overruled. An `add` of a member has none, because no `test` can say that a member is absent: whoever
+   * applies it has to see to that.
    */
   readonly inverse: readonly Operation[];
 }
@@ -23,7 +24,8 @@ export interface Difference {
 export interface DiffOptions {
   /**
    * Puts a `test` before each `remove` and `replace` of what is there now, and before each `add` to a list of the
-   * item beside the place: who changed it meanwhile is not overruled.
+   * item beside the place: who changed that meanwhile is not overruled. An `add` of a member has no guard, because no
+   * `test` can say that a member is absent (RFC 6902 §4.6): one that was added meanwhile is replaced.
    */
   readonly guards?: boolean;
 }
@@ -53,7 +55,7 @@ export interface DiffOptions {
  * @public
  */
 export function diff(from: Json, to: Json, { guards = false }: DiffOptions = {}): readonly Operation[] {
-  // The way back from where one wants to go is the guarded way to go there.
+  // The inverse of the change that leads back from there is the guarded way to go there.
   return guards ? compareWithin(to, from, 'inverse').inverse : difference(from, to).operations;
 }
 
@@ -147,7 +149,7 @@ function compareItems(ways: Ways, path: string, before: Items, after: Items, lev
   } else {
     const edits = short ? editList(before, after) : exchange(after, start, { gone, come });
     for (const edit of edits) ways.operations.push(Object.freeze({ ...edit, path: path + edit.path }));
-    // What became of one item cannot be told then, so that the way back is about the whole list.
+    // What became of one item cannot be told then, so that the inverse is about the whole list.
     noteWayBack(ways, path, before, after);
   }
 }

@@ -140,7 +140,7 @@ export function patchSettings<T extends object>(
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
 }
 
-/** The way back goes where the change was, however large that is, and puts nothing where something is by now. */
+/** The inverse goes where the change was, however large that is, and puts nothing where something is by now. */
 const revertRules: OwnPatchRules = { maxResultBytes: Infinity, present: 'refuse' };
 
 /**

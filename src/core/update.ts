@@ -21,7 +21,7 @@ export interface Update<T> {
 }
 
 /**
- * A change of the settings of one resource, with the way back.
+ * A change of the settings of one resource, with its inverse.
  *
  * @public
  */
@@ -29,12 +29,12 @@ export interface ReversibleUpdate<T> extends Update<T> {
   /**
    * The operations that lead from `after` back to `before`, each with a `test` before it of what is there after the
    * change: where somebody changed it since, they fail. An `add` of a member has none, because no `test` can say that
-   * a member is absent; {@link revert} sees to that.
+   * a member is absent; {@link revert}, the step that applies them, sees to that.
    */
   readonly inverse: readonly Operation[];
 }
 
-/** The same update, backwards. @internal */
+/** The inverse of an update: the same, backwards. @internal */
 export function invertUpdate<T extends object, U extends Update<T>>(update: U): U {
   const { before, after } = update;
   const { operations } = difference(after as Json, before as Json);

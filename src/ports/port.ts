@@ -31,7 +31,15 @@ export interface GatewayPort {
    * the outcome is not known, and `inspect` is asked. Finish or undo what was done in part before this settles.
    */
   apply(effect: Effect, context: EffectContext): Promise<void>;
-  /** Says whether what the effect asks for is so at this moment. Asked whenever the outcome is not known. */
+  /**
+   * Says whether what the effect asks for is so at this moment. Asked again and again while the outcome is not known,
+   * also while `apply` is still at work. After a restart it is asked about the effects that were under way when the
+   * process ended, before {@link openAdmin} has resolved.
+   *
+   * Look, and change nothing. `in-place` is final: say it only of what nothing will take back any more. `not-in-place`
+   * is believed once `apply` has ended: the client is told then that nothing was changed. Reject when you cannot see.
+   * What that means for each effect, and for a gateway that is not open yet, is in docs/ports.md.
+   */
   inspect(effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
   /** Figures that change by themselves. They override the stored ones when a response is rendered. */
   readonly telemetry?: Telemetry;
@@ -106,14 +114,17 @@ export interface StoredHistory {
 export interface ConfigurationStore {
   /** Whether what was appended outlives the process. */
   readonly durable: boolean;
-  /** Gives what is there. Called once, first. Rejects when what is there is damaged: nothing is guessed. */
+  /**
+   * Gives what is there. Called first, and once in each life of the interface. Rejects when what is there is damaged:
+   * nothing is guessed.
+   */
   load(): Promise<StoredHistory>;
   /**
    * Appends records in order. Resolves once they are kept as safely as the store ever does.
    *
    * @param records - one record or more. A store that fails in between may keep the first of them
-   * @param options - `expectedPosition`: where the records go. A store whose end is elsewhere, since another writer was
-   *   faster, rejects and keeps none of them
+   * @param options - `expectedPosition`: where the records go. A store whose end is elsewhere, because another writer
+   *   was faster, rejects with {@link StoreConflictError} and keeps none of them
    * @returns the position of the next record
    */
   append(records: readonly Json[], options: { readonly expectedPosition: string }): Promise<string>;
@@ -121,11 +132,15 @@ export interface ConfigurationStore {
    * Puts a state in the place of everything that was appended. Until it is kept, what was there still is.
    *
    * @param state - what the records up to the position amount to
-   * @param options - `expectedPosition`: the end of the records, as for `append`
+   * @param options - `expectedPosition`: the end of the records. A store whose end is elsewhere rejects with
+   *   {@link StoreConflictError} and stays as it was
    * @returns the position of the next record
    */
   compact(state: Json, options: { readonly expectedPosition: string }): Promise<string>;
-  /** Releases what the store holds, such as files and locks. */
+  /**
+   * Releases what the store holds, such as files and locks. Waits for the call that is under way; from then on every
+   * other call rejects. Calling it again changes nothing.
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -181,7 +181,6 @@ function toRepresentation(
 export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { session, id, server, role, state }, change) =>
       withSessions(
         snapshot,
@@ -194,13 +193,11 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
   },
   'connection.updated': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { session, id, role, state }, change) =>
       withSessions(snapshot, snapshot.sessions.updateConnection(session, id, { role, state }, change)),
   },
   'connection.closed': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { session, id }, change) =>
       withSessions(snapshot, snapshot.sessions.closeConnection({ session, id }, change)),
   },

@@ -169,7 +169,7 @@ export const filterEvents: EventTable<Snapshot, FilterEvent> = {
   'filter.updated': {
     origin: 'command',
     effect: 'filter.update',
-    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.filter, event, context),
+    revert: (...given) => revertUpdate(patchable, ...given),
     evolve: (snapshot, event, change) =>
       replaceSettings(snapshot, 'filters', event.filter, change, (settings) => mergeUpdate(settings, event)),
   },
@@ -232,6 +232,8 @@ function check(
 const patchable: Patchable<'filters', FilterSettings, FilterEvent, FilterEffect> = {
   collection: 'filters',
   events: filterEvents,
+  event: 'filter.updated',
+  effect: 'filter.update',
   view: definePatchView<FilterSettings>({
     fields: { parameters: {} },
     readOnly: ['name', 'module', 'services'],
@@ -241,10 +243,6 @@ const patchable: Patchable<'filters', FilterSettings, FilterEvent, FilterEffect>
   }),
   settings: (filter) => filter.settings,
   shown: toFilterRepresentation,
-  consequence: (head, filter, update, inverse) => ({
-    event: { type: 'filter.updated', ...head, filter, ...update, inverse },
-    effect: { type: 'filter.update', resource: head.resource, filter, ...update },
-  }),
 };
 
 /**

@@ -276,15 +276,20 @@ export const sequence: (...steps: readonly Step[]) => Step = sequenceFor(eventTa
  * Undoes what an event tells of: what was started is stopped, what was stopped is started, a user who was created is
  * deleted, and settings that were changed are changed back.
  *
- * It is a step like any other, decided on the snapshot it is given. Settings changed elsewhere since stay as they are;
- * where somebody changed the same place since, the step is refused with `patch-test-failed`, or with
- * `patch-path-missing` when the place is gone. So it is when the event has been undone already. Passwords are changed
- * back too, which no patch can do.
+ * It is a step like any other, decided on the snapshot it is given. Two things are guarded:
+ *
+ * - Settings changed elsewhere since stay as they are; where somebody changed the same place since, the step is refused
+ *   with `patch-test-failed`, or with `patch-path-missing` when the place is gone. So it is when the event has been
+ *   undone already. Passwords are changed back too, which no patch can do.
+ * - A user is deleted only when it is the one who was created; one who was given the same name since stays, and the
+ *   step is refused with `patch-test-failed`.
+ *
+ * Starting and stopping are not guarded: the opposite is done, whoever started or stopped the thing since, and nothing
+ * when it is so already.
  *
  * @param event - what happened: an event of a decision, of `admin.events()` or of a journal, with its secrets
- * @returns the step, with an event that can be undone in its turn
- * @throws RangeError for an event that cannot be undone: what was closed, deleted or flushed, and what the host reports
- * @throws TypeError for an event of unknown type
+ * @returns the step, with an event of its own
+ * @throws RangeError for an event that cannot be undone, or whose type is unknown: ask {@link canRevert} before
  *
  * @example
  * ```ts
@@ -301,19 +306,43 @@ export const sequence: (...steps: readonly Step[]) => Step = sequenceFor(eventTa
  * @public
  */
 export function revert(event: Event): Step {
-  if (!Object.hasOwn(eventTable, event.type))
-    throw new TypeError(`There is no event of type "${event.type}"`);
-  // The row of an event takes that very event, and wishes what its kind can wish; the index hides both.
-  const decide = eventTable[event.type].revert as EventRow<Snapshot, Event, Decision>['revert'];
-  if (decide === 'irreversible')
-    throw new RangeError(`What "${event.type}" tells of cannot be undone. What can: ${revertible()}.`);
-  return (snapshot, context) => decide(snapshot, event, context);
+  const decide = revertOf(event.type);
+  if (decide !== undefined) return (snapshot, context) => decide(snapshot, event, context);
+  const can = Object.keys(eventTable).filter((type) => revertOf(type) !== undefined);
+  throw new RangeError(`What "${event.type}" tells of cannot be undone. What can: ${can.join(', ')}.`);
 }
 
-function revertible(): string {
-  const rows = Object.entries<{ readonly revert: unknown }>(eventTable);
-  return rows.flatMap(([type, { revert }]) => (revert === 'irreversible' ? [] : [type])).join(', ');
+/**
+ * Says whether {@link revert} can make a step of an event. Whether the step is accepted is decided on a snapshot.
+ *
+ * @param event - what happened
+ * @returns false for what was closed, deleted or flushed, for what the host reports, and for a type that is unknown,
+ *   such as one of a later version
+ *
+ * @example
+ * ```ts
+ * import { canRevert } from 'gateway-admin-core';
+ *
+ * const head = { at: 0, resource: '/services/Sales', service: 'sales' };
+ * canRevert({ type: 'service.stopped', ...head }); // => true
+ * canRevert({ type: 'service.failed', ...head }); // => false
+ * ```
+ *
+ * @public
+ */
+export function canRevert(event: Event): boolean {
+  return revertOf(event.type) !== undefined;
 }
+
+/** What undoes the events of a type; `undefined` when nothing does, or when the type is unknown. */
+function revertOf(type: string): Revert | undefined {
+  if (!Object.hasOwn(eventTable, type)) return undefined;
+  // The row of an event takes that very event, and wishes what its kind can wish; the index hides both.
+  const { revert } = eventTable[type as Event['type']] as EventRow<Snapshot, Event, Decision>;
+  return revert === 'irreversible' ? undefined : revert;
+}
+
+type Revert = (snapshot: Snapshot, event: Event, context: Context) => Decision;
 
 /**
  * Folds what the host reports over a snapshot, as one change.

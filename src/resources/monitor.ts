@@ -220,11 +220,11 @@ export const monitorEvents: EventTable<Snapshot, MonitorEvent> = {
     revert: (snapshot, { monitor }, context) => startMonitor(snapshot, monitor, context),
     evolve: becomes('stopped'),
   },
-  'monitor.failed': { origin: 'report', revert: 'irreversible', evolve: becomes('failed') },
+  'monitor.failed': { origin: 'report', evolve: becomes('failed') },
   'monitor.updated': {
     origin: 'command',
     effect: 'monitor.update',
-    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.monitor, event, context),
+    revert: (...given) => revertUpdate(patchable, ...given),
     evolve: (snapshot, event, change) =>
       replaceSettings(snapshot, 'monitors', event.monitor, change, (settings) =>
         mergeUpdate(settings, event),
@@ -266,6 +266,8 @@ const machine: Startable<'monitors', MonitorState, 'start' | 'stop', MonitorEven
 const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEffect> = {
   collection: 'monitors',
   events: monitorEvents,
+  event: 'monitor.updated',
+  effect: 'monitor.update',
   view: definePatchView<MonitorSettings>({
     fields: {
       servers: { links: 'servers' },
@@ -279,10 +281,6 @@ const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEff
   }),
   settings: (monitor) => monitor.settings,
   shown: (_snapshot, monitor) => toMonitorRepresentation(monitor),
-  consequence: (head, monitor, update, inverse) => ({
-    event: { type: 'monitor.updated', ...head, monitor, ...update, inverse },
-    effect: { type: 'monitor.update', resource: head.resource, monitor, ...update },
-  }),
 };
 
 /**

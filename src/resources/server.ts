@@ -239,7 +239,6 @@ function mergeWords(
 export const serverEvents: EventTable<Snapshot, ServerEvent> = {
   'server.reported': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { server, status }, change) =>
       revise(snapshot, 'servers', server, change, (draft, { settings }) => {
         const next = reportedStatus(settings.state, status);
@@ -249,7 +248,7 @@ export const serverEvents: EventTable<Snapshot, ServerEvent> = {
   'server.updated': {
     origin: 'command',
     effect: 'server.update',
-    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.server, event, context),
+    revert: (...given) => revertUpdate(patchable, ...given),
     evolve: (snapshot, event, change) =>
       replaceSettings(snapshot, 'servers', event.server, change, (settings) => ({
         ...mergeUpdate(settings, event),
@@ -282,6 +281,8 @@ export const serverEffects: EffectTable<ServerEffect> = { 'server.update': inver
 const patchable: Patchable<'servers', ServerSettings, ServerEvent, ServerEffect> = {
   collection: 'servers',
   events: serverEvents,
+  event: 'server.updated',
+  effect: 'server.update',
   view: definePatchView<ServerSettings>({
     fields: { address: {}, port: {}, parameters: {}, state: {} },
     readOnly: ['name', 'protocol'],
@@ -291,10 +292,6 @@ const patchable: Patchable<'servers', ServerSettings, ServerEvent, ServerEffect>
   }),
   settings: (server) => server.settings,
   shown: (_snapshot, server) => ({ ...toServerRepresentation(server), state: server.settings.state }),
-  consequence: (head, server, update, inverse) => ({
-    event: { type: 'server.updated', ...head, server, ...update, inverse },
-    effect: { type: 'server.update', resource: head.resource, server, ...update },
-  }),
 };
 
 /**

@@ -233,11 +233,11 @@ export const serviceEvents: EventTable<Snapshot, ServiceEvent> = {
     revert: (snapshot, { service }, context) => startService(snapshot, service, context),
     evolve: becomes('stopped'),
   },
-  'service.failed': { origin: 'report', revert: 'irreversible', evolve: becomes('failed') },
+  'service.failed': { origin: 'report', evolve: becomes('failed') },
   'service.updated': {
     origin: 'command',
     effect: 'service.update',
-    revert: (snapshot, event, context) => revertUpdate(patchable, snapshot, event.service, event, context),
+    revert: (...given) => revertUpdate(patchable, ...given),
     evolve(snapshot, event, change) {
       const next = replaceSettings(snapshot, 'services', event.service, change, (settings) =>
         mergeUpdate(settings, event),
@@ -296,13 +296,11 @@ const machine: Startable<'services', ServiceState, 'start' | 'stop', ServiceEven
 const patchable: Patchable<'services', ServiceSettings, ServiceEvent, ServiceEffect> = {
   collection: 'services',
   events: serviceEvents,
+  event: 'service.updated',
+  effect: 'service.update',
   view: servicePatchView,
   settings: (service) => service.settings,
   shown: toServiceRepresentation,
-  consequence: (head, service, update, inverse) => ({
-    event: { type: 'service.updated', ...head, service, ...update, inverse },
-    effect: { type: 'service.update', resource: head.resource, service, ...update },
-  }),
 };
 
 /**

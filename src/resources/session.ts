@@ -167,7 +167,6 @@ function toRepresentation(
 export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
       withSessions(
         snapshot,
@@ -179,13 +178,11 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
   },
   'session.updated': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { id, state, user }, change) =>
       withSessions(snapshot, snapshot.sessions.update(id, { state, user }, change)),
   },
   'session.closed': {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (snapshot, { id, connected }, change) =>
       withSessions(snapshot, snapshot.sessions.close({ id, connected }, change)),
   },

@@ -110,7 +110,7 @@ export const userDocument: DocumentPart<User, NewUser> = {
 export const userEvents: EventTable<Snapshot, UserEvent> = {
   'user.created': {
     origin: 'command',
-    revert: (snapshot, { user }, context) => deleteUser(snapshot, user, context),
+    revert: revertCreation,
     evolve(snapshot, { user: key, name, passwordHash }, change) {
       if (snapshot.users.get(key) !== undefined) return snapshot;
       return put(
@@ -210,6 +210,20 @@ export function deleteUser(snapshot: Snapshot, name: string, context: Context): 
     ],
     effects: [],
   });
+}
+
+/** Deletes the user who was created, and nobody else: who has been given the name since has another hash. */
+function revertCreation(
+  snapshot: Snapshot,
+  { user, passwordHash }: OfUser & NewUser,
+  context: Context,
+): UserDecision {
+  const found = snapshot.users.find(user);
+  if (found === undefined || found.passwordHash === passwordHash) return deleteUser(snapshot, user, context);
+  const detail =
+    'The user of this name is not known to be the one who was created: that one has been deleted and somebody has ' +
+    'created another one since, or the event was given without its secrets. Delete the user by name if it has to go.';
+  return refused(snapshot, problem('patch-test-failed', detail), [resource]);
 }
 
 /** Hashes the password before anything else sees it. */

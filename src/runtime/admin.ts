@@ -12,13 +12,16 @@ import type {
 } from '../ports/port.ts';
 import type { Decision, Observation, Step } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { assemble, basics, withEpoch } from './assembly.ts';
+import { systemClock } from '../ports/system-clock.ts';
+import { assemble, partsOf, quietly } from './assembly.ts';
+import { beforeDeadline } from './deadline.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
 import type { Authorize, Handled } from './handler.ts';
-import { lifeOf, longestUnmarked, restore } from './history.ts';
+import { restore } from './history.ts';
 import { noJournal, openJournal } from './journal.ts';
-import type { Limits } from './limits.ts';
+import { beginLife } from './life.ts';
+import { defaultLimits, type Limits } from './limits.ts';
 import type { Closes } from './plan.ts';
 
 /**
@@ -148,8 +151,7 @@ export interface Admin {
  * @public
  */
 export function createAdmin(options: AdminOptions): Admin {
-  const snapshot = withEpoch(options.snapshot, options.snapshot.epoch);
-  return assemble({ ...options, snapshot }, basics(options), noJournal).admin;
+  return assemble(partsOf(options), beginLife(options.snapshot), noJournal).admin;
 }
 
 /**
@@ -183,31 +185,26 @@ export function createAdmin(options: AdminOptions): Admin {
  * @public
  */
 export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
-  const { store } = options;
+  const { store, snapshot } = options;
   try {
-    const base = basics(options);
-    const { clock, limits, onError } = base;
-    const stored = await store.load();
-    if (stored.repaired !== undefined) onError(new Error(stored.repaired));
-    const history = restore(stored, options.snapshot);
-    const { position } = stored;
-    const deadlineMs = limits.storeDeadlineMs;
-    const journal = await openJournal({
-      store,
-      position,
-      history,
-      clock,
-      deadlineMs,
-      longestUnmarked,
-      onError,
-    });
-    const snapshot = Object.freeze({ ...history.snapshot, revision: history.revision });
-    const epoch = lifeOf(snapshot);
-    const { admin, writer } = assemble({ ...options, snapshot: withEpoch(snapshot, epoch) }, base, journal);
+    // First what can be refused: a store that is not empty wins over every later attempt.
+    const parts = partsOf(options);
+    const { position, repaired, ...stored } = await store.load();
+    const history = restore(stored, snapshot);
+    if (repaired !== undefined) parts.onError(new Error(repaired));
+    const deadlineMs = parts.limits.storeDeadlineMs;
+    const journal = await openJournal({ ...parts, store, position, history, deadlineMs });
+    const { admin, writer } = assemble(parts, beginLife(history.snapshot), journal);
     await Promise.all(history.open.map((open) => writer.resume(open)));
     return admin;
   } catch (error) {
-    await store[Symbol.asyncDispose]();
+    await letGo(options);
     throw error;
   }
+}
+
+/** Whatever comes of it, it must not hide why the interface does not open. */
+async function letGo({ store, clock = systemClock, onError }: OpenAdminOptions): Promise<void> {
+  const { storeDeadlineMs } = defaultLimits;
+  await beforeDeadline(clock, storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(quietly(onError));
 }

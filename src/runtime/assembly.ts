@@ -7,7 +7,7 @@ import type { Protector } from '../core/route.ts';
 import { createRouter } from '../core/router.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Clock, ConfigurationStore, GatewayPort } from '../ports/port.ts';
+import type { Clock, ConfigurationStore } from '../ports/port.ts';
 import { createSecrets } from '../ports/secrets.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { observe, routes, type Step } from '../resources/index.ts';
@@ -23,16 +23,30 @@ import { closesOf } from './plan.ts';
 import { ReportError } from './report-error.ts';
 import { Writer, type Command } from './writer.ts';
 
-/** What the parts of the interface share. @internal */
-export interface Basics {
+/** What an interface is made of, checked and completed. @internal */
+export interface Parts extends Pick<AdminOptions, 'gateway' | 'authenticate' | 'authorize'> {
   readonly clock: Clock;
+  readonly times: TimeFormat;
+  readonly protector: Protector;
   readonly limits: Limits;
   readonly onError: (error: unknown) => void;
 }
 
-/** @internal */
-export function basics({ clock = systemClock, limits, onError }: AdminOptions): Basics {
-  return { clock, limits: limitsFrom(limits), onError: quietly(onError) };
+/**
+ * Checks and completes options.
+ *
+ * @throws RangeError when the time zone is unknown, or a limit is not a whole number from 1 on
+ * @internal
+ */
+export function partsOf(options: AdminOptions & { readonly store?: ConfigurationStore }): Parts {
+  return {
+    ...options,
+    clock: withinYears(options.clock ?? systemClock),
+    times: createTimeFormat(options.timeZone ?? 'UTC'),
+    protector: protectorOf(options),
+    limits: limitsFrom(options.limits),
+    onError: quietly(options.onError),
+  };
 }
 
 /** What is put together. @internal */
@@ -41,25 +55,20 @@ export interface Assembly {
   readonly writer: Writer;
 }
 
-/** @internal */
-export function assemble(
-  options: AdminOptions & { readonly store?: ConfigurationStore },
-  shared: Basics,
-  journal: Journal,
-): Assembly {
-  const { limits, onError } = shared;
-  const times = createTimeFormat(options.timeZone ?? 'UTC');
-  const log = new EventLog(limits.events, options.snapshot.revision);
-  const writer = writerOf(options, shared, { times, log, journal });
+/** Puts an interface together. @internal */
+export function assemble(parts: Parts, snapshot: Snapshot, journal: Journal): Assembly {
+  const { clock, limits, onError } = parts;
+  const log = new EventLog(limits.events, snapshot.revision);
+  const writer = writerOf(parts, snapshot, { log, journal });
   const handle = createRequestHandler({
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.decide(command),
-    protector: protectorOf(options),
-    authenticate: options.authenticate,
-    authorize: options.authorize,
+    protector: parts.protector,
+    authenticate: parts.authenticate,
+    authorize: parts.authorize,
     limits,
-    rendering: renderingOf(times, options.gateway),
+    rendering: renderingOf(parts),
     onError,
   });
   const close = once(async () => {
@@ -76,12 +85,12 @@ export function assemble(
     execute: async (step, { signal, ...how } = {}) =>
       writer.execute({ ...commandOf(step, how), ...(signal === undefined ? {} : { signal }) }),
     plan(step, how = {}) {
-      const { snapshot } = writer;
+      const before = writer.snapshot;
       const decision = writer.decide(commandOf(step, how));
-      return { ...decision, closes: closesOf(decision, snapshot) };
+      return { ...decision, closes: closesOf(decision, before) };
     },
     report(report) {
-      const { next, events, faults } = observe(writer.snapshot, report, { now: shared.clock.now() });
+      const { next, events, faults } = observe(writer.snapshot, report, { now: clock.now() });
       if (events.length > 0) writer.record(next, events);
       if (faults.length > 0) onError(new ReportError(faults));
     },
@@ -93,9 +102,9 @@ export function assemble(
 }
 
 function writerOf(
-  { snapshot, gateway, authenticate }: AdminOptions,
-  { clock, limits, onError }: Basics,
-  { times, log, journal }: { readonly times: TimeFormat; readonly log: EventLog; readonly journal: Journal },
+  { gateway, clock, times, authenticate, limits, onError }: Parts,
+  snapshot: Snapshot,
+  { log, journal }: { readonly log: EventLog; readonly journal: Journal },
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -114,7 +123,7 @@ function writerOf(
   });
 }
 
-function renderingOf(times: TimeFormat, { telemetry }: GatewayPort): Rendering {
+function renderingOf({ times, gateway: { telemetry } }: Parts): Rendering {
   return Object.freeze(telemetry === undefined ? { times } : { times, telemetry });
 }
 
@@ -133,17 +142,27 @@ function protectorOf({
   };
 }
 
+/** The times that documents can tell, as years of four digits. */
+const earliest = Date.parse('0000-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A clock may jump, but a time that cannot be written down could not be read after a restart. */
+function withinYears(clock: Clock): Clock {
+  const now = (): number => Math.min(Math.max(Math.trunc(clock.now()) || 0, earliest), latest);
+  return { now, sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal) };
+}
+
 /** Closing twice is closing once. */
 function once(close: () => Promise<void>): () => Promise<void> {
   let closed: Promise<void> | undefined;
   return () => (closed ??= close());
 }
 
-/** An `onError` that throws must not undo what it was told about. */
-function quietly(onError: (error: unknown) => void = () => undefined): (error: unknown) => void {
+/** An `onError` that throws must not undo what it was told about. @internal */
+export function quietly(onError: (error: unknown) => unknown = () => undefined): (error: unknown) => void {
   return (error) => {
     try {
-      onError(error);
+      Promise.resolve(onError(error)).catch(() => undefined);
     } catch {
       // There is nobody left to tell.
     }
@@ -154,19 +173,10 @@ function contextOf(context: Context, actor: string | undefined): Context {
   return actor === undefined ? context : { ...context, actor };
 }
 
-/** Without an epoch, entity tags of an earlier life of the gateway would seem to be of this one. @internal */
-export function withEpoch(snapshot: Snapshot, epoch: string): Snapshot {
-  if (epoch !== '') return epoch === snapshot.epoch ? snapshot : Object.freeze({ ...snapshot, epoch });
-  const bytes = crypto.getRandomValues(new Uint8Array(6));
-  return Object.freeze({
-    ...snapshot,
-    epoch: Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  });
-}
-
 const reads = createRouter(routes.filter((route) => route.kind !== 'command'));
 
 function commandOf(step: Step, { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>): Command {
+  if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor is a string');
   const command = actor === undefined ? { step } : { step, actor };
   if (ifMatch === undefined) return command;
   const tags = parseEntityTags(ifMatch.etag);

@@ -4,12 +4,13 @@
 import { EffectRefused } from '../ports/effect-refused.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
+import { beforeDeadline } from './deadline.ts';
 
 /** What the host did in the end. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
 
 /** How effects are carried out. @internal */
-export interface Performance {
+export interface EffectOptions {
   readonly gateway: GatewayPort;
   readonly clock: Clock;
   readonly operationId: string;
@@ -37,12 +38,12 @@ type Ending = EffectOutcome | 'unclear' | undefined;
  * @throws Error when `closing` aborts before the outcome is known; `onUnknown` has been called then
  * @internal
  */
-export async function carryOut(effect: Effect, performance: Performance): Promise<EffectOutcome> {
+export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
   let ending: Ending;
-  await withDeadline(performance, async (context) => {
-    ending = await endingOf(performance.gateway, effect, context);
+  await withDeadline(options, async (context) => {
+    ending = await endingOf(options.gateway, effect, context);
   });
-  return findOut(effect, performance, () => ending);
+  return findOut(effect, options, () => ending);
 }
 
 /**
@@ -52,8 +53,8 @@ export async function carryOut(effect: Effect, performance: Performance): Promis
  * @throws Error when `closing` aborts before the outcome is known; `onUnknown` has been called then
  * @internal
  */
-export function findOutAgain(effect: Effect, performance: Performance): Promise<EffectOutcome> {
-  return findOut(effect, performance, () => 'unclear');
+export function findOutAgain(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
+  return findOut(effect, options, () => 'unclear');
 }
 
 async function endingOf(gateway: GatewayPort, effect: Effect, context: EffectContext): Promise<Ending> {
@@ -70,41 +71,37 @@ function refusalOf(error: unknown): Ending {
   try {
     const refused =
       error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused');
-    return refused ? { done: false, reason: error.message.slice(0, 1024) } : 'unclear';
+    return refused ? { done: false, reason: error.message.slice(0, 1024).toWellFormed() } : 'unclear';
   } catch {
     return 'unclear';
   }
 }
 
-async function findOut(
-  effect: Effect,
-  performance: Performance,
-  ending: () => Ending,
-): Promise<EffectOutcome> {
-  let { onUnknown } = performance;
+async function findOut(effect: Effect, options: EffectOptions, ending: () => Ending): Promise<EffectOutcome> {
+  let { onUnknown } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Read before the host is asked: an `apply` that settles meanwhile may have landed after the answer was made.
     const settled = ending();
     if (typeof settled === 'object') return settled;
-    const seen = await inspect(effect, performance);
+    const seen = await inspect(effect, options);
     if (seen === 'in-place') return { done: true };
     if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: 'it was not done.' };
     onUnknown();
     onUnknown = () => undefined;
-    await performance.clock.sleep(pauseMs, performance.closing);
-    if (performance.closing.aborted) throw new Error('Closed before the outcome of an effect was known');
+    await options.clock.sleep(pauseMs, options.closing);
+    if (options.closing.aborted) throw new Error('Closed before the outcome of an effect was known');
   }
 }
 
 /** What the host sees; `undefined` when it does not say. */
 async function inspect(
   effect: Effect,
-  performance: Performance,
+  options: EffectOptions,
 ): Promise<'in-place' | 'not-in-place' | undefined> {
   let seen: 'in-place' | 'not-in-place' | undefined;
-  await withDeadline(performance, async (context) => {
+  await withDeadline(options, async (context) => {
     try {
-      seen = await performance.gateway.inspect(effect, context);
+      seen = await options.gateway.inspect(effect, context);
     } catch {
       // A host that cannot say has not said: it is asked again.
     }
@@ -114,17 +111,8 @@ async function inspect(
 
 /** Calls the host and waits for it, but not past the deadline, at which the signal of the call aborts. */
 async function withDeadline(
-  { clock, deadlineMs, operationId }: Performance,
+  { clock, deadlineMs, operationId }: EffectOptions,
   call: (context: EffectContext) => Promise<void>,
 ): Promise<void> {
-  const deadline = new AbortController();
-  const answered = new AbortController();
-  const answer = call({ operationId, signal: deadline.signal }).finally(() => {
-    // With a reason of its own, because the usual one records a stack each time.
-    answered.abort('answered');
-  });
-  const late = clock.sleep(deadlineMs, answered.signal).then(() => {
-    if (!answered.signal.aborted) deadline.abort(new Error('The deadline for the effect has passed'));
-  });
-  await Promise.race([answer, late]);
+  await beforeDeadline(clock, deadlineMs, (signal) => call({ operationId, signal }));
 }

@@ -18,6 +18,8 @@ export interface PublishedEvent {
   readonly id: string;
   /** The event. */
   readonly event: Event;
+  /** Says that this is no gap. */
+  readonly gap?: undefined;
 }
 
 /**
@@ -96,8 +98,8 @@ export class EventLog {
     const start = after === undefined ? { position: this.#count, complete: true } : this.#after(after);
     // An end of its own, so that `return` need not wait for an event that may never come.
     const ended = new AbortController();
-    const both = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
-    const events = this.#follow(start, both);
+    const signals = signal === undefined ? [ended.signal] : [ended.signal, signal];
+    const events = this.#follow(start, signals);
     return {
       next: () => events.next(),
       return: () => {
@@ -149,10 +151,10 @@ export class EventLog {
 
   async *#follow(
     start: { readonly position: number; readonly complete: boolean },
-    signal: AbortSignal,
+    signals: readonly AbortSignal[],
   ): AsyncGenerator<PublishedEvent | EventGap, undefined> {
     let { position, complete } = start;
-    while (!signal.aborted) {
+    while (!signals.some(({ aborted }) => aborted)) {
       if (position < this.#oldest) [position, complete] = [this.#oldest, false];
       const entry = this.#entry(position);
       if (!complete) {
@@ -164,21 +166,24 @@ export class EventLog {
       } else if (this.#closed) {
         return;
       } else {
-        await this.#arrival(signal);
+        await this.#arrival(signals);
       }
     }
   }
 
-  /** Resolves when something was appended, the log was closed, or the signal aborts; leaves nothing behind. */
-  #arrival(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when something was appended, the log was closed, or a signal aborts. Leaves nothing behind, as
+   * `AbortSignal.any` would on a signal that lives long.
+   */
+  #arrival(signals: readonly AbortSignal[]): Promise<void> {
     return new Promise((resolve) => {
       const resume = (): void => {
         this.#waiting.delete(resume);
-        signal.removeEventListener('abort', resume);
+        for (const signal of signals) signal.removeEventListener('abort', resume);
         resolve();
       };
       this.#waiting.add(resume);
-      signal.addEventListener('abort', resume);
+      for (const signal of signals) signal.addEventListener('abort', resume);
     });
   }
 

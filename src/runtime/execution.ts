@@ -26,10 +26,12 @@ export type Execution =
       readonly snapshot: Snapshot;
     }
   | {
-      /** It was refused; nothing was done unless the problem says so. */
+      /** It was refused. */
       readonly outcome: 'refused';
-      /** Why. */
+      /** Why, and what stays of it. */
       readonly problem: Problem;
+      /** What came true all the same and stays: what the host would not take back. Empty as a rule. */
+      readonly events: readonly Event[];
     }
   | {
       /**
@@ -43,18 +45,18 @@ export type Execution =
       readonly operationId: string;
     };
 
-/** @internal */
+/** What becomes of a command that changes nothing. @internal */
 export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
-  if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+  if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem, events: [] };
   return { outcome: 'unchanged', snapshot: decision.next };
 }
 
-/** @internal */
-export function refusal(code: ProblemCode, detail: string): Execution {
-  return { outcome: 'refused', problem: problem(code, detail) };
+/** What becomes of a command that is refused. @internal */
+export function refusal(code: ProblemCode, detail: string, events: readonly Event[] = []): Execution {
+  return { outcome: 'refused', problem: problem(code, detail), events };
 }
 
-/** @internal */
+/** An earlier command on the resource is not settled. @internal */
 export function inProgress(): Execution {
   return refusal(
     'operation-in-progress',
@@ -62,7 +64,7 @@ export function inProgress(): Execution {
   );
 }
 
-/** @internal */
+/** The host did not say in time. @internal */
 export function outcomeUnknown(operationId: string): Execution {
   const detail =
     `The gateway did not say in time whether it was done (operation ${operationId}). It is being found out: ` +
@@ -80,12 +82,12 @@ export function storeUnavailable(): Execution {
 /**
  * What the host has done holds, but a restart may not know.
  *
- * @param refusal - why the host did not do all of it; left out when it did
+ * @param held - a sentence that says what that is
  * @internal
  */
-export function doneUnkept(operationId: string, refusal?: string): Execution {
+export function doneUnkept(operationId: string, held: string): Execution {
   const what =
-    `${refusal ?? 'The gateway has done it.'} But the configuration store failed before that was kept (operation ` +
+    `${held} But the configuration store failed before that was kept (operation ` +
     `${operationId}). It holds now; after a restart the gateway is asked what is in place.`;
   return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), operationId };
 }

@@ -151,6 +151,8 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<R
 function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefined, match: Found): boolean {
   if (authorize === undefined) return true;
   const allowed: unknown = authorize(principal, match.route, parametersOf(match));
+  // A promise is no yes, and one that rejects must not end the process.
+  if (allowed instanceof Promise) allowed.catch(() => undefined);
   return allowed === true;
 }
 

@@ -8,9 +8,10 @@ import { deepFreeze } from '../core/freeze.ts';
 import type { Json } from '../core/json.ts';
 import { isObject } from '../core/patch-view.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { evolve, type Effect, type Event } from '../resources/index.ts';
+import { effectTable, eventTable, evolve, type Effect, type Event } from '../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { firstOfNextLife } from './life.ts';
 
 /** A command is about to ask something of the host. @internal */
 interface Intent {
@@ -60,15 +61,6 @@ interface State {
 }
 
 /**
- * A life of the gateway begins at a multiple of this revision, so that no revision, and no event id, is used twice:
- * those that only reports have used are not written down.
- */
-const revisionsOfLife = 1_000_000_000;
-
-/** How many revisions may go by without being written down. @internal */
-export const longestUnmarked = revisionsOfLife / 2;
-
-/**
  * What the records amount to so far.
  *
  * @internal
@@ -97,6 +89,11 @@ export class History {
   /** The operations whose end is not written down, in the order in which they began. */
   get open(): readonly OpenOperation[] {
     return [...this.#open.values()];
+  }
+
+  /** @throws whatever `take` would throw for the facts of a record: then nobody could read the journal any more */
+  check(record: JournalRecord): void {
+    if (record.type !== 'mark') evolve(this.#snapshot, record.events);
   }
 
   take(record: JournalRecord): void {
@@ -130,12 +127,16 @@ export class History {
  * @throws Error when the store holds what this version cannot read
  * @internal
  */
-export function restore({ state, records }: StoredHistory, given: Snapshot): History {
+export function restore(
+  { state, records }: Pick<StoredHistory, 'state' | 'records'>,
+  given: Snapshot,
+): History {
   if (state === undefined && records.length === 0) return begin(given, toDocument(given), given.revision);
   const { document, revision, open } = parseState(state);
   const history = begin(given, document, revision, deepFreeze(open));
-  for (const record of records) history.take(frozenFacts(parseRecord(record)));
-  return new History(history.snapshot, firstOfNextLife(history.revision), deepFreeze(history.open));
+  for (const record of records) takeRecord(history, parseRecord(record));
+  const next = firstOfNextLife(history.revision);
+  return new History(Object.freeze({ ...history.snapshot, revision: next }), next, deepFreeze(history.open));
 }
 
 function begin(given: Snapshot, document: GatewayDocument, ...rest: RestOfHistory): History {
@@ -162,44 +163,87 @@ function withoutProcess(document: GatewayDocument): GatewayDocument {
   return services === undefined ? configuration : { ...configuration, services };
 }
 
-/** The next multiple of {@link revisionsOfLife}, even when the longest stretch without a mark has just gone by. */
-function firstOfNextLife(revision: number): number {
-  return Math.ceil((revision + 1 + longestUnmarked) / revisionsOfLife) * revisionsOfLife;
-}
-
-/**
- * The epoch of a life that begins at a revision: where the host has given one, each life after the first adds its
- * number, so that entity tags of different lives are never the same.
- *
- * @internal
- */
-export function lifeOf({ epoch, revision }: Snapshot): string {
-  const life = Math.floor(revision / revisionsOfLife);
-  return epoch === '' || life === 0 ? epoch : `${epoch.slice(0, 48)}-${String(life)}`;
-}
-
 function parseState(state: Json | undefined): State {
-  if (!isObject(state ?? null)) throw unreadable('no state to begin with');
-  const { format } = state as { readonly format?: Json };
+  if (state === undefined) throw unreadable('records without a state to begin with');
+  const { format, revision, document, open } = membersOf(state);
   if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
+  if (!isRevision(revision) || !isObject(document ?? null) || !isList(open, isOpen))
+    throw unreadable('a state with members missing or of the wrong type');
   return state as unknown as State;
 }
 
-/** Facts become part of the snapshot. Most intents are settled by a later record: to freeze them would take as long again. */
-function frozenFacts(record: JournalRecord): JournalRecord {
-  if (record.type === 'settlement') deepFreeze(record.events);
-  return record;
+function isOpen(value: Json): boolean {
+  const { intent, settled } = membersOf(value);
+  const { type, effects } = membersOf(intent);
+  if (type !== 'intent' || !recordTable.intent(membersOf(intent))) return false;
+  return isRevision(settled) && Number(settled) < (effects as readonly Json[]).length;
 }
 
+type Members = Readonly<Record<string, Json | undefined>>;
+
+/** Whether a record of a type has what it needs. */
+const recordTable: Readonly<Record<JournalRecord['type'], (members: Members) => boolean>> = {
+  intent: ({ operation, touches, events, effects }) =>
+    typeof operation === 'string' &&
+    isList(touches, (link) => typeof link === 'string') &&
+    areConsistent(events, effects),
+  settlement: ({ operation, revision, events, last }) =>
+    typeof operation === 'string' &&
+    isRevision(revision) &&
+    areKnown(eventTable, events) &&
+    typeof last === 'boolean',
+  mark: ({ revision }) => isRevision(revision),
+};
+
 function parseRecord(record: Json): JournalRecord {
-  const { type } = record as unknown as JournalRecord;
-  if (!['intent', 'settlement', 'mark'].includes(type))
+  const members = membersOf(record);
+  const { type = null } = members;
+  if (typeof type !== 'string' || !Object.hasOwn(recordTable, type))
     throw unreadable(`a record of type ${JSON.stringify(type)}`);
+  if (!recordTable[type as JournalRecord['type']](members))
+    throw unreadable(`a record of type "${type}" with members missing, unknown, or of the wrong type`);
   return record as unknown as JournalRecord;
 }
 
-function unreadable(what: string): Error {
+/** Whether events and effects are of known types, and there is an effect for each event that needs one. @internal */
+export function areConsistent(events: unknown, effects: unknown): boolean {
+  if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
+  const needed = (events as readonly Event[]).filter(({ type }) => eventTable[type].effect !== undefined);
+  return needed.length === (effects as readonly Effect[]).length;
+}
+
+/** Whether something is a list of events, or of effects, all of them of types that a table knows. */
+function areKnown(table: object, things: unknown): boolean {
+  const isKnown = (thing: unknown): boolean =>
+    Object.hasOwn(table, String((thing as { type?: unknown } | null)?.type));
+  return Array.isArray(things) && things.every(isKnown);
+}
+
+function membersOf(value: Json | undefined): Members {
+  return value !== undefined && isObject(value) ? value : {};
+}
+
+function isList(value: Json | undefined, isItem: (item: Json) => boolean): boolean {
+  return Array.isArray(value) && (value as readonly Json[]).every(isItem);
+}
+
+function isRevision(value: Json | undefined): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function takeRecord(history: History, record: JournalRecord): void {
+  // Facts become part of the snapshot. Most intents are settled by a later record: to freeze them would take as long again.
+  if (record.type === 'settlement') deepFreeze(record.events);
+  try {
+    history.take(record);
+  } catch (error) {
+    throw unreadable(`a record of type "${record.type}" that makes no sense`, error);
+  }
+}
+
+function unreadable(what: string, cause?: unknown): Error {
   return new Error(
     `The store holds ${what}, which this version cannot read. Start the version that wrote it, or restore a backup.`,
+    { cause },
   );
 }

@@ -7,7 +7,9 @@
 import type { Json } from '../core/json.ts';
 import { sizeOf } from '../core/pointer.ts';
 import type { Clock, ConfigurationStore } from '../ports/port.ts';
+import { beforeDeadline } from './deadline.ts';
 import type { History, JournalRecord } from './history.ts';
+import { longestUnmarked } from './life.ts';
 
 /** Where the writer writes things down. @internal */
 export interface Journal {
@@ -45,8 +47,6 @@ export interface JournalOptions {
   readonly clock: Clock;
   /** How long the store may take to keep something, in milliseconds. */
   readonly deadlineMs: number;
-  /** How many revisions may go by without a record. */
-  readonly longestUnmarked: number;
   /** Told when the store fails. */
   readonly onError: (error: unknown) => void;
 }
@@ -93,9 +93,10 @@ class StoreJournal implements Journal {
   keep<T>(record: JournalRecord, then: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.failed) {
-        reject(new Error('The store has failed before'));
+        reject(new Error('The store has failed before.'));
         return;
       }
+      this.#options.history.check(record);
       const kept = (): void => {
         try {
           resolve(then());
@@ -111,7 +112,7 @@ class StoreJournal implements Journal {
   }
 
   mark(revision: number): void {
-    const { history, longestUnmarked } = this.#options;
+    const { history } = this.#options;
     if (this.failed || revision - history.revision < longestUnmarked) return;
     this.keep({ type: 'mark', revision }, () => undefined).catch(() => undefined);
   }
@@ -162,8 +163,8 @@ class StoreJournal implements Journal {
     const { store, history } = this.#options;
     const records = batch.map(({ record }) => record as unknown as Json);
     this.#position = await this.#inTime(store.append(records, { expectedPosition: this.#position }));
-    this.#pending.splice(0, batch.length);
     for (const { record, size, kept } of batch) {
+      this.#pending.shift();
       history.take(record);
       this.#grown.records += 1;
       this.#grown.bytes += size;
@@ -180,18 +181,9 @@ class StoreJournal implements Journal {
   /** A store that does not answer must not hold up everybody for ever. */
   async #inTime<T>(call: Promise<T>): Promise<T> {
     const { clock, deadlineMs } = this.#options;
-    const answered = new AbortController();
-    const late = clock.sleep(deadlineMs, answered.signal).then(() => {
-      throw new Error(`The store did not answer within ${String(deadlineMs)} ms`);
-    });
-    // Sleeping ends when there is an answer, and nobody listens any more.
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([call, late]);
-    } finally {
-      // With a reason of its own, because the usual one records a stack each time.
-      answered.abort('answered');
-    }
+    const answer = await beforeDeadline(clock, deadlineMs, async () => ({ given: await call }));
+    if (answer === 'late') throw new Error(`The store did not answer within ${String(deadlineMs)} ms.`);
+    return answer.given;
   }
 }
 

@@ -16,7 +16,10 @@ export interface Limits {
   readonly depth: number;
   /** How many commands may wait for others: 1,024 by default. More are 503. */
   readonly waiting: number;
-  /** How many commands may be under way at the same time: 1,024 by default. The others wait. */
+  /**
+   * How many commands may be under way at the same time: 1,024 by default. The others wait. Those whose outcome is not
+   * known do not count.
+   */
   readonly underWay: number;
   /** How long the host may take for one call, in milliseconds: 10,000 by default. */
   readonly effectDeadlineMs: number;

@@ -4,12 +4,12 @@
 import type { Accepted } from '../core/decision.ts';
 import { effectTable, eventTable, type Effect, type Event } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { carryOut, findOutAgain, type EffectOutcome, type Performance } from './effect.ts';
+import { carryOut, findOutAgain, type EffectOptions, type EffectOutcome } from './effect.ts';
 import type { OpenOperation } from './history.ts';
 
 /** What came of an operation. @internal */
 export interface Performed {
-  /** What happened, as it was recorded. */
+  /** What happened and stays, as it was recorded. */
   readonly events: readonly Event[];
   /** Why the host refused, and what became of the rest; left out when all was done. */
   readonly refusal?: string;
@@ -18,14 +18,14 @@ export interface Performed {
 /** Where in its operation a settlement stands. @internal */
 export type Place =
   /** Others follow. */
-  | { readonly at: 'part' }
+  | { readonly at: 'part'; readonly done: number; readonly of: number }
   /** The operation ends here; `refusal` when the host refused. */
   | { readonly at: 'end'; readonly refusal?: string }
   /** The interface closes before the outcome of the rest is known. */
   | { readonly at: 'break' };
 
 /** @internal */
-export interface OperationOptions extends Performance {
+export interface OperationOptions extends EffectOptions {
   /** Makes facts part of the snapshot; gives them as they were recorded. */
   readonly settle: (events: readonly Event[], place: Place) => Promise<readonly Event[]>;
 }
@@ -76,10 +76,11 @@ async function performGroups(
     const refused = await finish(group, options);
     if (refused !== undefined) {
       const refusal = refusalText(refused, { done, of: groups.length });
-      await options.settle(refused.kept, { at: 'end', refusal });
+      events.push(...(await options.settle(refused.kept, { at: 'end', refusal })));
       return { events, refusal };
     }
-    const place = { at: done === groups.length - 1 ? 'end' : 'part' } as const;
+    const place: Place =
+      done === groups.length - 1 ? { at: 'end' } : { at: 'part', done: done + 1, of: groups.length };
     events.push(
       ...(await options.settle(
         group.map(({ event }) => event),
@@ -147,7 +148,11 @@ async function resumeGroup(
     if (stage.effect !== undefined && (await findOutAgain(stage.effect, options)).done) seen.add(stage);
   }
   const things = stagesByThing(group);
-  if (things.every((stages) => stages.slice(-1).every((stage) => seen.has(stage)))) return undefined;
+  if (things.every((stages) => stages.slice(-1).every((stage) => seen.has(stage)))) {
+    // Where everything is as it was before, too, nothing shows that anything was done.
+    if (await anyMoved(things, options)) return undefined;
+    return { reason: 'it was not done.', kept: [] };
+  }
   const traces = new Set(things.flatMap((stages) => tracesOf(stages, seen)));
   const kept = await takeBack(
     group.filter((stage) => traces.has(stage)),
@@ -171,6 +176,16 @@ function stagesByThing(group: readonly Stage[]): readonly (readonly Stage[])[] {
 function thingOf(effect: Effect): unknown {
   if (isIrreversible(effect)) return effect;
   return [effect.resource, ...[effect.type, inverseOf(effect).type].sort()].join(' ');
+}
+
+/** Whether a thing is not as it was before: several effects on one may lead back to where they began. */
+async function anyMoved(things: readonly (readonly Stage[])[], options: OperationOptions): Promise<boolean> {
+  for (const [first, ...others] of things) {
+    if (first?.effect === undefined) continue;
+    if (others.length === 0) return true;
+    if (!(await findOutAgain(inverseOf(first.effect), options)).done) return true;
+  }
+  return false;
 }
 
 /** What has to be taken back on one thing, given the stages whose effect is in place. */
@@ -232,11 +247,16 @@ function refusalText(
   { reason, kept }: RefusedGroup,
   { done, of }: { readonly done: number; readonly of: number },
 ): string {
-  const said = `The gateway refused: ${reason}`;
+  const said = `The gateway refused: ${asSentence(reason)}`;
   if (kept.length > 0) {
     const what = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
     return `${said} What had been done before could not all be taken back: ${what}.`;
   }
   if (done > 0) return `${said} ${String(done)} of ${String(of)} parts were done before, and stay done.`;
   return `${said} Nothing was changed.`;
+}
+
+/** A reason that the host gives need not end as a sentence does, and others follow. */
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

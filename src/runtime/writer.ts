@@ -6,15 +6,7 @@
  */
 import { refused, type Accepted, type Context } from '../core/decision.ts';
 import type { Problem } from '../core/problem.ts';
-import {
-  effectTable,
-  eventTable,
-  evolve,
-  type Decision,
-  type Effect,
-  type Event,
-  type Step,
-} from '../resources/index.ts';
+import { evolve, type Decision, type Effect, type Event, type Step } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   doneUnkept,
@@ -26,7 +18,7 @@ import {
   storeUnavailable,
   type Execution,
 } from './execution.ts';
-import type { OpenOperation } from './history.ts';
+import { areConsistent, type OpenOperation } from './history.ts';
 import type { Journal } from './journal.ts';
 import { perform, resume, type OperationOptions, type Performed, type Place } from './operation.ts';
 
@@ -70,11 +62,11 @@ interface Operation {
 
 /** What holds could not be kept. */
 class Unkept extends Error {
-  readonly refusal: string | undefined;
+  readonly place: Place;
 
-  constructor(refusal: string | undefined) {
+  constructor(place: Place) {
     super('The store has failed');
-    this.refusal = refusal;
+    this.place = place;
   }
 }
 
@@ -209,6 +201,8 @@ export class Writer {
       entry.fail(error);
       return this.#queue.delete(entry);
     }
+    // The step may have closed the interface, or taken its own command back.
+    if (!this.#queue.has(entry)) return true;
     entry.touches = decision.touches;
     if (this.#options.journal.failed) entry.answer(storeUnavailable());
     else if (entry.touches.some((link) => this.#held.get(link) === 'unknown')) entry.answer(inProgress());
@@ -252,7 +246,8 @@ export class Writer {
     const intent = { type: 'intent', operation: id, touches, events, effects } as const;
     try {
       if (operation.asks === 'host') await journal.keep(intent, () => undefined);
-    } catch {
+    } catch (error) {
+      if (!journal.failed) throw error;
       return storeUnavailable();
     }
     const onUnknown = (): void => {
@@ -262,7 +257,7 @@ export class Writer {
       return this.#executionOf(await perform(decision, this.#optionsOf(operation, onUnknown)));
     } catch (error) {
       if (!(error instanceof Unkept)) throw error;
-      return operation.asks === 'host' ? doneUnkept(id, error.refusal) : perhapsKept(id);
+      return operation.asks === 'host' ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
     }
   }
 
@@ -295,7 +290,7 @@ export class Writer {
       if (!this.#options.journal.failed) throw error;
       // What the host has done is so, kept or not, and what is shown must say so.
       if (operation.asks === 'host') this.#apply(events);
-      if (events.length > 0) throw new Unkept(place.at === 'end' ? place.refusal : undefined);
+      if (events.length > 0) throw new Unkept(place);
       return events;
     }
   }
@@ -320,7 +315,7 @@ export class Writer {
   }
 
   #executionOf({ events, refusal: reason }: Performed): Execution {
-    if (reason !== undefined) return refusal('effect-refused', reason);
+    if (reason !== undefined) return refusal('effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
 
@@ -351,6 +346,15 @@ function operationOf(
   return actor === undefined ? operation : { ...operation, actor };
 }
 
+/** What of an operation holds where its settlement was to be. */
+function heldBy(place: Place): string {
+  if (place.at === 'part') {
+    const { done, of } = place;
+    return `Only ${String(done)} of ${String(of)} parts were done; the gateway was not asked for the rest.`;
+  }
+  return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway has done it.';
+}
+
 /** Tells those who wait for an operation of unknown outcome that it was not done. */
 function failure(
   { resource, actor }: Operation,
@@ -370,12 +374,10 @@ function assertDecision(decision: unknown): void {
   if (!Array.isArray(touches) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
     throw new TypeError('A step must answer with a decision at once: it cannot be an async function');
   }
-  if (outcome === 'accepted' && !(areOf(eventTable, events) && areOf(effectTable, effects)))
-    throw new TypeError('A step must make events and effects of known types');
-}
-
-function areOf(table: object, things: readonly { readonly type: string }[] | undefined): boolean {
-  return things?.every(({ type }) => Object.hasOwn(table, type)) === true;
+  if (outcome === 'accepted' && !areConsistent(events, effects))
+    throw new TypeError(
+      'A step must make events and effects of known types, an effect for each event that needs one',
+    );
 }
 
 function block(touches: readonly string[], blocked: Set<string>): void {

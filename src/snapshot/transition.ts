@@ -21,10 +21,10 @@ import {
   type Patched,
   type PatchView,
 } from '../core/patch-view.ts';
-import type { Result } from '../core/problem.ts';
+import { problem, type Result } from '../core/problem.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
 import type { ReversibleUpdate, Update } from '../core/update.ts';
-import { linkOf, lookUp, nameFinder, type Collections, type Snapshot } from './snapshot.ts';
+import { linkOf, lookUp, nameFinder, singular, type Collections, type Snapshot } from './snapshot.ts';
 
 const utc = createTimeFormat('UTC');
 
@@ -74,22 +74,23 @@ export function decideStep<
 }
 
 /** How the things of a collection are patched. @internal */
-export interface Patchable<K extends keyof Collections, T extends object, E extends EventBase, F> {
+export interface Patchable<
+  K extends keyof Collections,
+  T extends object,
+  E extends EventBase,
+  F extends EffectBase,
+> {
   readonly collection: K;
   readonly view: PatchView<T>;
   readonly events: EventTable<Snapshot, E>;
+  /** The fact that an update comes to; it has the inverse. */
+  readonly event: Extract<E['type'], `${string}.updated`>;
+  /** The wish that an update comes to. */
+  readonly effect: Extract<F['type'], `${string}.update`>;
   /** The settings of one thing. */
   settings(this: void, entity: Collections[K]): T;
   /** The representation: it answers a patch, and a `test` may read its fields. */
   shown(this: void, snapshot: Snapshot, entity: Collections[K], times: TimeFormat): object;
-  /** What follows from an update, and from its inverse; the event has both. */
-  consequence(
-    this: void,
-    head: Omit<EventBase, 'type'>,
-    key: string,
-    update: Update<T>,
-    inverse: readonly Operation[],
-  ): Consequence<E, F>;
 }
 
 /** Decides a patch: one event and one effect, or unchanged, or refused with every fault. @internal */
@@ -136,9 +137,14 @@ const valueLimits = { depth: 30 };
 /** There may be two operations for each that a patch may have, and sealed texts are where no client can point. */
 const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
 
+/** What the event of an update has to say for the update to be undone: of which thing it is, and the inverse. */
+type Reversible<K extends keyof Collections> = Pick<ReversibleUpdate<unknown>, 'inverse'> & {
+  readonly [Kind in (typeof singular)[K]]: string;
+};
+
 /**
- * Decides the inverse of an update that happened: one event and one effect, as for a patch; refused when what the
- * update changed has changed since.
+ * Decides what undoes an update that happened: its inverse, with one event and one effect, as for a patch; refused
+ * when what the update changed has changed since.
  *
  * @internal
  */
@@ -150,14 +156,19 @@ export function revertUpdate<
 >(
   patchable: Patchable<K, T, E, F>,
   snapshot: Snapshot,
-  name: string,
-  { inverse }: Pick<ReversibleUpdate<T>, 'inverse'>,
+  event: Reversible<K>,
   context: Context,
 ): DecisionOf<Snapshot, E, F> {
   // An event may come out of a journal: what it holds is not frozen then.
-  const parsed = takeOperations(inverse, valueLimits, inverseRules);
+  const parsed = takeOperations(event.inverse, valueLimits, inverseRules);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
-  return decideUpdate(patchable, snapshot, name, context, (entity) =>
+  // Copies could show a secret under another name, and grow without end.
+  if (parsed.value.some(({ op }) => op === 'copy' || op === 'move')) {
+    const detail = 'The inverse of an event has no copy and no move. Take the event as it was published.';
+    return refused(snapshot, problem('op-not-allowed', detail));
+  }
+  const key = event[singular[patchable.collection]];
+  return decideUpdate(patchable, snapshot, key, context, (entity) =>
     revertSettings(patchable.view, patchable.settings(entity), parsed.value, nameFinder(snapshot)),
   );
 }
@@ -182,8 +193,11 @@ function decideUpdate<
   const before = patchable.settings(found.value);
   const { after, operations, inverse } = patched.value;
   if (after === before) return unchanged(snapshot, [link]);
-  const update = { before, after, operations };
-  const head = eventHead(link, context);
-  const { event, effect } = patchable.consequence(head, found.value.key, update, inverse);
-  return accepted(patchable.events, snapshot, [link], { events: [event], effects: [effect] });
+  const about = { [singular[patchable.collection]]: found.value.key };
+  const update: Update<T> = { before, after, operations };
+  const event = { type: patchable.event, ...eventHead(link, context), ...about, ...update, inverse };
+  const effect = { type: patchable.effect, resource: link, ...about, ...update };
+  // The name of the member is computed, and a computed one is lost on the type.
+  const told = { events: [event as EventBase as E], effects: [effect as EffectBase as F] };
+  return accepted(patchable.events, snapshot, [link], told);
 }

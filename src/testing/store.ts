@@ -166,7 +166,7 @@ async function checkPosition(place: StorePlace): Promise<void> {
 async function checkAppendConflict(place: StorePlace): Promise<void> {
   await write(place, async (store, position) => {
     await store.append(['kept'], { expectedPosition: position });
-    await expectRejection('append', store.append(['lost', 'too'], { expectedPosition: position }));
+    await expectConflict('append', store.append(['lost', 'too'], { expectedPosition: position }));
   });
   await expectHistory(place, { records: ['kept'] });
 }
@@ -208,7 +208,7 @@ async function checkCompactPosition(place: StorePlace): Promise<void> {
     const third = await store.compact([1], { expectedPosition: second });
     if ([position, second].includes(third))
       throw new Error(`compact gave the position ${third} a second time`);
-    await expectRejection('append', store.append([2], { expectedPosition: second }));
+    await expectConflict('append', store.append([2], { expectedPosition: second }));
   });
   await expectHistory(place, { state: [1], records: [] });
 }
@@ -217,7 +217,7 @@ async function checkCompactConflict(place: StorePlace): Promise<void> {
   await compact(place, { sum: 0 });
   await write(place, async (store, position) => {
     await store.append([1], { expectedPosition: position });
-    await expectRejection('compact', store.compact({ sum: 9 }, { expectedPosition: position }));
+    await expectConflict('compact', store.compact({ sum: 9 }, { expectedPosition: position }));
   });
   await expectHistory(place, { state: { sum: 0 }, records: [1] });
 }
@@ -311,6 +311,19 @@ async function expectHistory(place: StorePlace, expected: Omit<StoredHistory, 'p
 async function expectRejection(method: string, call: Promise<unknown>): Promise<void> {
   const given = await call.then(describe, () => undefined);
   if (given !== undefined) throw new Error(`${method} must reject, and gives ${given}`);
+}
+
+/** By name: a store may have been built with another copy of this library. */
+async function expectConflict(method: string, call: Promise<unknown>): Promise<void> {
+  const fault = await call.then(
+    (given) => `gives ${describe(given)}`,
+    (error: unknown) =>
+      error instanceof Error && error.name === 'StoreConflictError'
+        ? undefined
+        : `rejects with ${String(error)}`,
+  );
+  if (fault !== undefined)
+    throw new Error(`${method} must reject with a StoreConflictError for another position, and ${fault}`);
 }
 
 function expectSame(what: string, found: unknown, expected: unknown): void {

@@ -42,7 +42,6 @@ const events: EventTable<Tank, TankEvent> = {
   },
   leaked: {
     origin: 'report',
-    revert: 'irreversible',
     evolve: (tank, { litres }) => ({ ...tank, litres: Math.max(0, tank.litres - litres) }),
   },
   drained: {
@@ -138,7 +137,6 @@ describe('beginFold', () => {
       ...events,
       leaked: {
         origin: 'report',
-        revert: 'irreversible',
         evolve(tank, _event, { origin, revision }) {
           seen.push(`${origin} ${String(revision)}`);
           return tank;

@@ -142,7 +142,7 @@ describe('difference', () => {
     );
   });
 
-  it('guards every step of the way back but an added member by a test of what is there', () => {
+  it('guards every step of the inverse but an added member by a test of what is there', () => {
     const isGuarded = (patch: readonly Operation[], position: number): boolean => {
       const { op, path } = patch[position] ?? { op: 'test', path: '' };
       if (op === 'test') return true;
@@ -182,7 +182,7 @@ describe('difference', () => {
       ['c', 'a', 'b'],
       ['test  ["c","a","b"]', 'replace  ["a","b","c"]'],
     ],
-  ])('has a way back that is short: %s', (_, before, after, expected) => {
+  ])('has an inverse that is short: %s', (_, before, after, expected) => {
     expect(difference(before, after).inverse).toEqual(expected.map(short));
   });
 });

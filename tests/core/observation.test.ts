@@ -20,7 +20,6 @@ type LampEvent = EventOf<'lamp.seen'> & Omit<Seen, 'type'>;
 const events: EventTable<House, LampEvent> = {
   'lamp.seen': {
     origin: 'report',
-    revert: 'irreversible',
     evolve(house, { lamp, on }) {
       if (house.on.includes(lamp) === on) return house;
       return { ...house, on: on ? [...house.on, lamp] : house.on.filter((each) => each !== lamp) };

@@ -66,12 +66,12 @@ describe('mergeUpdate', () => {
 });
 
 describe('invertUpdate', () => {
-  it('leads back: its operations make of what came what there was', () => {
+  it('gives the inverse: its operations make of what came what there was', () => {
     fc.assert(
       fc.property(settings, settings, (before, after) => {
-        const back = invertUpdate(update(before, after));
-        expect([back.before, back.after]).toEqual([after, before]);
-        expect(applyPatch(after, back.operations)).toEqual({ ok: true, value: before });
+        const inverse = invertUpdate(update(before, after));
+        expect([inverse.before, inverse.after]).toEqual([after, before]);
+        expect(applyPatch(after, inverse.operations)).toEqual({ ok: true, value: before });
       }),
     );
   });

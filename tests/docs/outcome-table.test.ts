@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  EffectRefused,
   problemTable,
   sequence,
   stopMonitor,
@@ -30,6 +31,18 @@ const never = Array.from({ length: 100 }, () => 'not-in-place' as const);
 const blind = Array.from({ length: 100 }, () => new Error('I cannot see.'));
 const done = (): Promise<void> => Promise.resolve();
 const lose = (): Promise<never> => Promise.reject(new Error('The disk is full'));
+
+/** Says yes, and then no. What it gives is no promise: of one the language itself would ignore the second answer. */
+function answerTwice(): Promise<void> {
+  const thenable: Pick<PromiseLike<void>, 'then'> = {
+    then(fulfilled, rejected) {
+      const first = Promise.resolve(fulfilled?.());
+      rejected?.(new EffectRefused('It has changed its mind.'));
+      return first as Promise<never>;
+    },
+  };
+  return thenable as Promise<void>;
+}
 
 /** A gateway that never says what is in place. */
 class MuteGateway extends ScriptedGateway {
@@ -157,16 +170,7 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'is silent past the deadline, and so is `inspect`': () => called(new MuteGateway().will(hold().apply)),
   'answers after the deadline, when `inspect` has said `in-place` already': () =>
     silent(['in-place'], refuseHeld),
-  'answers twice': () =>
-    called(
-      new ScriptedGateway().will(
-        () =>
-          new Promise((resolve, rejectWith) => {
-            resolve();
-            rejectWith(new Error('It has changed its mind'));
-          }),
-      ),
-    ),
+  'answers twice': () => called(new ScriptedGateway().will(answerTwice)),
 
   '`apply` resolves after all': () => silent(never, (held) => held.done()),
   '`apply` refuses after all': () => silent(never, refuseHeld),

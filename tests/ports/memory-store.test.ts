@@ -59,6 +59,38 @@ describe('a store in memory', () => {
   });
 });
 
+describe('the audits of conflicts', () => {
+  const auditsOfRejecting = (error: unknown) =>
+    storeAudits(() => {
+      const store = createMemoryStore();
+      const rejecting = <T>(call: Promise<T>): Promise<T> =>
+        call.catch(() => {
+          throw error;
+        });
+      const open = {
+        ...store,
+        append: (...call: Parameters<typeof store.append>) => rejecting(store.append(...call)),
+        compact: (...call: Parameters<typeof store.compact>) => rejecting(store.compact(...call)),
+      };
+      return Promise.resolve({ open: () => Promise.resolve(open) });
+    }).filter(({ id }) => ['append-conflict', 'compact-conflict', 'compact-position'].includes(id));
+
+  it.each(auditsOfRejecting(new Error('No.')).map((audit) => [audit.id, audit] as const))(
+    'want an error that is known for one: %s',
+    async (_id, audit) => {
+      await expect(audit.run()).rejects.toThrow(/must reject with a StoreConflictError .* Error: No\./);
+    },
+  );
+
+  const foreign = Object.assign(new Error('No.'), { name: 'StoreConflictError' });
+  it.each(auditsOfRejecting(foreign).map((audit) => [audit.id, audit] as const))(
+    'know it by its name when it comes from another copy of the library: %s',
+    async (_id, audit) => {
+      await expect(audit.run()).resolves.toBeUndefined();
+    },
+  );
+});
+
 describe('StoreConflictError', () => {
   it('says where the end was expected and where it is', () => {
     expect(new StoreConflictError('1.7', '2.0').message).toMatch(/ends at "2.0", not at "1.7"/);

@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  closeServiceSessions,
+  canRevert,
   createSnapshot,
   createUser,
   deleteUser,
   evolve,
-  flushLogs,
-  observe,
   patchFilter,
   patchServer,
   patchService,
@@ -19,7 +17,6 @@ import {
   stopService,
   withoutSecrets,
   type Event,
-  type Json,
   type Operation,
   type Snapshot,
   type Step,
@@ -284,12 +281,12 @@ describe('reverting a password', () => {
 
   it('is refused for an event whose secrets were taken out', () => {
     const { next, event } = after(set('v1.new'));
-    const shown = withoutSecrets(event as unknown as Json) as unknown as Event;
+    const shown = withoutSecrets(event) as unknown as Event;
     expect(expectRefused(revert(shown), next).code).toBe('patch-malformed');
   });
 });
 
-describe('reverting a start, a stop or a new user', () => {
+describe('reverting a start or a stop', () => {
   const start: Step = (snapshot, context) => startService(snapshot, 'Bare Service', context);
   const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
   const startMain: Step = (snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context);
@@ -308,16 +305,10 @@ describe('reverting a start, a stop or a new user', () => {
     expect(after(revert(undone.event), undone.next).event.type).toBe(event.type);
   });
 
-  it('deletes the user, unless nobody else could log in', () => {
-    const joan = { name: 'Joan', passwordHash: 'opaque' };
-    const create: Step = (snapshot, context) => createUser(snapshot, joan, context);
-    const { next, event } = after(create);
-    const undone = after(revert(event), next);
-    expect(undone.next.users.find('joan')).toBeUndefined();
-    expect(expectRefused(revert(event), undone.next).code).toBe('user-not-found');
-    const alone = after(create, createSnapshot({}));
-    const required = { ...someTime, authentication: 'required' } as const;
-    expect(expectRefused(revert(alone.event), alone.next, required).code).toBe('last-user');
+  it('does the opposite whoever acted since', () => {
+    const { next, event } = after(stop);
+    const again = after((...given) => startService(given[0], 'My Service', given[1]), next).next;
+    expect(after(revert(event), after(stop, again).next).event.type).toBe('service.started');
   });
 
   it('is refused when the thing is gone', () => {
@@ -325,6 +316,37 @@ describe('reverting a start, a stop or a new user', () => {
     for (const event of [after(start).event, patched]) {
       expect(expectRefused(revert(event), createSnapshot({}))).toMatchObject({ code: 'service-not-found' });
     }
+  });
+});
+
+describe('reverting a new user', () => {
+  const create =
+    (passwordHash: string): Step =>
+    (...given) =>
+      createUser(given[0], { name: 'Joan', passwordHash }, given[1]);
+  const remove: Step = (...given) => deleteUser(given[0], 'joan', given[1]);
+
+  it('deletes the user, unless nobody else could log in', () => {
+    const { next, event } = after(create('opaque'));
+    const undone = after(revert(event), next);
+    expect(undone.next.users.find('joan')).toBeUndefined();
+    expect(expectRefused(revert(event), undone.next).code).toBe('user-not-found');
+    const alone = after(create('opaque'), createSnapshot({}));
+    const required = { ...someTime, authentication: 'required' } as const;
+    expect(expectRefused(revert(alone.event), alone.next, required).code).toBe('last-user');
+  });
+
+  it('is refused, in words that tell no hash, when the one of this name is not known to be the same', () => {
+    const { next, event } = after(create('opaque-1'));
+    const other = after(create('opaque-2'), after(remove, next).next);
+    const shown = withoutSecrets(event) as unknown as Event;
+    for (const each of [event, { ...event, user: 'JOAN' } as Event, shown]) {
+      const problem = expectRefused(revert(each), other.next);
+      expect(problem).toMatchObject({ code: 'patch-test-failed', status: 409 });
+      expect(JSON.stringify(problem)).not.toContain('opaque');
+    }
+    expect(expectRefused(revert(shown), next).code).toBe('patch-test-failed');
+    expect(after(revert(other.event), other.next).event.type).toBe('user.deleted');
   });
 });
 
@@ -352,49 +374,27 @@ describe('revert', () => {
     const { inverse: _, ...old } = event as Updated;
     expect(expectRefused(revert(old as Event), next).code).toBe('patch-malformed');
   });
+});
 
-  const report = { type: 'server.reported', server: 'db-serv-1', status: [] } as const;
-  it.each<[string, () => Event | undefined]>([
-    [
-      'service.failed',
-      () =>
-        observe(sampleSnapshot(), { type: 'service.failed', service: 'My Service' }, { now: 0 }).events[0],
-    ],
-    ['server.reported', () => observe(sampleSnapshot(), report, { now: 0 }).events[0]],
-    [
-      'sessions.closed',
-      () => after((...given) => closeServiceSessions(given[0], 'My Service', given[1])).event,
-    ],
-    ['logs.flushed', () => after((...given) => flushLogs(...given)).event],
-    ['user.deleted', () => after((...given) => deleteUser(given[0], 'ada', given[1])).event],
-  ])('cannot be had for %s, and says for what it can', (type, make) => {
-    const event = make();
-    expect(event?.type).toBe(type);
-    const attempt = (): unknown => event && revert(event);
-    expect(attempt).toThrow(RangeError);
-    expect(attempt).toThrow(
-      `What "${type}" tells of cannot be undone. What can: service.started, service.stopped, `,
-    );
+describe('canRevert', () => {
+  const ofType = (type: string): Event => ({ type, at: 0, resource: '/x' }) as unknown as Event;
+  const types = Object.keys(eventTable);
+  const revertible = types.filter((type) => canRevert(ofType(type)));
+
+  it('holds for what changes by command alone, and not for what the host reports or what is gone for good', () => {
+    const updated = ['filter.updated', 'monitor.updated', 'server.updated', 'service.updated'];
+    const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
+    expect(revertible.toSorted()).toEqual([...updated, ...stepped, 'user.created'].toSorted());
   });
 
-  it('is there for what changes by command alone, and for nothing that the host reports or that has no way back', () => {
-    const rows = Object.entries<(typeof eventTable)[keyof typeof eventTable]>(eventTable);
-    const can = rows.filter(([, { revert: way }]) => way !== 'irreversible');
-    expect(can.map(([type]) => type).toSorted()).toEqual([
-      'filter.updated',
-      'monitor.started',
-      'monitor.stopped',
-      'monitor.updated',
-      'server.updated',
-      'service.started',
-      'service.stopped',
-      'service.updated',
-      'user.created',
-    ]);
-    expect(can.filter(([, { origin }]) => origin !== 'command')).toEqual([]);
-  });
-
-  it.each(['unheard-of', 'toString', '__proto__'])('throws a TypeError for an event of type %s', (type) => {
-    expect(() => revert({ type, at: 0, resource: '/x' } as unknown as Event)).toThrow(TypeError);
-  });
+  it.each([...types.filter((type) => !revertible.includes(type)), 'unheard-of', 'toString', '__proto__'])(
+    'does not hold for %s, and revert throws a RangeError that says for what it does',
+    (type) => {
+      expect(canRevert(ofType(type))).toBe(false);
+      expect(() => revert(ofType(type))).toThrow(RangeError);
+      expect(() => revert(ofType(type))).toThrow(
+        new RangeError(`What "${type}" tells of cannot be undone. What can: ${revertible.join(', ')}.`),
+      );
+    },
+  );
 });

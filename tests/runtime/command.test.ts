@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createUser,
+  EffectRefused,
   patchService,
   sequence,
   startService,
@@ -9,10 +10,11 @@ import {
   stopService,
   type Admin,
   type Execution,
+  type GatewayPort,
   type Step,
 } from 'gateway-admin-core';
 
-import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
+import { crowdedSnapshot } from '../support/document.ts';
 import { contentOf } from '../support/expect-decision.ts';
 import { settle } from '../support/manual-clock.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -252,26 +254,55 @@ describe('a host that throws at once or rejects otherwise', () => {
   });
 });
 
+type Answer = (
+  resolve?: (() => unknown) | null,
+  rejectWith?: ((error: unknown) => unknown) | null,
+) => unknown;
+
+/** A call that gives a thenable: the second answer of a promise would be ignored by the language already. */
+function answering(answers: readonly Answer[]): {
+  readonly apply: GatewayPort['apply'];
+  answer(this: void): void;
+} {
+  const asked: Parameters<Answer>[] = [];
+  const thenable = {
+    then: (...callbacks: Parameters<Answer>) => void asked.push(callbacks),
+  };
+  return {
+    apply: () => thenable as unknown as Promise<void>,
+    answer() {
+      for (const callbacks of asked) for (const give of answers) give(...callbacks);
+    },
+  };
+}
+
 describe('the host', () => {
-  it('is not shown its own promise of a second answer', async () => {
-    let answer = (): void => undefined;
-    const gateway = new ScriptedGateway().will(
-      () =>
-        new Promise((resolve, rejectWith) => {
-          answer = () => {
-            resolve();
-            resolve();
-            rejectWith(new Error('changed its mind'));
-          };
-        }),
-    );
-    const { admin, errors } = runAdmin({ gateway, snapshot: sampleSnapshot() });
+  const yes: Answer = (resolve) => resolve?.();
+  const no: Answer = (_resolve, rejectWith) => rejectWith?.(new EffectRefused('No.'));
+  const broken: Answer = (_resolve, rejectWith) => rejectWith?.(new Error('changed its mind'));
+
+  it.each([
+    ['yes, yes and a failure', [yes, yes, broken], 'accepted', 1, 0],
+    ['yes and no', [yes, no], 'accepted', 1, 0],
+    ['no and yes', [no, yes], 'effect-refused', 0, 0],
+    ['a failure, no and yes', [broken, no, yes], 'accepted', 1, 1],
+  ] as const)('is taken at its first answer: %s', async (_what, answers, code, revision, inspections) => {
+    const { apply, answer } = answering(answers);
+    const gateway = new ScriptedGateway().will(apply);
+    const { admin, errors } = runAdmin({ gateway });
     const execution = admin.execute(stop());
     await settle();
     answer();
-    expect((await execution).outcome).toBe('accepted');
+    expect(codeOf(await execution)).toBe(code);
+    // And once more, when all is over.
+    answer();
     await settle();
-    expect([admin.snapshot.revision, errors]).toEqual([1, []]);
+    expect([admin.snapshot.revision, gateway.calls.length, gateway.inspections, errors]).toEqual([
+      revision,
+      1 + inspections,
+      inspections,
+      [],
+    ]);
   });
 });
 

@@ -36,7 +36,7 @@ async function take(reader: Reader, count: number): Promise<readonly string[]> {
   for (let at = 0; at < count; at += 1) {
     const { done, value } = (await reader.next()) as IteratorResult<PublishedEvent | EventGap, undefined>;
     if (done === true) items.push('end');
-    else items.push('gap' in value ? `gap ${value.next ?? ''}` : `${value.id} ${value.event.type}`);
+    else items.push(value.gap === true ? `gap ${value.next ?? ''}` : `${value.id} ${value.event.type}`);
   }
   return items;
 }

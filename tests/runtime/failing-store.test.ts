@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  closeServiceSessions,
   createUser,
   patchService,
   sequence,
@@ -10,7 +11,7 @@ import {
 } from 'gateway-admin-core';
 
 import { FailingStore } from '../support/failing-store.ts';
-import { settle } from '../support/manual-clock.ts';
+import { ManualClock, settle } from '../support/manual-clock.ts';
 import { openRunning } from '../support/running-admin.ts';
 import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
 
@@ -85,7 +86,7 @@ describe('a store that fails', () => {
     await settle();
     await clock.advance(30_000);
     expect(await execution).toMatchObject({ outcome: 'refused', problem: { code: 'store-unavailable' } });
-    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms']);
+    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms.']);
     await admin.close();
   });
 
@@ -124,6 +125,44 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
+  it('in the middle of a teardown: it says how much of it holds', async () => {
+    const store = new FailingStore();
+    const { admin } = await openRunning(store);
+    admin.report(
+      Array.from({ length: 2500 }, (_, n) => ({
+        type: 'session.opened' as const,
+        id: 1000 + n,
+        state: 'ready',
+        user: 'ada',
+        address: '10.0.0.1',
+        service: 'My Service',
+        connected: 7,
+      })),
+    );
+    store.failAfter(1, 'rejects, and nothing is kept');
+    const { outcome, problem } = (await admin.execute((snapshot, context) =>
+      closeServiceSessions(snapshot, 'My Service', context),
+    )) as Extract<Execution, { readonly outcome: 'unknown' }>;
+    expect([outcome, problem.status]).toEqual(['unknown', 503]);
+    expect(problem.detail).toContain('Only 1 of 3 parts were done; the gateway was not asked for the rest.');
+    expect(admin.snapshot.sessions.size).toBe(1500);
+    await admin.close();
+  });
+
+  it('to let go, too, does not keep the reason from whoever opens it', async () => {
+    const store = new FailingStore();
+    store.fail();
+    store[Symbol.asyncDispose] = () => Promise.reject(new Error('not now'));
+    await expect(openRunning(store)).rejects.toThrow('The disk is full');
+    const clock = new ManualClock();
+    store[Symbol.asyncDispose] = () => new Promise(() => undefined);
+    const opening = openRunning(store, { clock });
+    const failed = expect(opening).rejects.toThrow('The disk is full');
+    await settle();
+    await clock.advance(30_000);
+    await failed;
+  });
+
   it('to let go does not keep the interface from closing', async () => {
     const store = new FailingStore();
     const { admin, clock, errors } = await openRunning(store);
@@ -132,7 +171,7 @@ describe('a store that fails', () => {
     await settle();
     await clock.advance(30_000);
     await closing;
-    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms']);
+    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms.']);
   });
 
   it('answers 503 over the wire', async () => {

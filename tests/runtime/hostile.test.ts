@@ -5,9 +5,11 @@ import {
   createUser,
   deleteUser,
   observe,
+  revert,
   stopService,
   type AdminOptions,
   type Authenticate,
+  type Event,
   type Observation,
   type Step,
 } from 'gateway-admin-core';
@@ -112,6 +114,14 @@ describe('a hostile program', () => {
     };
     expect(createUser(snapshot, user, { now: 0 }).next.users.find('ok')?.name).toBe('ok');
     expect(reads).toBe(1);
+  });
+
+  it.each(['copy', 'move'] as const)('cannot undo with a %s, which could show a secret elsewhere', (op) => {
+    const inverse = [{ op, from: '/passwordSealed', path: '/user' }];
+    const forged = { type: 'service.updated', at: 0, resource: '/services/Sales', service: 'sales', inverse };
+    const decision = revert(forged as unknown as Event)(snapshot, { now: 0 });
+    expect(decision).toMatchObject({ outcome: 'refused', problem: { code: 'op-not-allowed' } });
+    expect(decision.next).toBe(snapshot);
   });
 
   it('cannot make a report throw, and what is sound in the report holds', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   createAdmin,
@@ -18,7 +18,7 @@ import { createVirtualClock, type VirtualClock } from 'gateway-admin-core/testin
 
 import { runAdmin } from '../support/running-admin.ts';
 import { ScriptedGateway } from '../support/scripted-gateway.ts';
-import { transportNames, transports } from '../support/transport.ts';
+import { transportNames, transports, type Transport } from '../support/transport.ts';
 
 const snapshot = createSnapshot({
   services: ['Sales', 'Reports'].map((name) => ({ name, router: 'readconnroute', max_connection: 0 })),
@@ -282,22 +282,28 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
   });
 });
 
-it.each(transportNames)('of two edits with one entity tag at once through %s, one is done', async (name) => {
+describe.each(transportNames)('of two edits with one entity tag at once through %s', (name) => {
   // The second one arrives while the first is under way.
   const { admin } = runAdmin({ gateway: new ScriptedGateway().will(() => sleep(100)) });
-  const transport = await transports[name](admin);
-  const { headers } = await transport.send('GET', '/services/My-Service');
-  const edits = [1, 2].map((value) =>
-    transport.send('PATCH', '/services/My-Service', {
-      headers: { 'content-type': 'application/json-patch+json', 'if-match': headers['etag'] ?? '' },
-      body: JSON.stringify([{ op: 'add', path: '/max_connection', value }]),
-    }),
-  );
-  const answers = await Promise.all(edits);
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
-  const done = answers.find(({ status }) => status === 200);
-  expect(done?.body).toMatchObject({
-    max_connection: admin.snapshot.services.get('my-service')?.settings.max_connection,
+  let transport: Transport;
+
+  beforeAll(async () => {
+    transport = await transports[name](admin);
   });
-  await transport.close();
+
+  afterAll(() => transport.close());
+
+  it('one is done, and the other is 412', async () => {
+    const { headers } = await transport.send('GET', '/services/My-Service');
+    const edits = [1, 2].map((value) =>
+      transport.send('PATCH', '/services/My-Service', {
+        headers: { 'content-type': 'application/json-patch+json', 'if-match': headers['etag'] ?? '' },
+        body: JSON.stringify([{ op: 'add', path: '/max_connection', value }]),
+      }),
+    );
+    const answers = await Promise.all(edits);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const { max_connection } = admin.snapshot.services.get('my-service')?.settings ?? {};
+    expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ max_connection });
+  });
 });

@@ -4,10 +4,12 @@ import {
   createUser,
   deleteUser,
   sequence,
+  startService,
   stopMonitor,
   stopService,
   type ConfigurationStore,
   type EventGap,
+  type PublishedEvent,
   type Step,
 } from 'gateway-admin-core';
 
@@ -44,12 +46,22 @@ describe('a command that was under way when the process ended', () => {
 
   it('has not happened when the host says so, and an event tells', async () => {
     const store = createMemoryStore();
-    await die(store, new ScriptedGateway().will(hold().apply), stop);
+    const dead = await die(store, new ScriptedGateway().will(hold().apply), stop);
     const gateway = new ScriptedGateway().willSee('not-in-place');
     const { admin } = await openRunning(store, { gateway });
     expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
-    const { value } = (await admin.events({ after: '0.0' }).next()) as { value: EventGap };
-    expect(value).toMatchObject({ gap: true, next: '1000000001.0' });
+    const reader = admin.events({ after: '0.0' });
+    const gap = (await reader.next()) as { value: EventGap };
+    expect(gap.value).toMatchObject({ gap: true, next: '1000000001.0' });
+    const told = (await reader.next()) as { value: PublishedEvent };
+    expect(told.value).toMatchObject({
+      id: '1000000001.0',
+      event: {
+        type: 'operation.failed',
+        resource: '/services/My-Service',
+        operation: dead.gateway.calls[0]?.context.operationId,
+      },
+    });
     await admin.close();
     const third = await openRunning(store);
     expect(third.gateway.calls).toEqual([]);
@@ -64,6 +76,17 @@ describe('a command that was under way when the process ended', () => {
     const { admin } = await openRunning(store, { gateway: next });
     expect(next.wishes).toEqual(['service.start /services/My-Service']);
     expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    await admin.close();
+  });
+
+  it('has not happened when it would have led back to where it began, and nothing shows that it had', async () => {
+    const store = createMemoryStore();
+    const there: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
+    await die(store, new ScriptedGateway().will(hold().apply), sequence(stop, there, addUser));
+    const gateway = new ScriptedGateway().willSee('not-in-place', 'in-place', 'in-place');
+    const { admin } = await openRunning(store, { gateway });
+    expect(admin.snapshot.users.get('newcomer')).toBeUndefined();
+    expect(gateway.wishes).toEqual([]);
     await admin.close();
   });
 

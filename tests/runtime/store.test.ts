@@ -176,31 +176,10 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it.each([
-    ['a state of another format', { state: { format: 2 } }, 'format 2'],
-    ['records without a state', { records: [{ type: 'mark', revision: 1 }] }, 'no state'],
-    [
-      'a record of unknown type',
-      { state: { format: 1, revision: 0, document: {}, open: [] }, records: [{ type: 'x' }] },
-      '"x"',
-    ],
-    [
-      'an event of unknown type',
-      {
-        state: { format: 1, revision: 0, document: {}, open: [] },
-        records: [{ type: 'settlement', operation: 'a', revision: 1, last: true, events: [{ type: 'x.y' }] }],
-      },
-      '"x.y"',
-    ],
-    [
-      'a document that is not valid',
-      { state: { format: 1, revision: 0, document: { servers: [{}] }, open: [] } },
-      '/servers/0/name',
-    ],
-  ] as const)('does not begin with %s', async (_what, history, said) => {
-    const store = createMemoryStore(history);
-    await expect(openRunning(store)).rejects.toThrow(said);
-    await expect(store.append([1], { expectedPosition: '0.0' })).rejects.toThrow('disposed');
+  it('checks its options before it touches the store', async () => {
+    const store = createMemoryStore();
+    await expect(openRunning(store, { timeZone: 'Nowhere/Land' })).rejects.toThrow(RangeError);
+    expect(await store.load()).toEqual({ records: [], position: '0.0' });
   });
 
   it('disposes of the store when it closes, and once', async () => {

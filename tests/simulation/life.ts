@@ -61,6 +61,8 @@ export async function beginLife(surroundings: Surroundings): Promise<Life | unde
 /** The ports as a process sees them that may die at any call: from then on nobody answers it, or hears it. */
 class Mortal {
   alive = true;
+  /** How many calls of the gateway it waits for. */
+  asking = 0;
   die: () => void = () => undefined;
   readonly death: Promise<undefined>;
   readonly gateway: GatewayPort;
@@ -78,7 +80,10 @@ class Mortal {
       };
     });
     this.gateway = {
-      apply: (effect: Effect, context: EffectContext) => this.#through(() => gateway.apply(effect, context)),
+      apply: async (effect: Effect, context: EffectContext) => {
+        this.asking += 1;
+        await this.#through(() => gateway.apply(effect, context)).finally(() => (this.asking -= 1));
+      },
       inspect: (effect: Effect, context: EffectContext) =>
         this.#through(() => gateway.inspect(effect, context)),
     };
@@ -172,9 +177,9 @@ export class Life {
     this.#waiting.clear();
   }
 
-  /** Whether everybody knows what became of their commands. */
+  /** Whether everybody knows what became of their commands, and the gateway owes no answer. */
   get settled(): boolean {
-    return this.#waiting.size === 0 && this.#awaited.size === 0;
+    return this.#waiting.size === 0 && this.#awaited.size === 0 && this.#mortal.asking === 0;
   }
 
   /** What is wrong once everything has come to rest. */
@@ -217,12 +222,7 @@ export class Life {
         model.mayHaveHappened(changes);
         return;
       case 'refused':
-        // It says so when not everything could be taken back.
-        if (
-          !execution.problem.detail.includes('Nothing was changed') &&
-          execution.problem.code === 'effect-refused'
-        )
-          model.mayHaveHappened(changes);
+        if (execution.events.length > 0) model.mayHaveHappened(changes);
         if (
           execution.problem.status >= 500 &&
           !['store-unavailable', 'overloaded', 'closed'].includes(execution.problem.code)
@@ -233,7 +233,7 @@ export class Life {
 
   async #follow(events: AsyncIterable<PublishedEvent | EventGap>): Promise<void> {
     for await (const item of events) {
-      if ('gap' in item) {
+      if (item.gap === true) {
         this.faults.push('a reader that keeps up met a gap');
         continue;
       }

@@ -28,13 +28,21 @@ export interface RunningGateway {
   readonly output: string;
   /** The port of the listener of a service, by the name of the service with hyphens. */
   portOf(this: void, service: string): number;
-  /** Asks the administration interface. A body is a JSON Patch. */
-  ask(this: void, method: string, target: string, body?: unknown): Promise<Answer>;
+  /** Asks the administration interface. A body is a JSON Patch, unless the headers say something else. */
+  ask(this: void, method: string, target: string, body?: unknown, headers?: Headers): Promise<Answer>;
   /** What GET answers. */
   get(this: void, target: string): Promise<unknown>;
   /** Ends the gateway, and gives its exit code. */
   stop(this: void): Promise<number | null>;
+  /** Kills the gateway: it does nothing any more. */
+  kill(this: void): Promise<void>;
 }
+
+/** By name. */
+type Headers = Readonly<Record<string, string>>;
+
+/** Variables of the environment that differ. */
+type Environment = Readonly<Record<string, string>>;
 
 /** What became of a gateway that ended by itself. */
 interface EndedGateway {
@@ -46,8 +54,12 @@ interface EndedGateway {
 const running = new Set<ChildProcess>();
 
 /** Starts the gateway with an administration port of its own. */
-export async function startGateway(...args: readonly string[]): Promise<RunningGateway> {
-  const { child, printed } = spawnGateway('--admin-port', '0', ...args);
+export function startGateway(...args: readonly string[]): Promise<RunningGateway> {
+  return launch(args, {});
+}
+
+async function launch(args: readonly string[], environment: Environment): Promise<RunningGateway> {
+  const { child, printed } = spawnGateway(['--admin-port', '0', ...args], environment);
   const isReady = (): boolean => {
     if (child.exitCode !== null) throw new Error(`The gateway has ended: ${printed.stderr}`);
     return /^admin .*\n/m.test(printed.stdout);
@@ -56,9 +68,15 @@ export async function startGateway(...args: readonly string[]): Promise<RunningG
   await until('the gateway is ready', isReady, 60_000);
   const output = printed.stdout;
   const admin = /^admin (.*)$/m.exec(output)?.[1] ?? '';
-  const ask = async (method: string, target: string, body?: unknown): Promise<Answer> => {
-    const headers = { 'content-type': 'application/json-patch+json' };
-    const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
+  const ask = async (
+    method: string,
+    target: string,
+    body?: unknown,
+    headers: Headers = {},
+  ): Promise<Answer> => {
+    const type = { 'content-type': 'application/json-patch+json' };
+    const sent =
+      body === undefined ? { headers } : { headers: { ...type, ...headers }, body: JSON.stringify(body) };
     const response = await fetch(admin + target, { method, ...sent });
     const text = await response.text();
     return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
@@ -71,17 +89,24 @@ export async function startGateway(...args: readonly string[]): Promise<RunningG
     ask,
     get: async (target) => (await ask('GET', target)).body,
     stop: () => end(child, 'SIGTERM'),
+    async kill() {
+      await end(child, 'SIGKILL');
+    },
   };
 }
 
 /** Starts the gateway on a document. */
-export function startOn(document: GatewayDocument): Promise<RunningGateway> {
-  return withFile(document, (path) => startGateway('--document', path));
+export function startOn(
+  document: GatewayDocument,
+  args: readonly string[] = [],
+  environment: Environment = {},
+): Promise<RunningGateway> {
+  return withFile(document, (path) => launch(['--document', path, ...args], environment));
 }
 
 /** Runs the gateway until it ends by itself. */
 export async function runToEnd(...args: readonly string[]): Promise<EndedGateway> {
-  const { child, printed } = spawnGateway(...args);
+  const { child, printed } = spawnGateway(args);
   await once(child, 'close');
   return { code: child.exitCode, ...printed };
 }
@@ -109,12 +134,16 @@ export async function until(
   }
 }
 
-function spawnGateway(...args: readonly string[]): {
+function spawnGateway(
+  args: readonly string[],
+  environment: Environment = {},
+): {
   readonly child: ChildProcess;
   readonly printed: { stdout: string; stderr: string };
 } {
   const child = spawn(process.execPath, [`${root}examples/dist/gateway/main.js`, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
   });
   running.add(child);
   child.once('exit', () => running.delete(child));

@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createMemoryStore,
+  EffectRefused,
+  startService,
+  stopMonitor,
+  stopService,
+  type Step,
+} from 'gateway-admin-core';
+
+import { ManualClock, settle } from '../support/manual-clock.ts';
+import { openRunning, runAdmin } from '../support/running-admin.ts';
+import { ScriptedGateway } from '../support/scripted-gateway.ts';
+
+const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
+const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+
+describe('a step that a program has made by hand', () => {
+  /** Stops the service, and tells something else of it. */
+  const telling =
+    (events: readonly object[]): Step =>
+    (snapshot, context) =>
+      ({ ...stop(snapshot, context), events }) as never;
+
+  it('never gets events into the journal that cannot be read again, and stops nobody else', async () => {
+    const store = createMemoryStore();
+    const { admin, errors } = await openRunning(store);
+    const malformed = telling([
+      { type: 'service.updated', at: 0, resource: '/services/x', service: 'my-service' },
+    ]);
+    const wrong = expect(admin.execute(malformed)).rejects.toThrow(TypeError);
+    expect((await admin.execute(stopWatch)).outcome).toBe('accepted');
+    await wrong;
+    expect(errors).toEqual([]);
+    await admin.close();
+    const { admin: next } = await openRunning(store);
+    expect(next.snapshot.monitors.get('main-monitor')?.state).toBe('stopped');
+    await next.close();
+  });
+
+  it('cannot do without the events of its effects', async () => {
+    const { admin, gateway } = runAdmin();
+    await expect(admin.execute(telling([]))).rejects.toThrow('an effect for each event');
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('is not begun when it closes the interface', async () => {
+    const { admin, gateway } = runAdmin();
+    const closing: Step = (snapshot, context) => {
+      void admin.close();
+      return stop(snapshot, context);
+    };
+    expect(await admin.execute(closing)).toMatchObject({ outcome: 'refused', problem: { code: 'closed' } });
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('is not begun when it takes itself back', async () => {
+    const { admin, gateway } = runAdmin();
+    const controller = new AbortController();
+    const leaving: Step = (snapshot, context) => {
+      controller.abort(new Error('changed my mind'));
+      return stop(snapshot, context);
+    };
+    await expect(admin.execute(leaving, { signal: controller.signal })).rejects.toThrow('changed my mind');
+    await settle();
+    expect(gateway.calls).toEqual([]);
+  });
+});
+
+describe('a host without types', () => {
+  it('cannot give an actor that could not be written down', async () => {
+    const { admin } = await openRunning(createMemoryStore());
+    await expect(admin.execute(stop, { actor: 5n as unknown as string })).rejects.toThrow('actor');
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+    await admin.close();
+  });
+
+  it('may have an onError that fails later', async () => {
+    const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
+    const { admin } = runAdmin({ onError });
+    admin.report({ type: 'nonsense' } as never);
+    await settle();
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+  });
+
+  it('gives a reason of any length, and the answer is still text', async () => {
+    const reason = `a${'💥'.repeat(600)}`;
+    const gateway = new ScriptedGateway().will(() => Promise.reject(new EffectRefused(reason)));
+    const { admin } = runAdmin({ gateway });
+    const execution = await admin.execute(stop);
+    const detail = execution.outcome === 'refused' ? execution.problem.detail : '';
+    expect([detail.length > 600, detail.isWellFormed()]).toEqual([true, true]);
+  });
+});
+
+describe('a clock out of its mind', () => {
+  it.each([253_402_300_800_000, -62_167_219_200_001, 8.64e15 + 1, 1e300, -1e300, NaN, Infinity, 0.5])(
+    'that says %p does not make the configuration unreadable',
+    async (time) => {
+      const store = createMemoryStore();
+      const clock = new ManualClock();
+      clock.now = () => time;
+      for (let life = 0; life < 3; life += 1) {
+        const { admin } = await openRunning(store, { clock });
+        const step = life % 2 === 0 ? stop : start;
+        expect((await admin.execute(step)).outcome).toBe('accepted');
+        const read = await admin.handle({ method: 'GET', target: '/services/My-Service', headers: {} });
+        expect(read.matched && read.response.status).toBe(200);
+        await admin.close();
+      }
+    },
+  );
+});
+
+describe('readers of events', () => {
+  it('leave nothing behind on a signal that lives long', async () => {
+    const { admin } = runAdmin();
+    const controller = new AbortController();
+    const before = listeners(controller.signal);
+    for (let reader = 0; reader < 100; reader += 1) {
+      const events = admin.events({ signal: controller.signal });
+      const next = events.next();
+      await events.return?.();
+      await next;
+    }
+    expect(listeners(controller.signal)).toEqual(before);
+    const events = admin.events({ signal: controller.signal });
+    const next = events.next();
+    controller.abort();
+    expect(await next).toMatchObject({ done: true });
+  });
+
+  /** What a signal holds on to, by the names of its hidden members. */
+  function listeners(signal: AbortSignal): readonly string[] {
+    return Object.getOwnPropertySymbols(signal).map((symbol) => {
+      const held = (signal as unknown as Record<symbol, unknown>)[symbol];
+      return `${String(symbol)} ${held instanceof Set || held instanceof Map ? String(held.size) : typeof held}`;
+    });
+  }
+});

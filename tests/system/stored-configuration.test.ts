@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { GatewayDocument } from 'gateway-admin-core';
+
+import { buildExamples } from '../support/built-package.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { connectDatabase } from './database-client.ts';
+import { openEchoServer, type EchoServer } from './echo-server.ts';
+import { endGateways, runOn, startGateway, startOn, type RunningGateway } from './running-gateway.ts';
+import { connectSocket, isOpen } from './socket-client.ts';
+
+const directory = temporaryDirectories();
+const json = { 'content-type': 'application/json' };
+const login = { authorization: `Basic ${btoa('ada:correct horse')}` };
+
+let echo: EchoServer;
+let store: string;
+
+/** Two services on one server, which a monitor finds to be running. */
+function documentOf(service: object = {}): GatewayDocument {
+  const place = { address: '127.0.0.1', protocol: 'echo' };
+  return {
+    servers: [{ name: 'one', ...place, port: echo.port }],
+    services: ['First', 'Second'].map((name) => ({
+      ...{ name, router: 'readconnroute', servers: ['/servers/one'] },
+      listeners: [{ name: 'Clients', ...place, port: 0 }],
+      ...service,
+    })),
+    monitors: [{ name: 'Watch', module: 'tcp', servers: ['/servers/one'], monitor_interval: 100 }],
+  };
+}
+
+function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
+  return startOn(documentOf(), ['--store', store], environment);
+}
+
+function patchPassword(gateway: RunningGateway) {
+  return gateway.ask('PATCH', '/services/first', [{ op: 'add', path: '/password', value: 'correct horse' }]);
+}
+
+async function textsIn(path: string): Promise<readonly string[]> {
+  const names = await readdir(path);
+  return Promise.all(names.map((name) => readFile(join(path, name), 'latin1')));
+}
+
+beforeAll(buildExamples, 120_000);
+
+beforeEach(async () => {
+  [echo, store] = await Promise.all([openEchoServer('one'), directory()]);
+});
+
+afterEach(async () => {
+  await endGateways();
+  await echo.close();
+});
+
+afterAll(endGateways);
+
+describe('the example gateway with a store', () => {
+  it('is after a restart what it was made before, except for its sessions', async () => {
+    const before = await start();
+    const client = await connectSocket(before.portOf('First'));
+    expect(await client.ask('hello')).toBe('one hello');
+    expect(await before.get('/sessions')).toHaveLength(1);
+    const patch = [
+      { op: 'add', path: '/max_connection', value: 7 },
+      { op: 'add', path: '/router_options/weights', value: 'on' },
+    ];
+    expect(await before.ask('PATCH', '/services/first', patch)).toMatchObject({ status: 200 });
+    expect(await before.ask('PUT', '/service/second/stop')).toEqual({ status: 204 });
+    const ports = ['First', 'Second'].map(before.portOf);
+    expect(await before.stop()).toBe(0);
+    await client.closed;
+
+    const after = await start();
+    expect(await after.get('/services?fields=name,state,max_connection,router_options')).toEqual([
+      { name: 'First', state: 'started', max_connection: 7, router_options: { weights: 'on' } },
+      { name: 'Second', state: 'stopped', router_options: {} },
+    ]);
+    expect(await after.get('/sessions')).toEqual([]);
+    expect(after.output).not.toContain('listener Second');
+    expect(await Promise.all(ports.map(isOpen))).toEqual([true, false]);
+    expect(await (await connectSocket(ports[0] ?? 0)).ask('hello')).toBe('one hello');
+    expect(await after.ask('PUT', '/service/second/start')).toEqual({ status: 204 });
+    expect(await (await connectSocket(ports[1] ?? 0)).ask('hello')).toBe('one hello');
+  });
+
+  it('asks for a log-in once it is restarted with users', async () => {
+    const before = await start();
+    const user = { name: 'ada', password: 'correct horse' };
+    expect(await before.ask('PUT', '/users', user, json)).toEqual({ status: 204 });
+    await before.stop();
+
+    const after = await start();
+    expect(await after.ask('GET', '/users')).toMatchObject({ status: 401 });
+    expect(await after.ask('GET', '/users', undefined, login)).toEqual({
+      status: 200,
+      body: [{ name: 'ada' }],
+    });
+    expect(await after.ask('DELETE', '/users/ada', undefined, login)).toMatchObject({
+      status: 409,
+      body: { code: 'last-user' },
+    });
+    await after.stop();
+    expect((await textsIn(store)).join('')).not.toContain('correct horse');
+  });
+
+  it('goes by what it kept, and not by what the document says meanwhile', async () => {
+    await (await start()).stop();
+    const gateway = await startOn(documentOf({ user: 'somebody' }), ['--store', store]);
+    expect(await gateway.get('/services/first')).not.toHaveProperty('user');
+  });
+
+  it('leaves no lock when it ends, and lets nobody else in before', async () => {
+    const gateway = await start();
+    const second = await runOn(documentOf(), '--store', store);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(/^Another process.* has the store in .* open\..*\n$/);
+    expect(second.stderr).toContain(store);
+    expect(await gateway.ask('PUT', '/service/second/stop')).toEqual({ status: 204 });
+    expect((await readdir(store)).filter((name) => name.startsWith('lock'))).toHaveLength(1);
+    await gateway.stop();
+    expect((await readdir(store)).filter((name) => name.startsWith('lock'))).toEqual([]);
+  });
+
+  it('refuses a store that is damaged in one line, and changes nothing in it', async () => {
+    expect(await (await start()).stop()).toBe(0);
+    const path = join(store, 'snapshot');
+    const bytes = await readFile(path);
+    bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100);
+    await writeFile(path, bytes);
+    const before = await textsIn(store);
+    const ended = await runOn(documentOf(), '--store', store);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^\S[^\n]*\n$/);
+    expect(ended.stderr).toContain(path);
+    expect(await textsIn(store)).toEqual(before);
+  });
+
+  it('refuses a directory that is none', async () => {
+    const file = join(store, 'file');
+    await writeFile(file, '');
+    expect(await runOn(documentOf(), '--store', file)).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringMatching(/^EEXIST.*\n$/),
+    });
+  });
+
+  it('keeps the database that a client reaches up to date, which is another after each start', async () => {
+    await (await startGateway('--store', store)).stop();
+    const gateway = await startGateway('--store', store);
+    const client = await connectDatabase(gateway.portOf('Reports'));
+    expect(await client.valueOf('select 6 * 7')).toBe(42);
+    await client.close();
+    expect(await gateway.stop()).toBe(0);
+  }, 80_000);
+});
+
+describe('the password of a service of the example gateway', () => {
+  it('is not kept without a key, and the answer says why', async () => {
+    const gateway = await start();
+    expect(await patchPassword(gateway)).toMatchObject({
+      status: 422,
+      body: {
+        code: 'secret-not-storable',
+        detail: expect.stringContaining('Give the gateway a key for its secrets'),
+      },
+    });
+  });
+
+  it('is kept with a key, and nowhere in the clear', async () => {
+    const environment = { GATEWAY_KEY: randomBytes(32).toString('base64url') };
+    const gateway = await start(environment);
+    expect(await patchPassword(gateway)).toMatchObject({ status: 200 });
+    await gateway.stop();
+    const again = await start(environment);
+    expect(await again.get('/services/first')).not.toHaveProperty('password');
+    await again.stop();
+    const kept = (await textsIn(store)).join('');
+    expect(kept).toContain('"passwordSealed":"v1.');
+    expect(kept).not.toContain('correct horse');
+  });
+
+  it('is not kept with something that is no key: the gateway does not start', async () => {
+    await expect(start({ GATEWAY_KEY: 'correct horse' })).rejects.toThrow(
+      'GATEWAY_KEY is not 32 bytes in base64url.',
+    );
+  });
+});

@@ -93,7 +93,10 @@ export class History {
 
   /** @throws whatever `take` would throw for the facts of a record: then nobody could read the journal any more */
   check(record: JournalRecord): void {
-    if (record.type !== 'mark') evolve(this.#snapshot, record.events);
+    if (record.type === 'mark') return;
+    // The facts of an operation were checked with its intent.
+    if (record.type === 'settlement' && this.#open.has(record.operation)) return;
+    evolve(this.#snapshot, record.events);
   }
 
   take(record: JournalRecord): void {

@@ -262,8 +262,11 @@ export class Writer {
   }
 
   #optionsOf(operation: Operation, onUnknown: () => void): OperationOptions {
+    const { gateway, clock, deadlineMs } = this.#options;
     return {
-      ...this.#options,
+      gateway,
+      clock,
+      deadlineMs,
       operationId: operation.id,
       closing: this.#closing.signal,
       settle: (events, place) => this.#settle(operation, events, place),

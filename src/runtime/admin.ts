@@ -204,7 +204,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
 }
 
 /** Whatever comes of it, it must not hide why the interface does not open. */
-async function letGo({ store, clock = systemClock, onError }: OpenAdminOptions): Promise<void> {
-  const { storeDeadlineMs } = defaultLimits;
+async function letGo({ store, clock = systemClock, limits, onError }: OpenAdminOptions): Promise<void> {
+  const { storeDeadlineMs } = { ...defaultLimits, ...limits };
   await beforeDeadline(clock, storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(quietly(onError));
 }

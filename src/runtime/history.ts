@@ -142,7 +142,12 @@ export function restore(
   return new History(Object.freeze({ ...history.snapshot, revision: next }), next, deepFreeze(history.open));
 }
 
-function begin(given: Snapshot, document: GatewayDocument, ...rest: RestOfHistory): History {
+function begin(
+  given: Snapshot,
+  document: GatewayDocument,
+  revision: number,
+  open: readonly OpenOperation[] = [],
+): History {
   const { logs, ...kept } = createSnapshot(withoutProcess(document));
   const { epoch, gateway, threads, tasks, modules } = given;
   const flushed = logs.last_flushed === undefined ? {} : { last_flushed: logs.last_flushed };
@@ -152,12 +157,11 @@ function begin(given: Snapshot, document: GatewayDocument, ...rest: RestOfHistor
     threads,
     tasks,
     modules,
+    revision,
     logs: Object.freeze({ ...given.logs, ...flushed }),
   };
-  return new History(Object.freeze({ ...kept, ...process }), ...rest);
+  return new History(Object.freeze({ ...kept, ...process }), revision, open);
 }
-
-type RestOfHistory = [revision?: number, open?: readonly OpenOperation[]];
 
 /** Leaves out what ends with the process: what tells of it, the sessions, and the counters of what it has seen. */
 function withoutProcess(document: GatewayDocument): GatewayDocument {

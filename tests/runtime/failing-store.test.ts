@@ -156,10 +156,10 @@ describe('a store that fails', () => {
     await expect(openRunning(store)).rejects.toThrow('The disk is full');
     const clock = new ManualClock();
     store[Symbol.asyncDispose] = () => new Promise(() => undefined);
-    const opening = openRunning(store, { clock });
+    const opening = openRunning(store, { clock, limits: { storeDeadlineMs: 50 } });
     const failed = expect(opening).rejects.toThrow('The disk is full');
     await settle();
-    await clock.advance(30_000);
+    await clock.advance(50);
     await failed;
   });
 

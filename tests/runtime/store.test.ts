@@ -70,6 +70,15 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
+  it('goes on from the revision that it is given, when the store is empty', async () => {
+    const given = Object.freeze({ ...sampleSnapshot(), revision: 41 });
+    const { admin } = await openRunning(createMemoryStore(), { snapshot: given });
+    expect(admin.snapshot.revision).toBe(41);
+    await admin.execute(stop);
+    expect(admin.snapshot.revision).toBe(42);
+    await admin.close();
+  });
+
   it('uses no revision and no entity tag twice', async () => {
     const store = createMemoryStore();
     const lives: Snapshot[] = [];

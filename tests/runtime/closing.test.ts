@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { stopService, type Step } from 'gateway-admin-core';
+import { EffectRefused, stopService, type Step } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 import { transportNames, transports } from '../support/transport.ts';
 
 const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -34,7 +34,7 @@ describe('close', () => {
     const execution = admin.execute(stop);
     await held.begun;
     const closing = admin.close();
-    await refuse('No.')(undefined as never, undefined as never).catch(held.fail);
+    held.fail(new EffectRefused('No.'));
     expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
     await closing;
     expect(admin.snapshot.revision).toBe(0);

@@ -13,6 +13,7 @@ import {
 } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
+import { openedSessions } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 
@@ -275,16 +276,6 @@ describe('a report during a command', () => {
 });
 
 describe('commands under way', () => {
-  const sessions = (count: number) =>
-    Array.from({ length: count }, (_, n) => ({
-      type: 'session.opened' as const,
-      id: 1000 + n,
-      state: 'ready',
-      user: 'ada',
-      address: '10.0.0.1',
-      service: 'My Service',
-      connected: 7,
-    }));
   const close =
     (id: number): Step =>
     (snapshot, context) =>
@@ -294,7 +285,7 @@ describe('commands under way', () => {
     const held = [hold(), hold(), hold()];
     const gateway = new ScriptedGateway().will(...held.map(({ apply }) => apply));
     const { admin } = runAdmin({ gateway, limits: { underWay: 2 } });
-    admin.report(sessions(3));
+    admin.report(openedSessions(3));
     const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
     await settle();
     expect(gateway.calls).toHaveLength(2);
@@ -312,7 +303,7 @@ describe('commands under way', () => {
       .will(...held.map(({ apply }) => apply))
       .willSee(...Array.from({ length: 100 }, () => 'not-in-place' as const));
     const { admin, clock } = runAdmin({ gateway, limits: { underWay: 2 } });
-    admin.report(sessions(3));
+    admin.report(openedSessions(3));
     const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
     await settle();
     await clock.advance(10_000);

@@ -12,22 +12,12 @@ import {
 
 import { crowdedSnapshot, planted } from '../support/document.ts';
 import { settle } from '../support/manual-clock.ts';
+import { openedSession } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
 const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
 const flush: Step = (snapshot, context) => flushLogs(snapshot, context);
-const opened = (id: number) =>
-  ({
-    type: 'session.opened',
-    id,
-    state: 'a',
-    user: 'b',
-    address: 'c',
-    service: 'My Service',
-    connected: 7,
-  }) as const;
-
 type Reader = AsyncIterableIterator<PublishedEvent | EventGap>;
 
 /** The next so many items, in short. */
@@ -51,7 +41,7 @@ describe('the events', () => {
     const reader = admin.events();
     const first = take(reader, 5);
     await admin.execute(stop);
-    admin.report([opened(77), { type: 'session.closed', id: 77, connected: 7 }]);
+    admin.report([openedSession(77), { type: 'session.closed', id: 77, connected: 7 }]);
     await admin.execute(start);
     admin.report({ type: 'service.failed', service: 'My Service' });
     expect(await first).toEqual([
@@ -101,7 +91,7 @@ describe('the events', () => {
 
   it('go on in the middle of a revision', async () => {
     const { admin } = runAdmin();
-    admin.report([opened(1), opened(2), opened(3)]);
+    admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
     expect(await take(admin.events({ after: '1.0' }), 3)).toEqual([
       '1.1 session.opened',
@@ -148,7 +138,7 @@ describe('the events', () => {
 
   it('tell of a gap when the whole log is one revision long', async () => {
     const { admin } = runAdmin({ limits: { events: 2 } });
-    admin.report([opened(1), opened(2), opened(3)]);
+    admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
     expect(await take(admin.events({ after: '0.0' }), 4)).toEqual([
       'gap 1.1',

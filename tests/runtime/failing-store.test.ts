@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  EffectRefused,
   closeServiceSessions,
   createUser,
   patchService,
@@ -12,6 +13,7 @@ import {
 
 import { FailingStore } from '../support/failing-store.ts';
 import { ManualClock, settle } from '../support/manual-clock.ts';
+import { openedSessions } from '../support/opened-session.ts';
 import { openRunning } from '../support/running-admin.ts';
 import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
 
@@ -103,7 +105,7 @@ describe('a store that fails', () => {
     const execution = admin.execute(stop);
     await held.begun;
     store.fail();
-    await refuse('Not now.')(undefined as never, undefined as never).catch(held.fail);
+    held.fail(new EffectRefused('Not now.'));
     expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
     await admin.close();
   });
@@ -116,7 +118,7 @@ describe('a store that fails', () => {
     const execution = admin.execute(sequence(stop, stopWatch));
     await held.begun;
     store.fail();
-    await refuse('Not now.')(undefined as never, undefined as never).catch(held.fail);
+    held.fail(new EffectRefused('Not now.'));
     const { outcome, problem } = (await execution) as Extract<Execution, { readonly outcome: 'unknown' }>;
     expect([outcome, problem.code]).toEqual(['unknown', 'store-unavailable']);
     expect(problem.detail).toContain('The gateway refused: Not now.');
@@ -128,17 +130,7 @@ describe('a store that fails', () => {
   it('in the middle of a teardown: it says how much of it holds', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
-    admin.report(
-      Array.from({ length: 2500 }, (_, n) => ({
-        type: 'session.opened' as const,
-        id: 1000 + n,
-        state: 'ready',
-        user: 'ada',
-        address: '10.0.0.1',
-        service: 'My Service',
-        connected: 7,
-      })),
-    );
+    admin.report(openedSessions(2500));
     store.failAfter(1, 'rejects, and nothing is kept');
     const { outcome, problem } = (await admin.execute((snapshot, context) =>
       closeServiceSessions(snapshot, 'My Service', context),

@@ -1,0 +1,21 @@
+/**
+ * What a host reports of sessions that clients open on the sample service.
+ */
+
+/** The report of one session. */
+export function openedSession(id: number) {
+  return {
+    type: 'session.opened',
+    id,
+    state: 'ready',
+    user: 'ada',
+    address: '10.0.0.1',
+    service: 'My Service',
+    connected: 7,
+  } as const;
+}
+
+/** The reports of so many sessions, with ids from 1000 on. */
+export function openedSessions(count: number) {
+  return Array.from({ length: count }, (_, n) => openedSession(1000 + n));
+}

@@ -7,15 +7,22 @@ import tseslint from 'typescript-eslint';
 /** The files that may use Node are those that the web fence leaves out. */
 const nodeOnly = JSON.parse(
   readFileSync(new URL('src/tsconfig.web.json', import.meta.url), 'utf8'),
-).exclude.map((path) => `src/${path}`);
+).exclude.map((path) => (path.endsWith('.ts') ? `src/${path}` : `src/${path}/**`));
 
-const pure = ['src/core/**', 'src/snapshot/**', 'src/resources/**'];
+const pure = [
+  'src/problem.ts',
+  'src/json/**',
+  'src/core/**',
+  'src/http/**',
+  'src/snapshot/**',
+  'src/resources/**',
+];
 const typescript = ['**/*.ts'];
 
 const noRfc6902 = {
   selector:
     ':matches(ImportDeclaration, ExportNamedDeclaration, ExportAllDeclaration)[source.value=/^rfc6902/]',
-  message: 'core/patch.ts is the one home of rfc6902. Call what it exports.',
+  message: 'json/diff.ts is the one home of rfc6902. Call what it exports.',
 };
 const noClock = {
   selector: ':matches(NewExpression, CallExpression)[callee.name="Date"][arguments.length=0]',
@@ -48,7 +55,6 @@ export default defineConfig(
       eqeqeq: 'error',
       'no-console': 'error',
       'no-param-reassign': 'error',
-      'max-lines': ['error', 400],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
       '@typescript-eslint/no-import-type-side-effects': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': [
@@ -88,7 +94,7 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: [...pure, 'src/core/patch.ts'],
+    ignores: [...pure, 'src/json/diff.ts'],
     rules: { 'no-restricted-syntax': ['error', noRfc6902] },
   },
   {
@@ -98,7 +104,7 @@ export default defineConfig(
       'no-restricted-syntax': ['error', noClock, noRfc6902],
     },
   },
-  { files: ['src/core/patch.ts'], rules: { 'no-restricted-syntax': ['error', noClock] } },
+  { files: ['src/json/diff.ts'], rules: { 'no-restricted-syntax': ['error', noClock] } },
   {
     files: ['tests/**/*.ts'],
     rules: {

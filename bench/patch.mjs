@@ -10,7 +10,8 @@ import { immutableJSONPatch } from 'immutable-json-patch';
 import { produce } from 'immer';
 import * as rfc6902 from 'rfc6902';
 
-import { applyPatch, createSnapshot, patchService } from 'gateway-admin-core';
+import { createSnapshot, patchService } from 'gateway-admin-core';
+import { applyPatch } from 'gateway-admin-core/json';
 import { measure, report } from './measure.mjs';
 
 const operations = [

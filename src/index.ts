@@ -12,10 +12,10 @@ export {
   createSnapshot,
   toDocument,
   type GatewayDocument,
-  type ServiceEntry,
-  type FilterEntry,
+  type ServiceDocument,
+  type FilterDocument,
 } from './snapshot/document.ts';
-export type { SessionEntry, ConnectionEntry } from './snapshot/session-document.ts';
+export type { SessionDocument, ConnectionDocument } from './snapshot/session-document.ts';
 export type { Snapshot } from './snapshot/snapshot.ts';
 export type {
   SessionTable,
@@ -28,7 +28,7 @@ export type {
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
 export { linkTo } from './core/link.ts';
-export type { Version } from './core/etag.ts';
+export type { Version } from './core/version.ts';
 
 // Decide: the transitions, one file for each kind of resource.
 export {
@@ -41,7 +41,7 @@ export {
   type ServiceRepresentation,
   type OfService,
   type ServiceEvent,
-  type ServiceObservation,
+  type ServiceReport,
   type ServiceEffect,
   type ServiceDecision,
 } from './resources/service.ts';
@@ -56,7 +56,7 @@ export {
   type ServerRepresentation,
   type OfServer,
   type ServerEvent,
-  type ServerObservation,
+  type ServerReport,
   type ServerEffect,
   type ServerDecision,
 } from './resources/server.ts';
@@ -71,7 +71,7 @@ export {
   type MonitorRepresentation,
   type OfMonitor,
   type MonitorEvent,
-  type MonitorObservation,
+  type MonitorReport,
   type MonitorEffect,
   type MonitorDecision,
 } from './resources/monitor.ts';
@@ -90,7 +90,7 @@ export {
   type SessionRepresentation,
   type SessionIdentity,
   type SessionFacts,
-  type SessionObservation,
+  type SessionReport,
   type SessionEvent,
   type SessionEffect,
   type SessionDecision,
@@ -100,7 +100,7 @@ export {
   type ConnectionRepresentation,
   type ConnectionIdentity,
   type ConnectionFacts,
-  type ConnectionObservation,
+  type ConnectionReport,
   type ConnectionEvent,
   type ConnectionEffect,
   type ConnectionDecision,
@@ -126,7 +126,7 @@ export {
   type UserEvent,
   type UserDecision,
 } from './resources/user.ts';
-export type { OperationEvent } from './resources/operation.ts';
+export type { CommandEvent } from './resources/command.ts';
 export {
   contractVersion,
   routes,
@@ -134,12 +134,12 @@ export {
   sequence,
   revert,
   canRevert,
-  observe,
-  type Event,
+  applyReports,
+  type AdminEvent,
   type Effect,
-  type Observation,
+  type HostReport,
   type Decision,
-  type Step,
+  type Transition,
   type Route,
 } from './resources/index.ts';
 
@@ -154,12 +154,12 @@ export type {
   Unchanged,
   Refused,
   DecisionOf,
-  StepOf,
+  TransitionOf,
 } from './core/decision.ts';
-export type { Observed } from './core/observation.ts';
+export type { AppliedReports } from './core/report.ts';
 export type { ReversibleUpdate, Update } from './core/update.ts';
-export { defineLifecycle, stepLifecycle, canStep, type Lifecycle } from './core/lifecycle.ts';
-export { teardownBatch } from './core/batch.ts';
+export { defineLifecycle, nextState, canTransition, type Lifecycle } from './core/lifecycle.ts';
+export { teardownBatch } from './resources/shared/teardown.ts';
 export {
   problemTable,
   maxListedFaults,
@@ -168,7 +168,7 @@ export {
   type Fault,
   type Problem,
   type Result,
-} from './core/problem.ts';
+} from './problem.ts';
 
 // Run the interface.
 export { ReportError } from './runtime/report-error.ts';
@@ -181,10 +181,10 @@ export {
   type Admin,
 } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
-export type { Handled, Authorize } from './runtime/handler.ts';
+export type { Handled, Authorize } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
-export type { Closes, Plan } from './runtime/plan.ts';
+export type { Closes, Plan } from './runtime/handler/plan.ts';
 
 // Bring your own ports, or take ours.
 export type {
@@ -192,25 +192,22 @@ export type {
   GatewayPort,
   Clock,
   Hasher,
-  Secrets,
-  Principal,
-  AdminRequest,
-  AdminResponse,
+  SecretSealer,
   Authenticate,
   ConfigurationStore,
   StoredHistory,
 } from './ports/port.ts';
-export { EffectRefused } from './ports/effect-refused.ts';
+export type { Principal, AdminRequest, AdminResponse } from './http/message.ts';
+export { EffectRefused, StoreConflictError } from './ports/port-error.ts';
 export { createMemoryStore } from './ports/memory-store.ts';
-export { StoreConflictError } from './ports/store-conflict.ts';
 export { systemClock } from './ports/system-clock.ts';
 export { createPbkdf2Hasher, type Pbkdf2HasherOptions } from './ports/pbkdf2-hasher.ts';
-export { createSecrets, type SecretsOptions } from './ports/secrets.ts';
+export { createSecretSealer, type SecretSealerOptions } from './ports/secret-sealer.ts';
 export { createBasicAuthentication, type BasicAuthenticationOptions } from './ports/basic-authentication.ts';
-export { withoutSecrets, type Sealed } from './core/secret.ts';
+export { redactSecrets, type Sealed, type SecretPorts } from './core/secret.ts';
 
 // Render, and walk the table of routes.
-export type { Telemetry, Rendering } from './snapshot/rendering.ts';
+export type { Telemetry, Rendering } from './resources/shared/rendering.ts';
 export { createTimeFormat, type TimeFormat } from './core/time.ts';
 export {
   patchMediaTypes,
@@ -220,14 +217,11 @@ export {
   type ItemRoute,
   type Listing,
   type ListRoute,
-  type Protector,
   type BodyRule,
   type CommandRoute,
   type RouteOf,
-} from './core/route.ts';
+} from './http/route.ts';
 
-// Patch JSON.
-export { applyPatch, type Operation, type PatchRules } from './core/patch.ts';
-export { diff, type DiffOptions } from './core/diff.ts';
-export { parsePointer, formatPointer } from './core/pointer.ts';
-export type { Json, JsonLimits } from './core/json.ts';
+// Types of JSON that the signatures above use. The tools are in gateway-admin-core/json.
+export type { Json } from './json/value.ts';
+export type { Operation } from './json/patch.ts';

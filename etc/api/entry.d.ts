@@ -5,10 +5,11 @@
  */
 // Not `export * as`: the report would leave out that these namespaces are exported.
 import * as fetch from '../../dist/adapters/fetch.js';
-import * as fileStore from '../../dist/ports/file-store.js';
+import * as fileStore from '../../dist/ports/file-store/file-store.js';
+import * as json from '../../dist/json/index.js';
 import * as node from '../../dist/adapters/node.js';
 import * as scrypt from '../../dist/ports/scrypt-hasher.js';
 import * as testing from '../../dist/testing/index.js';
 
 export * from '../../dist/index.js';
-export { fetch, fileStore, node, scrypt, testing };
+export { fetch, fileStore, json, node, scrypt, testing };

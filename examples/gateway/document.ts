@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-import { createSnapshot, formatPointer, InvalidDocumentError } from 'gateway-admin-core';
+import { createSnapshot, InvalidDocumentError } from 'gateway-admin-core';
+import { formatPointer } from 'gateway-admin-core/json';
 import type { Fault, GatewayDocument, Listener } from 'gateway-admin-core';
 
 import type { Database } from './database.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
 import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
-import { createSecrets, createSnapshot, openAdmin, patchServer } from 'gateway-admin-core';
+import { createSecretSealer, createSnapshot, openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, Snapshot } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
@@ -35,17 +35,17 @@ function readArguments() {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new RangeError(`"${port}" is not a port.`);
   const { GATEWAY_KEY: key = '' } = process.env;
   if (!/^([\w-]{43})?$/.test(key)) throw new RangeError('GATEWAY_KEY is not 32 bytes in base64url.');
-  const secrets = createSecrets(key === '' ? {} : { key: Buffer.from(key, 'base64url') });
-  return { ...values, host, port: Number(port), secrets };
+  const sealer = createSecretSealer(key === '' ? {} : { key: Buffer.from(key, 'base64url') });
+  return { ...values, host, port: Number(port), sealer };
 }
 
-async function start({ document: path, store, secrets, ...place }: ReturnType<typeof readArguments>) {
+async function start({ document: path, store, sealer, ...place }: ReturnType<typeof readArguments>) {
   const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
   if (given === undefined) console.log('Starting two databases: a few seconds.\n');
   const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
   const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
   const gateway = new Gateway();
-  const admin = await openInterface({ snapshot, gateway, secrets, onError: console.error }, store);
+  const admin = await openInterface({ snapshot, gateway, sealer, onError: console.error }, store);
   // Databases are new at each start, and a store keeps the places of the last ones.
   for (const [index, { pid, port }] of databases.entries()) {
     const places = Object.entries({ '/port': port, '/parameters/pid': pid });

@@ -1,7 +1,8 @@
 /**
  * The adapter for `fetch`-style servers: a web Request in, a web Response out.
  */
-import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
+import { problem, type Admin } from '../index.ts';
+import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
 
 /**
  * How an administration interface is put behind `fetch`.

@@ -5,7 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
+import { problem, type Admin } from '../index.ts';
+import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
 
 /**
  * How an administration interface is put behind `node:http`.

@@ -4,7 +4,7 @@
  * The entries are one frozen array; the index from key to position is shared between collections until a name is
  * added or removed. So changing one of a thousand entries copies a thousand pointers and nothing else.
  */
-import type { Version } from './etag.ts';
+import { latest, initialVersion, type Version } from './version.ts';
 import { nameKey } from './name.ts';
 
 /**
@@ -20,9 +20,6 @@ export interface Entity {
   /** When it last changed. */
   readonly version: Version;
 }
-
-/** The version of what has not changed since the snapshot was built. @internal */
-export const never: Version = Object.freeze({ command: 0, live: 0 });
 
 /**
  * Named things in declaration order. Immutable: every change gives a new collection.
@@ -49,7 +46,7 @@ export class Collection<T extends Entity> implements Iterable<T> {
    * @returns the collection
    * @throws RangeError when two entries have the same key
    */
-  static of<T extends Entity>(entries: Iterable<T>, version: Version = never): Collection<T> {
+  static of<T extends Entity>(entries: Iterable<T>, version: Version = initialVersion): Collection<T> {
     const frozen = Object.freeze([...entries]);
     const positions = new Map(frozen.map((entity, position) => [entity.key, position]));
     if (positions.size !== frozen.length)
@@ -120,9 +117,4 @@ export class Collection<T extends Entity> implements Iterable<T> {
   [Symbol.iterator](): Iterator<T> {
     return this.#entries[Symbol.iterator]();
   }
-}
-
-/** The later of two versions, part by part. @internal */
-export function latest(a: Version, b: Version): Version {
-  return Object.freeze({ command: Math.max(a.command, b.command), live: Math.max(a.live, b.live) });
 }

@@ -4,10 +4,9 @@
  * A transition looks at a snapshot and answers with facts (events) and wishes to the host (effects). A fold over
  * the events alone makes the next snapshot, so the same few lines serve the live path, replay and dry run.
  */
-import type { Version } from './etag.ts';
-import { deepFreeze } from './freeze.ts';
+import { deepFreeze } from '../json/value.ts';
 import { createOwner, type Owner } from './ordered-map.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../problem.ts';
 import type { TimeFormat } from './time.ts';
 
 /**
@@ -41,7 +40,7 @@ export interface EventBase {
   /** Link of the resource it happened to. */
   readonly resource: string;
   /** Identifies the operation that settled with it; left out in a decision and in what the host reports. */
-  readonly operation?: string;
+  readonly command?: string;
 }
 
 /**
@@ -81,7 +80,7 @@ export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   /** The old snapshot with {@link Accepted.events} folded over it. */
   readonly next: S;
   /** Links of the resources the decision rests on. */
-  readonly touches: readonly string[];
+  readonly resources: readonly string[];
   /** The facts, in order. */
   readonly events: readonly E[];
   /** The wishes to the host, in order. Empty when only our own records change. */
@@ -99,7 +98,7 @@ export interface Unchanged<S> {
   /** The snapshot that was given: the same object. */
   readonly next: S;
   /** Links of the resources the decision rests on. */
-  readonly touches: readonly string[];
+  readonly resources: readonly string[];
 }
 
 /**
@@ -113,7 +112,7 @@ export interface Refused<S> {
   /** The snapshot that was given: the same object. */
   readonly next: S;
   /** Links of the resources the decision rests on; empty when there is no such resource. */
-  readonly touches: readonly string[];
+  readonly resources: readonly string[];
   /** Why. */
   readonly problem: Problem;
 }
@@ -131,19 +130,19 @@ export type DecisionOf<S, E extends EventBase, F extends EffectBase> =
  *
  * @public
  */
-export type StepOf<S, E extends EventBase, F extends EffectBase> = (
+export type TransitionOf<S, E extends EventBase, F extends EffectBase> = (
   snapshot: S,
   context: Context,
 ) => DecisionOf<S, E, F>;
 
 /** @internal */
-export function unchanged<S>(snapshot: S, touches: readonly string[]): Unchanged<S> {
-  return { outcome: 'unchanged', next: snapshot, touches };
+export function unchanged<S>(snapshot: S, resources: readonly string[]): Unchanged<S> {
+  return { outcome: 'unchanged', next: snapshot, resources };
 }
 
 /** @internal */
-export function refused<S>(snapshot: S, problem: Problem, touches: readonly string[] = []): Refused<S> {
-  return { outcome: 'refused', next: snapshot, touches, problem };
+export function refused<S>(snapshot: S, problem: Problem, resources: readonly string[] = []): Refused<S> {
+  return { outcome: 'refused', next: snapshot, resources, problem };
 }
 
 /**
@@ -168,7 +167,7 @@ type Origin = 'command' | 'report';
  *
  * @internal
  */
-export type EventRow<S, E, D = unknown> = ReportRow<S, E> | CommandRow<S, E, D>;
+export type EventRow<S, E, D = unknown> = ReportedRow<S, E> | CommandRow<S, E, D>;
 
 interface EvolvingRow<S, E> {
   /** Total: an event about a thing that is gone gives the snapshot it was given. */
@@ -176,7 +175,7 @@ interface EvolvingRow<S, E> {
 }
 
 /** What the host reports is so already: no effect makes it true, and no command undoes it. */
-interface ReportRow<S, E> extends EvolvingRow<S, E> {
+interface ReportedRow<S, E> extends EvolvingRow<S, E> {
   readonly origin: 'report';
   readonly effect?: never;
   readonly revert?: never;
@@ -271,14 +270,6 @@ export function fold<S extends Revisioned, E extends EventBase>(
   return folding.finish();
 }
 
-/** The version that a thing has after a change: reports move only the second number. @internal */
-export function nextVersion(version: Version, change: Change): Version {
-  return Object.freeze({
-    command: change.origin === 'command' ? change.revision : version.command,
-    live: change.revision,
-  });
-}
-
 /**
  * Accepts: folds the events and freezes them and the effects.
  *
@@ -287,40 +278,40 @@ export function nextVersion(version: Version, change: Change): Version {
 export function accepted<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   table: EventTable<S, E>,
   snapshot: S,
-  touches: readonly string[],
+  resources: readonly string[],
   change: { readonly events: readonly E[]; readonly effects: readonly F[] },
 ): Accepted<S, E, F> {
   const events = deepFreeze(change.events);
   const effects = deepFreeze(change.effects);
-  return { outcome: 'accepted', next: fold(table, snapshot, events), touches, events, effects };
+  return { outcome: 'accepted', next: fold(table, snapshot, events), resources, events, effects };
 }
 
 /**
- * Makes one step of several: all or nothing, one change, one revision.
+ * Makes one transition of several: all or nothing, one change, one revision.
  *
- * @returns a function from steps to a step, for the given tables
+ * @returns a function from transitions to a transition, for the given tables
  * @internal
  */
 export function sequenceFor<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   events: EventTable<S, E>,
   effects: EffectTable<F>,
-): (...steps: readonly StepOf<S, E, F>[]) => StepOf<S, E, F> {
-  return (...steps) =>
+): (...transitions: readonly TransitionOf<S, E, F>[]) => TransitionOf<S, E, F> {
+  return (...transitions) =>
     (snapshot, context) => {
       const decisions: DecisionOf<S, E, F>[] = [];
       let current = snapshot;
-      for (const [position, step] of steps.entries()) {
-        const decision = step(current, context);
+      for (const [position, transition] of transitions.entries()) {
+        const decision = transition(current, context);
         decisions.push(decision);
         if (decision.outcome === 'refused')
           return refuseStep(snapshot, decisions, decision.problem, position);
         current = decision.next;
       }
-      const touches = touchesOf(decisions);
+      const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
-      if (accepting.length === 0) return unchanged(snapshot, touches);
+      if (accepting.length === 0) return unchanged(snapshot, resources);
       assertIrreversibleLast(effects, accepting);
-      return accepted(events, snapshot, touches, {
+      return accepted(events, snapshot, resources, {
         events: accepting.flatMap((decision) => decision.events),
         effects: accepting.flatMap((decision) => decision.effects),
       });
@@ -333,14 +324,14 @@ function refuseStep<S, E extends EventBase, F extends EffectBase>(
   problem: Problem,
   position: number,
 ): Refused<S> {
-  const detail = `Step ${String(position + 1)} of the sequence: ${problem.detail}`;
-  return refused(snapshot, Object.freeze({ ...problem, detail }), touchesOf(decisions));
+  const detail = `Transition ${String(position + 1)} of the sequence: ${problem.detail}`;
+  return refused(snapshot, Object.freeze({ ...problem, detail }), resourcesOf(decisions));
 }
 
-function touchesOf<S, E extends EventBase, F extends EffectBase>(
+function resourcesOf<S, E extends EventBase, F extends EffectBase>(
   decisions: readonly DecisionOf<S, E, F>[],
 ): readonly string[] {
-  return [...new Set(decisions.flatMap((decision) => decision.touches))];
+  return [...new Set(decisions.flatMap((decision) => decision.resources))];
 }
 
 /** What was closed stays closed, so nothing that could still be refused may follow it. */
@@ -354,7 +345,9 @@ function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
     .flatMap((decision) => decision.effects)
     .find((effect) => table[effect.type as F['type']] === 'irreversible');
   if (early !== undefined) {
-    throw new RangeError(`"${early.type}" cannot be taken back: put that step last, and only one such step`);
+    throw new RangeError(
+      `"${early.type}" cannot be taken back: put that transition last, and only one such transition`,
+    );
   }
 }
 

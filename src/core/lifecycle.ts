@@ -22,14 +22,14 @@ export type Lifecycle<State extends string, Command extends string> = {
  *
  * @example
  * ```ts
- * import { canStep, defineLifecycle, stepLifecycle } from 'gateway-admin-core';
+ * import { canTransition, defineLifecycle, nextState } from 'gateway-admin-core';
  *
  * const door = defineLifecycle({
  *   open: { push: 'open', pull: 'shut' },
  *   shut: { push: 'open', pull: 'shut' },
  * });
- * stepLifecycle(door, 'shut', 'push'); // => 'open'
- * canStep(door, 'open', 'push'); // => false
+ * nextState(door, 'shut', 'push'); // => 'open'
+ * canTransition(door, 'open', 'push'); // => false
  * ```
  *
  * @public
@@ -51,14 +51,14 @@ export function defineLifecycle<State extends string, Command extends string>(
  *
  * @example
  * ```ts
- * import { serviceLifecycle, stepLifecycle } from 'gateway-admin-core';
+ * import { serviceLifecycle, nextState } from 'gateway-admin-core';
  *
- * stepLifecycle(serviceLifecycle, 'failed', 'start'); // => 'started'
+ * nextState(serviceLifecycle, 'failed', 'start'); // => 'started'
  * ```
  *
  * @public
  */
-export function stepLifecycle<State extends string, Command extends string>(
+export function nextState<State extends string, Command extends string>(
   lifecycle: Lifecycle<State, Command>,
   state: State,
   command: Command,
@@ -76,17 +76,17 @@ export function stepLifecycle<State extends string, Command extends string>(
  *
  * @example
  * ```ts
- * import { canStep, serviceLifecycle } from 'gateway-admin-core';
+ * import { canTransition, serviceLifecycle } from 'gateway-admin-core';
  *
- * canStep(serviceLifecycle, 'started', 'stop'); // => true
+ * canTransition(serviceLifecycle, 'started', 'stop'); // => true
  * ```
  *
  * @public
  */
-export function canStep<State extends string, Command extends string>(
+export function canTransition<State extends string, Command extends string>(
   lifecycle: Lifecycle<State, Command>,
   state: State,
   command: Command,
 ): boolean {
-  return stepLifecycle(lifecycle, state, command) !== state;
+  return nextState(lifecycle, state, command) !== state;
 }

@@ -3,18 +3,11 @@
  *
  * All of it is known before anything is tried, so that every fault is told at once.
  */
-import type { Json } from './json.ts';
-import type { ParsedOperation } from './patch.ts';
+import { type Json, isArray, isContainer, type JsonContainer } from '../json/value.ts';
+import type { ParsedOperation } from '../json/patch.ts';
 import type { PatchField, PatchView } from './patch-view.ts';
-import {
-  formatPointer,
-  hasReservedKey,
-  isArray,
-  isContainer,
-  reservedToken,
-  type JsonContainer,
-} from './pointer.ts';
-import type { Fault, ProblemCode } from './problem.ts';
+import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
+import type { Fault, ProblemCode } from '../problem.ts';
 import { isSealed } from './secret.ts';
 
 /** Operations that were looked at. @internal */

@@ -6,20 +6,15 @@
  */
 import * as z from 'zod/mini';
 
-import { deepFreeze } from './freeze.ts';
-import type { Json } from './json.ts';
-import { difference, type Difference } from './diff.ts';
-import { applyOperations, type OwnPatchRules, type ParsedOperation } from './patch.ts';
+import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
+import { difference, type Difference } from '../json/diff.ts';
+import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations } from './patch-rule.ts';
-import { formatPointer, parsePointer, sameJson } from './pointer.ts';
-import { fail, ok, problemOf, type Fault, type Result } from './problem.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { fail, ok, problemOf, type Fault, type Result } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
-import type { Protector } from './route.ts';
-import { passwordFault } from './secret.ts';
+import { type SecretPorts, passwordFault } from './secret.ts';
 import { parseShape } from './shape.ts';
-
-/** A JSON object. @internal */
-export type JsonObject = Readonly<Record<string, Json>>;
 
 /** Shape of a JSON Patch document (RFC 6902 §3), for documentation. The strict check is `parseOperations`. @internal */
 export const patchShape = z.array(
@@ -30,11 +25,6 @@ export const patchShape = z.array(
     value: z.optional(z.unknown()),
   }),
 );
-
-/** Whether a value is a JSON object. @internal */
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** One modifiable field of a patch view, as it is declared. */
 interface FieldRules {
@@ -179,14 +169,14 @@ export function revertSettings<T extends object>(
 export async function sealOperations<T extends object>(
   view: PatchView<T>,
   operations: readonly ParsedOperation[],
-  protector: Pick<Protector, 'seal'>,
+  secrets: Pick<SecretPorts, 'seal'>,
 ): Promise<Result<readonly ParsedOperation[]>> {
   const faults: Fault[] = [];
   const sealing = operations.map(async (operation, index) => {
     const { value } = operation;
     if (value === undefined || !isSecret(view, operation)) return operation;
     if (typeof value !== 'string' || passwordFault(value) !== undefined) return { ...operation, value: null };
-    const sealed = await protector.seal(value);
+    const sealed = await secrets.seal(value);
     if (sealed !== undefined) return { ...operation, value: { sealed } };
     // A `test` is refused by the rules: whether a secret can be stored is none of its business.
     if (operation.op !== 'test') faults.push(notStorable(operation, index));

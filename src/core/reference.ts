@@ -1,11 +1,11 @@
 /**
  * References: links that come in, resolved to the things they name and written again in canonical form.
  */
-import type { Json } from './json.ts';
+import type { Json } from '../json/value.ts';
 import { linkTo, parseLink } from './link.ts';
 import { nameKey } from './name.ts';
-import { formatPointer } from './pointer.ts';
-import type { Fault } from './problem.ts';
+import { formatPointer } from '../json/pointer.ts';
+import type { Fault } from '../problem.ts';
 
 /** Characters of a link that comes in: more than a name of 255 code points takes when it is percent-encoded. */
 const longestLink = 4096;

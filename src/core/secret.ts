@@ -1,7 +1,7 @@
 /**
  * Secrets: what a password must be like, and the form in which one may come near the core.
  */
-import type { Json } from './json.ts';
+import type { Json } from '../json/value.ts';
 
 /**
  * Sealed text in the place of a secret: the only form in which a transition accepts one.
@@ -18,6 +18,20 @@ export function isSealed(value: Json | undefined): value is Json & Sealed {
   return (
     typeof value === 'object' && value !== null && 'sealed' in value && typeof value['sealed'] === 'string'
   );
+}
+
+/**
+ * Turns secrets into what may be kept: the ports stand behind it.
+ *
+ * @public
+ */
+export interface SecretPorts {
+  /** Hashes the password of an admin user; gives `undefined` when too many are being hashed. */
+  hash(password: string): Promise<string | undefined>;
+  /** What the host has against the password of an admin user; `undefined` for nothing. */
+  objection(password: string): string | undefined;
+  /** Seals a secret that the host has to read again; gives `undefined` when it could not be read after a restart. */
+  seal(secret: string): Promise<string | undefined>;
 }
 
 /**
@@ -62,22 +76,22 @@ const secretMembers: ReadonlyMap<string, string> = new Map([
  *
  * @example
  * ```ts
- * import { withoutSecrets } from 'gateway-admin-core';
+ * import { redactSecrets } from 'gateway-admin-core';
  *
- * withoutSecrets({ type: 'user.created', name: 'ada', passwordHash: 'opaque' }); // => { type: 'user.created', name: 'ada' }
+ * redactSecrets({ type: 'user.created', name: 'ada', passwordHash: 'opaque' }); // => { type: 'user.created', name: 'ada' }
  * ```
  *
  * @public
  */
-export function withoutSecrets(value: Json | object): Json {
+export function redactSecrets(value: Json | object): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutSecrets);
+  if (Array.isArray(value)) return (value as readonly Json[]).map(redactSecrets);
   const { path, ...rest } = value as Readonly<Record<string, Json>>;
   const name = typeof path === 'string' && 'op' in rest ? secretMembers.get(path.slice(1)) : undefined;
   if (name !== undefined) return { op: rest['op'] ?? null, path: `/${name}` };
   return Object.fromEntries(
     Object.entries(value as Readonly<Record<string, Json>>)
       .filter(([member]) => !secretMembers.has(member))
-      .map(([member, content]) => [member, withoutSecrets(content)]),
+      .map(([member, content]) => [member, redactSecrets(content)]),
   );
 }

@@ -4,8 +4,8 @@
 import * as z from 'zod/mini';
 
 import { nameFault } from './name.ts';
-import { formatPointer } from './pointer.ts';
-import type { Fault } from './problem.ts';
+import { formatPointer } from '../json/pointer.ts';
+import type { Fault } from '../problem.ts';
 import { parseInstant } from './time.ts';
 
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -1,10 +1,9 @@
 /**
  * Updates: how a change of settings is told, in events and in effects.
  */
-import { difference } from './diff.ts';
-import type { Json } from './json.ts';
-import type { Operation } from './patch.ts';
-import { sameJson } from './pointer.ts';
+import { difference } from '../json/diff.ts';
+import { type Json, sameJson } from '../json/value.ts';
+import type { Operation } from '../json/patch.ts';
 
 /**
  * A change of the settings of one resource.
@@ -29,7 +28,7 @@ export interface ReversibleUpdate<T> extends Update<T> {
   /**
    * The operations that lead from `after` back to `before`, each with a `test` before it of what is there after the
    * change: where somebody changed it since, they fail. An `add` of a member has none, because no `test` can say that
-   * a member is absent; {@link revert}, the step that applies them, sees to that.
+   * a member is absent; {@link revert}, the transition that applies them, sees to that.
    */
   readonly inverse: readonly Operation[];
 }

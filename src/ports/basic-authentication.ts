@@ -5,7 +5,8 @@
  * the same work and gets the same answer whether the user exists or not.
  */
 import { passwordFault } from '../core/secret.ts';
-import type { AdminRequest, Authenticate, Hasher, Principal } from './port.ts';
+import type { AdminRequest, Principal } from '../http/message.ts';
+import type { Authenticate, Hasher } from './port.ts';
 
 /**
  * How {@link createBasicAuthentication} finds out who asks.

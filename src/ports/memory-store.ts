@@ -1,9 +1,9 @@
 /**
  * A store that keeps what it is given for as long as the process lives: for tests, simulations and first steps.
  */
-import type { Json } from '../core/json.ts';
+import type { Json } from '../json/value.ts';
 import type { ConfigurationStore, StoredHistory } from './port.ts';
-import { StoreConflictError } from './store-conflict.ts';
+import { StoreConflictError } from './port-error.ts';
 
 /**
  * Creates a store in memory. `durable` is false.

@@ -1,9 +1,10 @@
 /**
  * The ports: what a host program must or may implement. Types only.
  */
-import type { Json } from '../core/json.ts';
+import type { AdminRequest, Principal } from '../http/message.ts';
+import type { Json } from '../json/value.ts';
 import type { Effect } from '../resources/index.ts';
-import type { Telemetry } from '../snapshot/rendering.ts';
+import type { Telemetry } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
@@ -13,7 +14,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
  */
 export interface EffectContext {
   /** Identifies the command: the same for `apply`, every `inspect` and the undo of each of its effects. */
-  readonly operationId: string;
+  readonly commandId: string;
   /** Aborts when the deadline for the effect has passed. */
   readonly signal: AbortSignal;
 }
@@ -77,7 +78,7 @@ export interface Hasher {
  *
  * @public
  */
-export interface Secrets {
+export interface SecretSealer {
   /** Whether what was sealed can be opened after a restart of the process. */
   readonly durable: boolean;
   /** Seals a secret. Sealing it again gives another text. */
@@ -142,53 +143,6 @@ export interface ConfigurationStore {
    * other call rejects. Calling it again changes nothing.
    */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/**
- * Whoever asked.
- *
- * @public
- */
-export interface Principal {
-  /** Name, for authorisation and for the record. */
-  readonly name: string;
-}
-
-/**
- * A request, in the terms of no transport.
- *
- * @public
- */
-export interface AdminRequest {
-  /** Method, in upper case. */
-  readonly method: string;
-  /** Path and query, as the client wrote them: `/services?range=0-9`. */
-  readonly target: string;
-  /** Headers, with their names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /**
-   * The body, or how to read it. A function is called at most once, and only where the body matters; it need not read
-   * more than one byte past the limit it is given.
-   */
-  readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);
-  /** Whoever the host has authenticated; `null` when it found nobody, which is 401. Then `authenticate` is not asked. */
-  readonly principal?: Principal | null;
-  /** Aborts when the client goes away. A command that has begun goes on. */
-  readonly signal?: AbortSignal;
-}
-
-/**
- * A response, in the terms of no transport.
- *
- * @public
- */
-export interface AdminResponse {
-  /** HTTP status. */
-  readonly status: number;
-  /** Headers, with their names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body; left out when there is none. Long lists come piece by piece. */
-  readonly body?: string | AsyncIterable<Uint8Array>;
 }
 
 /**

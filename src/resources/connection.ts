@@ -6,7 +6,7 @@
  */
 import * as z from 'zod/mini';
 
-import { inBatches } from '../core/batch.ts';
+import { inBatches } from './shared/teardown.ts';
 import {
   accepted,
   eventHead,
@@ -20,12 +20,12 @@ import {
   type EventTable,
 } from '../core/decision.ts';
 import { linkTo } from '../core/link.ts';
-import type { ObservationTable } from '../core/observation.ts';
-import { ok } from '../core/problem.ts';
-import type { RouteOf } from '../core/route.ts';
+import type { ReportTable } from '../core/report.ts';
+import { ok } from '../problem.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { commandRoute, listing, listRoute } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { commandRoute, listing, listRoute } from './shared/route.ts';
 import {
   noStatistics,
   type Connection,
@@ -83,7 +83,7 @@ export interface ConnectionFacts {
   readonly session: number;
   /** Its id, unique in its session. */
   readonly id: number;
-  /** The server it goes to: its name in an observation, its key in an event. */
+  /** The server it goes to: its name in a report, its key in an event. */
   readonly server: string;
   /** Descriptive text of what the connection is for. */
   readonly role: string;
@@ -96,7 +96,7 @@ export interface ConnectionFacts {
  *
  * @public
  */
-export type ConnectionObservation =
+export type ConnectionReport =
   | ({ readonly type: 'connection.opened' } & ConnectionFacts)
   | {
       readonly type: 'connection.updated';
@@ -217,7 +217,7 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
 export const connectionEffects: EffectTable<ConnectionEffect> = { 'connections.close': 'irreversible' };
 
 /** @internal */
-export const connectionObservations: ObservationTable<Snapshot, ConnectionObservation, ConnectionEvent> = {
+export const connectionReports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
   'connection.opened': {
     shape: z.strictObject({
       type: z.literal('connection.opened'),

@@ -5,22 +5,23 @@
  */
 import * as z from 'zod/mini';
 
-import { never, type Entity } from '../core/collection.ts';
+import { initialVersion } from '../core/version.ts';
+import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf, EffectOf, EffectTable, EventOf, EventTable } from '../core/decision.ts';
-import type { Json } from '../core/json.ts';
-import type { DocumentPart } from '../core/kind.ts';
+import { type Json, isObject, type JsonObject } from '../json/value.ts';
+import type { DocumentPart } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import type { Operation, ParsedOperation } from '../core/patch.ts';
-import { definePatchView, isObject, type JsonObject } from '../core/patch-view.ts';
-import { formatPointer, reservedToken } from '../core/pointer.ts';
-import type { Fault } from '../core/problem.ts';
-import type { RouteOf } from '../core/route.ts';
+import type { Operation, ParsedOperation } from '../json/patch.ts';
+import { definePatchView } from '../core/patch-view.ts';
+import { formatPointer, reservedToken } from '../json/pointer.ts';
+import type { Fault } from '../problem.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { patchRoute, readRoutes } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { patchRoute, readRoutes } from './shared/route.ts';
 import { linkOf, replaceSettings, type Snapshot } from '../snapshot/snapshot.ts';
-import { patchAsGiven, revertUpdate, type Patchable } from '../snapshot/transition.ts';
+import { patchAsGiven, revertUpdate, type Patchable } from './shared/transition.ts';
 
 /**
  * A parameter of a filter.
@@ -140,7 +141,7 @@ export const filterDocument: DocumentPart<Filter, z.infer<typeof documentShape>>
   load: ({ name, module, parameters = {} }) => ({
     name,
     key: nameKey(name),
-    version: never,
+    version: initialVersion,
     module,
     settings: { parameters },
   }),

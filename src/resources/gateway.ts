@@ -6,14 +6,13 @@
  */
 import * as z from 'zod/mini';
 
-import { never } from '../core/collection.ts';
-import type { Version } from '../core/etag.ts';
-import { ok } from '../core/problem.ts';
-import type { ItemRoute, ListRoute } from '../core/route.ts';
+import { initialVersion, type Version } from '../core/version.ts';
+import { ok } from '../problem.ts';
+import type { ItemRoute, ListRoute } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { itemRoute, listing, listRoute } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { itemRoute, listing, listRoute } from './shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
@@ -202,7 +201,7 @@ export function loadGateway(
   const { gateway: { started, ...facts } = {}, threads = noThreads, tasks = [], modules = [] } = document;
   const at = started === undefined ? undefined : parseInstant(started);
   return {
-    gateway: { version: never, ...(at === undefined ? {} : { started: at }), facts },
+    gateway: { version: initialVersion, ...(at === undefined ? {} : { started: at }), facts },
     threads,
     tasks: tasks.map((task) => ({ ...task, next_due: parseInstant(task.next_due) ?? 0 })),
     modules,
@@ -265,7 +264,7 @@ export const gatewayRoutes: readonly (ItemRoute<Snapshot, Rendering> | ListRoute
       query: ['fields', 'range'],
       summary: 'Lists the loaded modules.',
       shape: moduleShape,
-      version: () => never,
+      version: () => initialVersion,
     },
     ({ modules }) => ok(listing(modules.length, (offset, length) => modules.slice(offset, offset + length))),
   ),

@@ -9,21 +9,21 @@ import {
   type EffectTable,
   type EventRow,
   type EventTable,
-  type StepOf,
+  type TransitionOf,
 } from '../core/decision.ts';
-import { observeWith, type ObservationTable, type Observed } from '../core/observation.ts';
-import type { DocumentPart } from '../core/kind.ts';
-import type { RouteOf } from '../core/route.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
+import { foldReports, type ReportTable, type AppliedReports } from '../core/report.ts';
+import type { DocumentPart } from '../core/field.ts';
+import type { RouteOf } from '../http/route.ts';
+import type { Rendering } from './shared/rendering.ts';
 import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
 import {
   connectionEffects,
   connectionEvents,
-  connectionObservations,
+  connectionReports,
   connectionRoutes,
   type ConnectionEffect,
   type ConnectionEvent,
-  type ConnectionObservation,
+  type ConnectionReport,
 } from './connection.ts';
 import {
   filterDocument,
@@ -48,41 +48,41 @@ import {
   monitorDocument,
   monitorEffects,
   monitorEvents,
-  monitorObservations,
+  monitorReports,
   monitorRoutes,
   type MonitorEffect,
   type MonitorEvent,
-  type MonitorObservation,
+  type MonitorReport,
 } from './monitor.ts';
-import { operationEvents, type OperationEvent } from './operation.ts';
+import { commandEvents, type CommandEvent } from './command.ts';
 import {
   serverDocument,
   serverEffects,
   serverEvents,
-  serverObservations,
+  serverReports,
   serverRoutes,
   type ServerEffect,
   type ServerEvent,
-  type ServerObservation,
+  type ServerReport,
 } from './server.ts';
 import {
   serviceDocument,
   serviceEffects,
   serviceEvents,
-  serviceObservations,
+  serviceReports,
   serviceRoutes,
   type ServiceEffect,
   type ServiceEvent,
-  type ServiceObservation,
+  type ServiceReport,
 } from './service.ts';
 import {
   sessionEffects,
   sessionEvents,
-  sessionObservations,
+  sessionReports,
   sessionRoutes,
   type SessionEffect,
   type SessionEvent,
-  type SessionObservation,
+  type SessionReport,
 } from './session.ts';
 import { userDocument, userEvents, userRoutes, type UserEvent } from './user.ts';
 
@@ -91,7 +91,7 @@ import { userDocument, userEvents, userRoutes, type UserEvent } from './user.ts'
  *
  * @public
  */
-export type Event =
+export type AdminEvent =
   | ServiceEvent
   | ServerEvent
   | MonitorEvent
@@ -100,7 +100,7 @@ export type Event =
   | ConnectionEvent
   | FilterEvent
   | UserEvent
-  | OperationEvent;
+  | CommandEvent;
 
 /**
  * Everything that the host can be asked to do.
@@ -115,32 +115,31 @@ export type Effect =
  *
  * @public
  */
-export type Observation =
-  ServiceObservation | ServerObservation | MonitorObservation | SessionObservation | ConnectionObservation;
+export type HostReport = ServiceReport | ServerReport | MonitorReport | SessionReport | ConnectionReport;
 
 /**
  * The answer of a transition.
  *
  * @public
  */
-export type Decision = DecisionOf<Snapshot, Event, Effect>;
+export type Decision = DecisionOf<Snapshot, AdminEvent, Effect>;
 
 /**
  * A transition with everything given but the snapshot and the context.
  *
  * @public
  */
-export type Step = StepOf<Snapshot, Event, Effect>;
+export type Transition = TransitionOf<Snapshot, AdminEvent, Effect>;
 
 /**
  * A route of this interface.
  *
  * @public
  */
-export type Route = RouteOf<Snapshot, Event, Effect, Rendering>;
+export type Route = RouteOf<Snapshot, AdminEvent, Effect, Rendering>;
 
 /** What each event does to a snapshot. @internal */
-export const eventTable: EventTable<Snapshot, Event> = {
+export const eventTable: EventTable<Snapshot, AdminEvent> = {
   ...serviceEvents,
   ...serverEvents,
   ...monitorEvents,
@@ -149,7 +148,7 @@ export const eventTable: EventTable<Snapshot, Event> = {
   ...connectionEvents,
   ...filterEvents,
   ...userEvents,
-  ...operationEvents,
+  ...commandEvents,
 };
 
 /** How each effect is taken back. @internal */
@@ -163,12 +162,12 @@ export const effectTable: EffectTable<Effect> = {
   ...filterEffects,
 };
 
-const observationTable: ObservationTable<Snapshot, Observation, Event> = {
-  ...serviceObservations,
-  ...serverObservations,
-  ...monitorObservations,
-  ...sessionObservations,
-  ...connectionObservations,
+const reportTable: ReportTable<Snapshot, HostReport, AdminEvent> = {
+  ...serviceReports,
+  ...serverReports,
+  ...monitorReports,
+  ...sessionReports,
+  ...connectionReports,
 };
 
 /** How the things with names stand in a gateway document. @internal */
@@ -245,16 +244,16 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
  *
  * @public
  */
-export function evolve(snapshot: Snapshot, events: readonly Event[]): Snapshot {
+export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snapshot {
   return fold(eventTable, snapshot, events);
 }
 
 /**
- * Makes one step of several: all or nothing, one change, one revision.
+ * Makes one transition of several: all or nothing, one change, one revision.
  *
- * @param steps - the steps, each of which sees what the ones before it did. The steps whose effects cannot be taken
- *   back (closing, flushing) go last, and there is one such step at most
- * @returns the step; it throws a RangeError when the order breaks that rule
+ * @param transitions - the transitions, each of which sees what the ones before it did. The transitions whose effects cannot be taken
+ *   back (closing, flushing) go last, and there is one such transition at most
+ * @returns the transition; it throws a RangeError when the order breaks that rule
  *
  * @example
  * ```ts
@@ -270,25 +269,28 @@ export function evolve(snapshot: Snapshot, events: readonly Event[]): Snapshot {
  *
  * @public
  */
-export const sequence: (...steps: readonly Step[]) => Step = sequenceFor(eventTable, effectTable);
+export const sequence: (...transitions: readonly Transition[]) => Transition = sequenceFor(
+  eventTable,
+  effectTable,
+);
 
 /**
  * Undoes what an event tells of: what was started is stopped, what was stopped is started, a user who was created is
  * deleted, and settings that were changed are changed back.
  *
- * It is a step like any other, decided on the snapshot it is given. Two things are guarded:
+ * It is a transition like any other, decided on the snapshot it is given. Two things are guarded:
  *
- * - Settings changed elsewhere since stay as they are; where somebody changed the same place since, the step is refused
+ * - Settings changed elsewhere since stay as they are; where somebody changed the same place since, the transition is refused
  *   with `patch-test-failed`, or with `patch-path-missing` when the place is gone. So it is when the event has been
  *   undone already. Passwords are changed back too, which no patch can do.
  * - A user is deleted only when it is the one who was created; one who was given the same name since stays, and the
- *   step is refused with `patch-test-failed`.
+ *   transition is refused with `patch-test-failed`.
  *
  * Starting and stopping are not guarded: the opposite is done, whoever started or stopped the thing since, and nothing
  * when it is so already.
  *
  * @param event - what happened: an event of a decision, of `admin.events()` or of a journal, with its secrets
- * @returns the step, with an event of its own
+ * @returns the transition, with an event of its own
  * @throws RangeError for an event that cannot be undone, or whose type is unknown: ask {@link canRevert} before
  *
  * @example
@@ -305,7 +307,7 @@ export const sequence: (...steps: readonly Step[]) => Step = sequenceFor(eventTa
  *
  * @public
  */
-export function revert(event: Event): Step {
+export function revert(event: AdminEvent): Transition {
   const decide = revertOf(event.type);
   if (decide !== undefined) return (snapshot, context) => decide(snapshot, event, context);
   const can = Object.keys(eventTable).filter((type) => revertOf(type) !== undefined);
@@ -313,7 +315,7 @@ export function revert(event: Event): Step {
 }
 
 /**
- * Says whether {@link revert} can make a step of an event. Whether the step is accepted is decided on a snapshot.
+ * Says whether {@link revert} can make a transition of an event. Whether the transition is accepted is decided on a snapshot.
  *
  * @param event - what happened
  * @returns false for what was closed, deleted or flushed, for what the host reports, and for a type that is unknown,
@@ -330,7 +332,7 @@ export function revert(event: Event): Step {
  *
  * @public
  */
-export function canRevert(event: Event): boolean {
+export function canRevert(event: AdminEvent): boolean {
   return revertOf(event.type) !== undefined;
 }
 
@@ -338,41 +340,41 @@ export function canRevert(event: Event): boolean {
 function revertOf(type: string): Revert | undefined {
   if (!Object.hasOwn(eventTable, type)) return undefined;
   // The row of an event takes that very event, and wishes what its kind can wish; the index hides both.
-  const { revert } = eventTable[type as Event['type']] as EventRow<Snapshot, Event, Decision>;
+  const { revert } = eventTable[type as AdminEvent['type']] as EventRow<Snapshot, AdminEvent, Decision>;
   return revert === 'irreversible' ? undefined : revert;
 }
 
-type Revert = (snapshot: Snapshot, event: Event, context: Context) => Decision;
+type Revert = (snapshot: Snapshot, event: AdminEvent, context: Context) => Decision;
 
 /**
  * Folds what the host reports over a snapshot, as one change.
  *
  * @param snapshot - the state to start from
- * @param report - one observation, or several in order
+ * @param report - one report, or several in order
  * @param context - the time of the report
- * @returns the next snapshot, the events that follow, and the faults: an observation that is malformed or contradicts
+ * @returns the next snapshot, the events that follow, and the faults: a report that is malformed or contradicts
  *   what is known changes nothing, and the others hold
  *
  * @example
  * ```ts
- * import { createSnapshot, observe } from 'gateway-admin-core';
+ * import { createSnapshot, applyReports } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * const report = { type: 'server.reported', server: 'db-1', status: ['running'] } as const;
- * observe(snapshot, report, { now: 0 }).next.servers.get('db-1')?.settings.state; // => ['running']
+ * applyReports(snapshot, report, { now: 0 }).next.servers.get('db-1')?.settings.state; // => ['running']
  * ```
  *
  * @public
  */
-export function observe(
+export function applyReports(
   snapshot: Snapshot,
-  report: Observation | readonly Observation[],
+  report: HostReport | readonly HostReport[],
   context: Pick<Context, 'now'>,
-): Observed<Snapshot, Event> {
-  const tables = { observations: observationTable, events: eventTable };
-  return observeWith(tables, snapshot, isList(report) ? report : [report], context.now);
+): AppliedReports<Snapshot, AdminEvent> {
+  const tables = { reports: reportTable, events: eventTable };
+  return foldReports(tables, snapshot, isList(report) ? report : [report], context.now);
 }
 
-function isList(report: Observation | readonly Observation[]): report is readonly Observation[] {
+function isList(report: HostReport | readonly HostReport[]): report is readonly HostReport[] {
   return Array.isArray(report);
 }

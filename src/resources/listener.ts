@@ -6,11 +6,11 @@
  */
 import * as z from 'zod/mini';
 
-import { ok } from '../core/problem.ts';
-import type { ListRoute } from '../core/route.ts';
+import { ok } from '../problem.ts';
+import type { ListRoute } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { listing } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { listing } from './shared/route.ts';
 import { lookUp, type Snapshot } from '../snapshot/snapshot.ts';
 
 /**

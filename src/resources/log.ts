@@ -5,11 +5,10 @@
  */
 import * as z from 'zod/mini';
 
-import { never } from '../core/collection.ts';
+import { initialVersion, nextVersion, type Version } from '../core/version.ts';
 import {
   accepted,
   eventHead,
-  nextVersion,
   type Context,
   type DecisionOf,
   type EffectOf,
@@ -17,13 +16,12 @@ import {
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
-import type { Version } from '../core/etag.ts';
-import { ok } from '../core/problem.ts';
-import type { RouteOf } from '../core/route.ts';
+import { ok } from '../problem.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { commandRoute, itemRoute } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { commandRoute, itemRoute } from './shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
@@ -120,7 +118,7 @@ export function loadLogs({
 }): Pick<Snapshot, 'logs'> {
   const { last_flushed, ...facts } = logs;
   const at = last_flushed === undefined ? undefined : parseInstant(last_flushed);
-  return { logs: { version: never, ...(at === undefined ? {} : { last_flushed: at }), facts } };
+  return { logs: { version: initialVersion, ...(at === undefined ? {} : { last_flushed: at }), facts } };
 }
 
 /** Writes the part of a document that tells of logging. @internal */

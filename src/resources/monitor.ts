@@ -5,7 +5,8 @@
  */
 import * as z from 'zod/mini';
 
-import { never, type Entity } from '../core/collection.ts';
+import { initialVersion } from '../core/version.ts';
+import type { Entity } from '../core/collection.ts';
 import type {
   Context,
   DecisionOf,
@@ -15,20 +16,25 @@ import type {
   EventRow,
   EventTable,
 } from '../core/decision.ts';
-import type { DocumentPart } from '../core/kind.ts';
+import type { DocumentPart } from '../core/field.ts';
 import { defineLifecycle } from '../core/lifecycle.ts';
 import { nameKey } from '../core/name.ts';
-import type { ObservationTable } from '../core/observation.ts';
-import type { Operation } from '../core/patch.ts';
+import type { ReportTable } from '../core/report.ts';
+import type { Operation } from '../json/patch.ts';
 import { definePatchView } from '../core/patch-view.ts';
-import type { RouteOf } from '../core/route.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { patchRoute, readRoutes, stepRoutes } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { patchRoute, readRoutes, lifecycleRoutes } from './shared/route.ts';
 import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { decideStep, patchAsGiven, revertUpdate } from '../snapshot/transition.ts';
-import type { Patchable, Startable } from '../snapshot/transition.ts';
+import {
+  decideLifecycle,
+  patchAsGiven,
+  revertUpdate,
+  type Patchable,
+  type Startable,
+} from './shared/transition.ts';
 
 /**
  * The states of a monitor. `failed` is only ever reported by the host.
@@ -109,8 +115,8 @@ export type MonitorEvent = OfMonitor &
  *
  * @public
  */
-export interface MonitorObservation {
-  /** Says what kind of observation it is. */
+export interface MonitorReport {
+  /** Says what kind of report it is. */
   readonly type: 'monitor.failed';
   /** Name of the monitor. */
   readonly monitor: string;
@@ -186,7 +192,7 @@ export const monitorDocument: DocumentPart<Monitor, z.infer<typeof documentShape
   load: ({ name, module, state = 'started', ...rest }) => ({
     name,
     key: nameKey(name),
-    version: never,
+    version: initialVersion,
     module,
     state,
     settings: { ...defaults, ...rest },
@@ -233,7 +239,7 @@ export const monitorEvents: EventTable<Snapshot, MonitorEvent> = {
 };
 
 /** @internal */
-export const monitorObservations: ObservationTable<Snapshot, MonitorObservation, MonitorEvent> = {
+export const monitorReports: ReportTable<Snapshot, MonitorReport, MonitorEvent> = {
   'monitor.failed': {
     shape: z.strictObject({ type: z.literal('monitor.failed'), monitor: shape.text(255) }),
     event(snapshot, { type, monitor }, at) {
@@ -302,7 +308,7 @@ const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEff
  * @public
  */
 export function startMonitor(snapshot: Snapshot, name: string, context: Context): MonitorDecision {
-  return decideStep(machine, 'start', snapshot, name, context);
+  return decideLifecycle(machine, 'start', snapshot, name, context);
 }
 
 /**
@@ -324,7 +330,7 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
  * @public
  */
 export function stopMonitor(snapshot: Snapshot, name: string, context: Context): MonitorDecision {
-  return decideStep(machine, 'stop', snapshot, name, context);
+  return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
 
 /**
@@ -365,6 +371,6 @@ export const monitorRoutes: readonly RouteOf<Snapshot, MonitorEvent, MonitorEffe
     represent: (_snapshot, monitor) => toMonitorRepresentation(monitor),
     version: (_snapshot, monitor) => monitor.version,
   }),
-  ...stepRoutes('monitors', { start: startMonitor, stop: stopMonitor }),
+  ...lifecycleRoutes('monitors', { start: startMonitor, stop: stopMonitor }),
   patchRoute(patchable, { path: '/monitor/:name', aliases: ['/monitors/:name'] }),
 ];

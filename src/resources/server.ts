@@ -7,21 +7,22 @@
 import { castDraft } from 'immer';
 import * as z from 'zod/mini';
 
-import { never, type Entity } from '../core/collection.ts';
+import { initialVersion } from '../core/version.ts';
+import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf, EffectOf, EffectTable, EventOf, EventTable } from '../core/decision.ts';
-import type { DocumentPart } from '../core/kind.ts';
+import type { DocumentPart } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import type { ObservationTable } from '../core/observation.ts';
-import type { Operation } from '../core/patch.ts';
-import { sameJson } from '../core/pointer.ts';
+import type { ReportTable } from '../core/report.ts';
+import type { Operation } from '../json/patch.ts';
+import { sameJson } from '../json/value.ts';
 import { definePatchView } from '../core/patch-view.ts';
-import type { RouteOf } from '../core/route.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { patchRoute, readRoutes } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { patchRoute, readRoutes } from './shared/route.ts';
 import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { patchAsGiven, revertUpdate, type Patchable } from '../snapshot/transition.ts';
+import { patchAsGiven, revertUpdate, type Patchable } from './shared/transition.ts';
 
 /**
  * The words a status is made of. An empty status means that the server is down.
@@ -118,8 +119,8 @@ export type ServerEvent = OfServer &
  *
  * @public
  */
-export interface ServerObservation {
-  /** Says what kind of observation it is. */
+export interface ServerReport {
+  /** Says what kind of report it is. */
   readonly type: 'server.reported';
   /** Name of the server. */
   readonly server: string;
@@ -188,7 +189,7 @@ export const serverDocument: DocumentPart<Server, z.infer<typeof documentShape>>
   load: ({ name, protocol, address, port, status = [], parameters = {} }) => ({
     name,
     key: nameKey(name),
-    version: never,
+    version: initialVersion,
     protocol,
     settings: { address, port, parameters, state: status },
   }),
@@ -258,7 +259,7 @@ export const serverEvents: EventTable<Snapshot, ServerEvent> = {
 };
 
 /** @internal */
-export const serverObservations: ObservationTable<Snapshot, ServerObservation, ServerEvent> = {
+export const serverReports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
   'server.reported': {
     shape: z.strictObject({
       type: z.literal('server.reported'),

@@ -6,23 +6,37 @@
  */
 import * as z from 'zod/mini';
 
-import { latest, never, type Entity } from '../core/collection.ts';
-import type { Change, Context, DecisionOf, EffectOf, EffectTable } from '../core/decision.ts';
-import type { EventOf, EventRow, EventTable } from '../core/decision.ts';
-import type { DocumentPart } from '../core/kind.ts';
+import { latest, initialVersion } from '../core/version.ts';
+import type { Entity } from '../core/collection.ts';
+import type {
+  Change,
+  Context,
+  DecisionOf,
+  EffectOf,
+  EffectTable,
+  EventOf,
+  EventRow,
+  EventTable,
+} from '../core/decision.ts';
+import type { DocumentPart } from '../core/field.ts';
 import { defineLifecycle } from '../core/lifecycle.ts';
 import { nameKey } from '../core/name.ts';
-import type { ObservationTable } from '../core/observation.ts';
-import type { Operation } from '../core/patch.ts';
-import type { RouteOf } from '../core/route.ts';
+import type { ReportTable } from '../core/report.ts';
+import type { Operation } from '../json/patch.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { patchRoute, readRoutes, stepRoutes, type Readable } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { patchRoute, readRoutes, lifecycleRoutes, type Readable } from './shared/route.ts';
 import { linkOf, touch, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { decideStep, patchAsGiven, revertUpdate } from '../snapshot/transition.ts';
-import type { Patchable, Startable } from '../snapshot/transition.ts';
+import {
+  decideLifecycle,
+  patchAsGiven,
+  revertUpdate,
+  type Patchable,
+  type Startable,
+} from './shared/transition.ts';
 import { optionalSettings, servicePatchView, settings, type ServiceSettings } from './service-settings.ts';
 import { listenerRoute, listenerShape, type Listener } from './listener.ts';
 
@@ -99,8 +113,8 @@ export type ServiceEvent = OfService &
  *
  * @public
  */
-export interface ServiceObservation {
-  /** Says what kind of observation it is. */
+export interface ServiceReport {
+  /** Says what kind of report it is. */
   readonly type: 'service.failed';
   /** Name of the service. */
   readonly service: string;
@@ -179,7 +193,7 @@ export const serviceDocument: DocumentPart<Service, z.infer<typeof documentShape
   }) {
     const settings = { servers: [], router_options: {}, filters: [], ...rest };
     const at = started === undefined ? {} : { started: parseInstant(started) ?? 0 };
-    return { name, key: nameKey(name), version: never, router, state, ...at, listeners, settings };
+    return { name, key: nameKey(name), version: initialVersion, router, state, ...at, listeners, settings };
   },
   save({ name, router, state, started, listeners, settings }) {
     const at = started === undefined ? {} : { started: formatInstant(started) };
@@ -263,7 +277,7 @@ function touchFilters(
 }
 
 /** @internal */
-export const serviceObservations: ObservationTable<Snapshot, ServiceObservation, ServiceEvent> = {
+export const serviceReports: ReportTable<Snapshot, ServiceReport, ServiceEvent> = {
   'service.failed': {
     shape: z.strictObject({ type: z.literal('service.failed'), service: shape.text(255) }),
     event(snapshot, { type, service }, at) {
@@ -322,7 +336,7 @@ const patchable: Patchable<'services', ServiceSettings, ServiceEvent, ServiceEff
  * @public
  */
 export function startService(snapshot: Snapshot, name: string, context: Context): ServiceDecision {
-  return decideStep(machine, 'start', snapshot, name, context);
+  return decideLifecycle(machine, 'start', snapshot, name, context);
 }
 
 /**
@@ -344,7 +358,7 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
  * @public
  */
 export function stopService(snapshot: Snapshot, name: string, context: Context): ServiceDecision {
-  return decideStep(machine, 'stop', snapshot, name, context);
+  return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
 
 /**
@@ -392,5 +406,5 @@ export const serviceRoutes: readonly RouteOf<Snapshot, ServiceEvent, ServiceEffe
   ...readRoutes(readable),
   listenerRoute,
   patchRoute(patchable, { path: '/services/:name', aliases: [] }),
-  ...stepRoutes('services', { start: startService, stop: stopService }),
+  ...lifecycleRoutes('services', { start: startService, stop: stopService }),
 ];

@@ -17,14 +17,14 @@ import {
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
-import { inBatches } from '../core/batch.ts';
+import { inBatches } from './shared/teardown.ts';
 import { linkTo } from '../core/link.ts';
-import type { ObservationTable } from '../core/observation.ts';
-import { ok } from '../core/problem.ts';
-import type { RouteOf } from '../core/route.ts';
+import type { ReportTable } from '../core/report.ts';
+import { ok } from '../problem.ts';
+import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { commandRoute, itemRoute, listing, listRoute } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { commandRoute, itemRoute, listing, listRoute } from './shared/route.ts';
 import type { Session } from '../snapshot/session-table.ts';
 import {
   linkOf,
@@ -83,7 +83,7 @@ export interface SessionFacts extends SessionIdentity {
   readonly user: string;
   /** Client address. */
   readonly address: string;
-  /** The service that the session is on: its name in an observation, its key in an event. */
+  /** The service that the session is on: its name in a report, its key in an event. */
   readonly service: string;
 }
 
@@ -92,7 +92,7 @@ export interface SessionFacts extends SessionIdentity {
  *
  * @public
  */
-export type SessionObservation =
+export type SessionReport =
   | ({ readonly type: 'session.opened' } & SessionFacts)
   | {
       readonly type: 'session.updated';
@@ -202,7 +202,7 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
 export const sessionEffects: EffectTable<SessionEffect> = { 'sessions.close': 'irreversible' };
 
 /** @internal */
-export const sessionObservations: ObservationTable<Snapshot, SessionObservation, SessionEvent> = {
+export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
   'session.opened': {
     shape: z.strictObject({
       type: z.literal('session.opened'),

@@ -5,28 +5,28 @@
  */
 import * as z from 'zod/mini';
 
-import { never, type Entity } from '../core/collection.ts';
+import { initialVersion, nextVersion } from '../core/version.ts';
+import type { Entity } from '../core/collection.ts';
 import {
   accepted,
   eventHead,
-  nextVersion,
   refused,
   type Context,
   type DecisionOf,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
-import type { DocumentPart } from '../core/kind.ts';
+import type { DocumentPart } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
-import { checkJson, type Json } from '../core/json.ts';
+import { copyJson } from '../json/copy.ts';
+import { type Json, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
-import { isObject } from '../core/patch-view.ts';
-import { fail, ok, problem, problemOf, type Fault } from '../core/problem.ts';
-import type { CommandRoute, Protector, RouteOf } from '../core/route.ts';
-import { passwordFault } from '../core/secret.ts';
+import { fail, ok, problem, problemOf, type Fault } from '../problem.ts';
+import type { CommandRoute, RouteOf } from '../http/route.ts';
+import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from '../snapshot/rendering.ts';
-import { collectionRoute, commandRoute } from '../snapshot/route.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { collectionRoute, commandRoute } from './shared/route.ts';
 import { linkOf, lookUp, put, type Snapshot } from '../snapshot/snapshot.ts';
 
 /**
@@ -102,7 +102,7 @@ const documentShape = z.strictObject({
 export const userDocument: DocumentPart<User, NewUser> = {
   shape: documentShape,
   links: {},
-  load: ({ name, passwordHash }) => ({ name, key: nameKey(name), version: never, passwordHash }),
+  load: ({ name, passwordHash }) => ({ name, key: nameKey(name), version: initialVersion, passwordHash }),
   save: ({ name, passwordHash }) => ({ name, passwordHash }),
 };
 
@@ -116,7 +116,7 @@ export const userEvents: EventTable<Snapshot, UserEvent> = {
       return put(
         snapshot,
         'users',
-        Object.freeze({ name, key, version: nextVersion(never, change), passwordHash }),
+        Object.freeze({ name, key, version: nextVersion(initialVersion, change), passwordHash }),
       );
     },
   },
@@ -124,7 +124,7 @@ export const userEvents: EventTable<Snapshot, UserEvent> = {
     origin: 'command',
     revert: 'irreversible',
     evolve(snapshot, { user }, change) {
-      const users = snapshot.users.without(user, nextVersion(never, change));
+      const users = snapshot.users.without(user, nextVersion(initialVersion, change));
       return users === snapshot.users ? snapshot : { ...snapshot, users };
     },
   },
@@ -153,7 +153,7 @@ const resource = '/users';
  * @public
  */
 export function createUser(snapshot: Snapshot, user: NewUser, context: Context): UserDecision {
-  const json = checkJson(user, { depth: 1 });
+  const json = copyJson(user, { depth: 1 });
   if (!json.ok) return refused(snapshot, json.problem, [resource]);
   const parsed = shape.parseShape(documentShape, json.value);
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
@@ -237,12 +237,12 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
   about: '/users',
   summary: 'Creates an admin user.',
   body: { mediaTypes: ['application/json'], shape: bodyShape },
-  async command(_subject, body, protector) {
+  async command(_subject, body, secrets) {
     const parsed = shape.parseShape(bodyShape, body);
-    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, protector)];
+    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
     if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
     const { name, password } = parsed.value;
-    const passwordHash = await protector.hash(password.normalize('NFC'));
+    const passwordHash = await secrets.hash(password.normalize('NFC'));
     if (passwordHash === undefined)
       return fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.');
     return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
@@ -250,10 +250,10 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
 };
 
 /** The shape has said it when the password is missing or no text. */
-function faultsOfPassword(body: Json, protector: Protector): readonly Fault[] {
+function faultsOfPassword(body: Json, secrets: SecretPorts): readonly Fault[] {
   const password = isObject(body) ? body['password'] : undefined;
   if (typeof password !== 'string') return [];
-  const detail = passwordFault(password) ?? protector.objection(password.normalize('NFC'));
+  const detail = passwordFault(password) ?? secrets.objection(password.normalize('NFC'));
   return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
 }
 

@@ -3,26 +3,26 @@
  */
 import type {
   Authenticate,
-  AdminRequest,
   Clock,
   ConfigurationStore,
   GatewayPort,
   Hasher,
-  Secrets,
+  SecretSealer,
 } from '../ports/port.ts';
-import type { Decision, Observation, Step } from '../resources/index.ts';
+import type { AdminRequest } from '../http/message.ts';
+import type { Decision, HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { assemble, partsOf, quietly } from './assembly.ts';
+import { assemble, partsOf, quietly } from './create-admin.ts';
 import { beforeDeadline } from './deadline.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
-import type { Authorize, Handled } from './handler.ts';
+import type { Authorize, Handled } from './handler/handler.ts';
 import { restore } from './history.ts';
 import { noJournal, openJournal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import type { Closes } from './plan.ts';
+import type { Closes } from './handler/plan.ts';
 
 /**
  * What a running administration interface is made of.
@@ -41,7 +41,7 @@ export interface AdminOptions {
   /** Hashes passwords; PBKDF2-SHA-256 by default. */
   readonly hasher?: Hasher;
   /** Seals secrets; by default with a key that lives as long as the process. */
-  readonly secrets?: Secrets;
+  readonly sealer?: SecretSealer;
   /** Finds out who asks; nobody has to say by default. While it is given, the last admin user cannot be deleted. */
   readonly authenticate?: Authenticate;
   /** Decides who may do what; everyone everything by default. */
@@ -101,20 +101,20 @@ export interface Admin {
   /** Answers a request. Never rejects. */
   handle(request: AdminRequest): Promise<Handled>;
   /**
-   * Executes a command: decides, asks the host, settles. Rejects only when the step throws, when it was taken back, or
+   * Executes a command: decides, asks the host, settles. Rejects only when the transition throws, when it was taken back, or
    * with a RangeError when the link of `ifMatch` is not that of a resource.
    */
-  execute(step: Step, options?: ExecuteOptions): Promise<Execution>;
+  execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /** Decides as {@link Admin.execute} would at this moment, says what it would close, and does nothing. */
   plan(
-    step: Step,
+    transition: Transition,
     options?: Omit<ExecuteOptions, 'signal'>,
   ): Decision & {
     /** How many sessions and backend connections would be closed. */
     readonly closes: Closes;
   };
   /** Takes in what the host reports. Synchronous, never queued; what is malformed goes to `onError`. */
-  report(report: Observation | readonly Observation[]): void;
+  report(report: HostReport | readonly HostReport[]): void;
   /**
    * Reads the events, in order, from now on or from where a reader left off.
    *

@@ -1,7 +1,7 @@
 /**
  * Carrying out one effect, until it is known whether the host did it.
  */
-import { EffectRefused } from '../ports/effect-refused.ts';
+import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
 import { beforeDeadline } from './deadline.ts';
@@ -13,7 +13,7 @@ export type EffectOutcome = { readonly done: true } | { readonly done: false; re
 export interface EffectOptions {
   readonly gateway: GatewayPort;
   readonly clock: Clock;
-  readonly operationId: string;
+  readonly commandId: string;
   /** How long the host may take for one call, in milliseconds. */
   readonly deadlineMs: number;
   /** Aborts when nobody waits for the outcome any more. */
@@ -111,8 +111,8 @@ async function inspect(
 
 /** Calls the host and waits for it, but not past the deadline, at which the signal of the call aborts. */
 async function withDeadline(
-  { clock, deadlineMs, operationId }: EffectOptions,
+  { clock, deadlineMs, commandId }: EffectOptions,
   call: (context: EffectContext) => Promise<void>,
 ): Promise<void> {
-  await beforeDeadline(clock, deadlineMs, (signal) => call({ operationId, signal }));
+  await beforeDeadline(clock, deadlineMs, (signal) => call({ commandId, signal }));
 }

@@ -4,9 +4,8 @@
  * Readers pull from one shared ring. A slow reader costs nothing and holds nobody up: when the ring has gone past it,
  * it is told that there is a gap, once, and goes on from the oldest event that is left.
  */
-import type { Json } from '../core/json.ts';
-import { sizeOf } from '../core/pointer.ts';
-import type { Event } from '../resources/index.ts';
+import { type Json, sizeOf } from '../json/value.ts';
+import type { AdminEvent } from '../resources/index.ts';
 
 /**
  * An event, with its place in the order.
@@ -17,7 +16,7 @@ export interface PublishedEvent {
   /** `<revision>.<index>`: the revision that the event made, and its place among the events of that revision. */
   readonly id: string;
   /** The event. */
-  readonly event: Event;
+  readonly event: AdminEvent;
   /** Says that this is no gap. */
   readonly gap?: undefined;
 }
@@ -80,7 +79,7 @@ export class EventLog {
     this.#beginning = beginning;
   }
 
-  append(revision: number, events: readonly Event[]): void {
+  append(revision: number, events: readonly AdminEvent[]): void {
     for (const [index, event] of events.entries()) {
       const id = `${String(revision)}.${String(index)}`;
       const size = sizeOf(event as unknown as Json, mostBytes);

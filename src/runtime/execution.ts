@@ -1,8 +1,8 @@
 /**
  * Executions: what becomes of commands, and how that is said.
  */
-import { problem, type Problem, type ProblemCode } from '../core/problem.ts';
-import type { Decision, Event } from '../resources/index.ts';
+import { problem, type Problem, type ProblemCode } from '../problem.ts';
+import type { Decision, AdminEvent } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
@@ -17,7 +17,7 @@ export type Execution =
       /** The snapshot in which it has. */
       readonly snapshot: Snapshot;
       /** What happened, as it was recorded. */
-      readonly events: readonly Event[];
+      readonly events: readonly AdminEvent[];
     }
   | {
       /** It was so already; nothing was done. */
@@ -31,7 +31,7 @@ export type Execution =
       /** Why, and what stays of it. */
       readonly problem: Problem;
       /** What came true all the same and stays: what the host would not take back. Empty as a rule. */
-      readonly events: readonly Event[];
+      readonly events: readonly AdminEvent[];
     }
   | {
       /**
@@ -41,8 +41,8 @@ export type Execution =
       readonly outcome: 'unknown';
       /** What to do next. */
       readonly problem: Problem;
-      /** Identifies the operation in the events that settle it. */
-      readonly operationId: string;
+      /** Identifies the command in the events that settle it. */
+      readonly commandId: string;
     };
 
 /** What becomes of a command that changes nothing. @internal */
@@ -52,24 +52,24 @@ export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted'
 }
 
 /** What becomes of a command that is refused. @internal */
-export function refusal(code: ProblemCode, detail: string, events: readonly Event[] = []): Execution {
+export function refusal(code: ProblemCode, detail: string, events: readonly AdminEvent[] = []): Execution {
   return { outcome: 'refused', problem: problem(code, detail), events };
 }
 
 /** An earlier command on the resource is not settled. @internal */
 export function inProgress(): Execution {
   return refusal(
-    'operation-in-progress',
+    'command-in-progress',
     'It is not yet known what became of an earlier command on this resource. Try again in a moment.',
   );
 }
 
 /** The host did not say in time. @internal */
-export function outcomeUnknown(operationId: string): Execution {
+export function outcomeUnknown(commandId: string): Execution {
   const detail =
-    `The gateway did not say in time whether it was done (operation ${operationId}). It is being found out: ` +
-    'read the resource again in a moment. An event with the id of this operation will tell.';
-  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), operationId };
+    `The gateway did not say in time whether it was done (command ${commandId}). It is being found out: ` +
+    'read the resource again in a moment. An event with the id of this command will tell.';
+  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), commandId };
 }
 
 const repair = 'Commands are refused until the store is repaired and the gateway restarted; reading goes on.';
@@ -85,17 +85,17 @@ export function storeUnavailable(): Execution {
  * @param held - a sentence that says what that is
  * @internal
  */
-export function doneUnkept(operationId: string, held: string): Execution {
+export function doneUnkept(commandId: string, held: string): Execution {
   const what =
-    `${held} But the configuration store failed before that was kept (operation ` +
-    `${operationId}). It holds now; after a restart the gateway is asked what is in place.`;
-  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), operationId };
+    `${held} But the configuration store failed before that was kept (command ` +
+    `${commandId}). It holds now; after a restart the gateway is asked what is in place.`;
+  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
 }
 
 /** Nothing has come of it yet, but a restart may find it. @internal */
-export function perhapsKept(operationId: string): Execution {
+export function perhapsKept(commandId: string): Execution {
   const what =
-    `The configuration store failed while it kept this (operation ${operationId}). It does not hold now; ` +
+    `The configuration store failed while it kept this (command ${commandId}). It does not hold now; ` +
     'after a restart it may. Look again then.';
-  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), operationId };
+  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
 }

@@ -4,11 +4,9 @@
  * It holds the configuration and the users. What the host only reports is not in it: sessions end with the process,
  * and everything else is reported again.
  */
-import { deepFreeze } from '../core/freeze.ts';
-import type { Json } from '../core/json.ts';
-import { isObject } from '../core/patch-view.ts';
+import { deepFreeze, type Json, isObject } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { effectTable, eventTable, evolve, type Effect, type Event } from '../resources/index.ts';
+import { effectTable, eventTable, evolve, type Effect, type AdminEvent } from '../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
@@ -16,23 +14,23 @@ import { firstOfNextLife } from './life.ts';
 /** A command is about to ask something of the host. @internal */
 interface Intent {
   readonly type: 'intent';
-  /** Identifies the operation. */
-  readonly operation: string;
+  /** Identifies the command. */
+  readonly command: string;
   /** Links of the resources that others must leave alone until it is settled. */
-  readonly touches: readonly string[];
-  readonly events: readonly Event[];
+  readonly resources: readonly string[];
+  readonly events: readonly AdminEvent[];
   readonly effects: readonly Effect[];
 }
 
 /** Facts, as they were recorded. @internal */
 interface Settlement {
   readonly type: 'settlement';
-  readonly operation: string;
+  readonly command: string;
   /** The revision of the snapshot when this was written down: the facts make a later one. */
   readonly revision: number;
   /** What has happened; empty when nothing has. */
-  readonly events: readonly Event[];
-  /** Whether the operation ends with it; a long teardown settles in several parts. */
+  readonly events: readonly AdminEvent[];
+  /** Whether the command ends with it; a long teardown settles in several parts. */
   readonly last: boolean;
 }
 
@@ -45,8 +43,8 @@ interface Mark {
 /** @internal */
 export type JournalRecord = Intent | Settlement | Mark;
 
-/** An operation whose end is not written down. @internal */
-export interface OpenOperation {
+/** An command whose end is not written down. @internal */
+export interface OpenCommand {
   readonly intent: Intent;
   /** How many of its parts have settled. */
   readonly settled: number;
@@ -57,7 +55,7 @@ interface State {
   readonly format: 1;
   readonly revision: number;
   readonly document: GatewayDocument;
-  readonly open: readonly OpenOperation[];
+  readonly open: readonly OpenCommand[];
 }
 
 /**
@@ -66,14 +64,14 @@ interface State {
  * @internal
  */
 export class History {
-  readonly #open: Map<string, OpenOperation>;
+  readonly #open: Map<string, OpenCommand>;
   #snapshot: Snapshot;
   #revision: number;
 
-  constructor(snapshot: Snapshot, revision = 0, open: readonly OpenOperation[] = []) {
+  constructor(snapshot: Snapshot, revision = 0, open: readonly OpenCommand[] = []) {
     this.#snapshot = snapshot;
     this.#revision = revision;
-    this.#open = new Map(open.map((operation) => [operation.intent.operation, operation]));
+    this.#open = new Map(open.map((command) => [command.intent.command, command]));
   }
 
   /** The configuration with the recorded facts. */
@@ -86,30 +84,30 @@ export class History {
     return this.#revision;
   }
 
-  /** The operations whose end is not written down, in the order in which they began. */
-  get open(): readonly OpenOperation[] {
+  /** The commands whose end is not written down, in the order in which they began. */
+  get open(): readonly OpenCommand[] {
     return [...this.#open.values()];
   }
 
   /** @throws whatever `take` would throw for the facts of a record: then nobody could read the journal any more */
   check(record: JournalRecord): void {
     if (record.type === 'mark') return;
-    // The facts of an operation were checked with its intent.
-    if (record.type === 'settlement' && this.#open.has(record.operation)) return;
+    // The facts of an command were checked with its intent.
+    if (record.type === 'settlement' && this.#open.has(record.command)) return;
     evolve(this.#snapshot, record.events);
   }
 
   take(record: JournalRecord): void {
     if (record.type === 'intent') {
-      this.#open.set(record.operation, { intent: record, settled: 0 });
+      this.#open.set(record.command, { intent: record, settled: 0 });
       return;
     }
     this.#revision = record.revision;
     if (record.type === 'mark') return;
     this.#snapshot = evolve(this.#snapshot, record.events);
-    const open = this.#open.get(record.operation);
-    if (record.last) this.#open.delete(record.operation);
-    else if (open !== undefined) this.#open.set(record.operation, { ...open, settled: open.settled + 1 });
+    const open = this.#open.get(record.command);
+    if (record.last) this.#open.delete(record.command);
+    else if (open !== undefined) this.#open.set(record.command, { ...open, settled: open.settled + 1 });
   }
 
   /** Writes it as what may stand in the place of the records. */
@@ -146,7 +144,7 @@ function begin(
   given: Snapshot,
   document: GatewayDocument,
   revision: number,
-  open: readonly OpenOperation[] = [],
+  open: readonly OpenCommand[] = [],
 ): History {
   const { logs, ...kept } = createSnapshot(withoutProcess(document));
   const { epoch, gateway, threads, tasks, modules } = given;
@@ -190,12 +188,12 @@ type Members = Readonly<Record<string, Json | undefined>>;
 
 /** Whether a record of a type has what it needs. */
 const recordTable: Readonly<Record<JournalRecord['type'], (members: Members) => boolean>> = {
-  intent: ({ operation, touches, events, effects }) =>
-    typeof operation === 'string' &&
-    isList(touches, (link) => typeof link === 'string') &&
+  intent: ({ command, resources, events, effects }) =>
+    typeof command === 'string' &&
+    isList(resources, (link) => typeof link === 'string') &&
     areConsistent(events, effects),
-  settlement: ({ operation, revision, events, last }) =>
-    typeof operation === 'string' &&
+  settlement: ({ command, revision, events, last }) =>
+    typeof command === 'string' &&
     isRevision(revision) &&
     areKnown(eventTable, events) &&
     typeof last === 'boolean',
@@ -215,7 +213,9 @@ function parseRecord(record: Json): JournalRecord {
 /** Whether events and effects are of known types, and there is an effect for each event that needs one. @internal */
 export function areConsistent(events: unknown, effects: unknown): boolean {
   if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
-  const needed = (events as readonly Event[]).filter(({ type }) => eventTable[type].effect !== undefined);
+  const needed = (events as readonly AdminEvent[]).filter(
+    ({ type }) => eventTable[type].effect !== undefined,
+  );
   return needed.length === (effects as readonly Effect[]).length;
 }
 

@@ -4,8 +4,7 @@
  * Records that arrive while the store is busy go to it together, with one wait for the disk: that is all there is to
  * group commit, and it works with every store.
  */
-import type { Json } from '../core/json.ts';
-import { sizeOf } from '../core/pointer.ts';
+import { type Json, sizeOf } from '../json/value.ts';
 import type { Clock, ConfigurationStore } from '../ports/port.ts';
 import { beforeDeadline } from './deadline.ts';
 import type { History, JournalRecord } from './history.ts';

@@ -9,24 +9,24 @@
  */
 export interface Limits {
   /** Bytes of a request body: 1 MiB by default. More is 413. */
-  readonly bodyBytes: number;
+  readonly maxBodyBytes: number;
   /** Bytes of a request target: 8 KiB by default. More is 414. */
-  readonly targetBytes: number;
+  readonly maxTargetBytes: number;
   /** How many arrays and objects of a body may be inside one another: 32 by default. */
-  readonly depth: number;
+  readonly maxBodyDepth: number;
   /** How many commands may wait for others: 1,024 by default. More are 503. */
-  readonly waiting: number;
+  readonly maxQueued: number;
   /**
    * How many commands may be under way at the same time: 1,024 by default. The others wait. Those whose outcome is not
    * known do not count.
    */
-  readonly underWay: number;
+  readonly maxInFlight: number;
   /** How long the host may take for one call, in milliseconds: 10,000 by default. */
   readonly effectDeadlineMs: number;
   /** How long the store may take to keep something, in milliseconds: 30,000 by default. Then it counts as failed. */
   readonly storeDeadlineMs: number;
   /** How many events are kept for readers that come back: 10,000 by default. */
-  readonly events: number;
+  readonly maxEventsKept: number;
 }
 
 /**
@@ -35,14 +35,14 @@ export interface Limits {
  * @public
  */
 export const defaultLimits: Limits = Object.freeze({
-  bodyBytes: 1_048_576,
-  targetBytes: 8192,
-  depth: 32,
-  waiting: 1024,
-  underWay: 1024,
+  maxBodyBytes: 1_048_576,
+  maxTargetBytes: 8192,
+  maxBodyDepth: 32,
+  maxQueued: 1024,
+  maxInFlight: 1024,
   effectDeadlineMs: 10_000,
   storeDeadlineMs: 30_000,
-  events: 10_000,
+  maxEventsKept: 10_000,
 });
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What is wrong in a report of the host.
  */
-import { listFaults, type Fault } from '../core/problem.ts';
+import { listFaults, type Fault } from '../problem.ts';
 
 /**
  * A report of the host has faults. Goes to `onError`; what is sound in the report holds.

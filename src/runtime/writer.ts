@@ -2,11 +2,11 @@
  * The writer: decisions one at a time, intent → effect → settle.
  *
  * Everything that changes the snapshot goes through here. A command is decided on the snapshot as it is when its turn
- * comes. It waits only for commands under way on a resource it touches, so effects on different resources overlap.
+ * comes. It waits only for commands under way on a resource it resources, so effects on different resources overlap.
  */
 import { refused, type Accepted, type Context } from '../core/decision.ts';
-import type { Problem } from '../core/problem.ts';
-import { evolve, type Decision, type Effect, type Event, type Step } from '../resources/index.ts';
+import type { Problem } from '../problem.ts';
+import { evolve, type Decision, type Effect, type AdminEvent, type Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   doneUnkept,
@@ -18,13 +18,13 @@ import {
   storeUnavailable,
   type Execution,
 } from './execution.ts';
-import { areConsistent, type OpenOperation } from './history.ts';
+import { areConsistent, type OpenCommand } from './history.ts';
 import type { Journal } from './journal.ts';
-import { perform, resume, type OperationOptions, type Performed, type Place } from './operation.ts';
+import { perform, resume, type CommandOptions, type Performed, type Place } from './command.ts';
 
 /** A command in the queue. @internal */
-export interface Command {
-  readonly step: Step;
+export interface CommandRequest {
+  readonly transition: Transition;
   readonly actor?: string;
   /** Checked in the turn of the command, before it is decided and after it is known that the resource exists. */
   readonly condition?: (snapshot: Snapshot) => Problem | undefined;
@@ -33,7 +33,7 @@ export interface Command {
 }
 
 /** @internal */
-export interface WriterOptions extends Pick<OperationOptions, 'gateway' | 'clock' | 'deadlineMs'> {
+export interface WriterOptions extends Pick<CommandOptions, 'gateway' | 'clock' | 'deadlineMs'> {
   readonly snapshot: Snapshot;
   readonly journal: Journal;
   /** How many commands may wait. */
@@ -41,19 +41,19 @@ export interface WriterOptions extends Pick<OperationOptions, 'gateway' | 'clock
   /** How many commands may be under way at the same time. */
   readonly underWay: number;
   readonly contextOf: (actor: string | undefined) => Context;
-  readonly publish: (revision: number, events: readonly Event[]) => void;
+  readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
-type Acceptance = Accepted<Snapshot, Event, Effect>;
+type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 
 /** What is under way. */
-interface Operation {
+interface InFlight {
   readonly id: string;
   /** Link of what it is about. */
   readonly resource: string;
   readonly actor?: string;
-  readonly touches: readonly string[];
+  readonly resources: readonly string[];
   /** Whether its events are kept, or nothing is. A fact that needs no effect comes true only by being kept. */
   readonly asks: 'host' | 'nobody';
   /** Whether somebody was told that its outcome is not known. */
@@ -72,11 +72,11 @@ class Unkept extends Error {
 
 /** A command that waits for its turn. */
 interface Entry {
-  readonly command: Command;
+  readonly command: CommandRequest;
   readonly answer: (execution: Execution) => void;
   readonly fail: (error: unknown) => void;
   /** What it touched when it was last looked at. */
-  touches: readonly string[];
+  resources: readonly string[];
 }
 
 /**
@@ -86,7 +86,7 @@ interface Entry {
  */
 export class Writer {
   #snapshot: Snapshot;
-  #operations = 0;
+  #commands = 0;
   #pumping = false;
   readonly #options: WriterOptions;
   readonly #queue = new Set<Entry>();
@@ -107,21 +107,21 @@ export class Writer {
   }
 
   /** Decides as `execute` would at this moment, and does nothing. */
-  decide({ step, actor, condition }: Command): Decision {
+  decide({ transition, actor, condition }: CommandRequest): Decision {
     const snapshot = this.#snapshot;
-    const decision = step(snapshot, this.#options.contextOf(actor));
+    const decision = transition(snapshot, this.#options.contextOf(actor));
     if (decision.outcome === 'refused' && decision.problem.status === 404) return decision;
     const failed = condition?.(snapshot);
-    return failed === undefined ? decision : refused(snapshot, failed, decision.touches);
+    return failed === undefined ? decision : refused(snapshot, failed, decision.resources);
   }
 
   /** Puts a command into the queue. Its signal takes it out again as long as it has not begun. */
-  async execute(command: Command): Promise<Execution> {
+  async execute(command: CommandRequest): Promise<Execution> {
     const { signal } = command;
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) return refusal('closed', 'The administration interface is closed.');
     const { promise, resolve, reject } = withResolvers<Execution>();
-    const entry: Entry = { command, answer: resolve, fail: reject, touches: [] };
+    const entry: Entry = { command, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
       if (this.#queue.delete(entry)) reject(signal?.reason);
     };
@@ -138,23 +138,23 @@ export class Writer {
   }
 
   /** Makes a snapshot the current one, with the facts that made it. */
-  record(next: Snapshot, events: readonly Event[]): void {
+  record(next: Snapshot, events: readonly AdminEvent[]): void {
     this.#snapshot = next;
     this.#options.journal.mark(next.revision);
     this.#options.publish(next.revision, events);
   }
 
   /** Finds out what became of what an earlier life began. Resolves when that is known, or is known to take longer. */
-  resume(open: OpenOperation): Promise<void> {
-    const { operation: id, touches, events } = open.intent;
-    const operation = { ...operationOf(id, { touches, events }, 'host'), announced: true };
+  resume(open: OpenCommand): Promise<void> {
+    const { command: id, resources, events } = open.intent;
+    const inFlight = { ...inFlightOf(id, { resources, events }, 'host'), announced: true };
     const { promise, resolve } = withResolvers<undefined>();
     const onUnknown = (): void => {
       resolve(undefined);
     };
-    this.#track(touches, async () => {
+    this.#track(resources, async () => {
       try {
-        await resume(open, this.#optionsOf(operation, onUnknown));
+        await resume(open, this.#optionsOf(inFlight, onUnknown));
       } catch (error) {
         // Closing leaves it to the next life; a store that fails has said so itself.
         if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
@@ -183,8 +183,8 @@ export class Writer {
     try {
       for (const entry of this.#queue) {
         if (this.#busy.size >= this.#options.underWay) break;
-        const waits = entry.touches.some((link) => blocked.has(link) || this.#held.get(link) === 'busy');
-        if (waits || !this.#takeTurn(entry, blocked)) block(entry.touches, blocked);
+        const waits = entry.resources.some((link) => blocked.has(link) || this.#held.get(link) === 'busy');
+        if (waits || !this.#takeTurn(entry, blocked)) block(entry.resources, blocked);
       }
     } finally {
       this.#pumping = false;
@@ -201,25 +201,25 @@ export class Writer {
       entry.fail(error);
       return this.#queue.delete(entry);
     }
-    // The step may have closed the interface, or taken its own command back.
+    // The transition may have closed the interface, or taken its own command back.
     if (!this.#queue.has(entry)) return true;
-    entry.touches = decision.touches;
+    entry.resources = decision.resources;
     if (this.#options.journal.failed) entry.answer(storeUnavailable());
-    else if (entry.touches.some((link) => this.#held.get(link) === 'unknown')) entry.answer(inProgress());
-    else if (entry.touches.some((link) => blocked.has(link) || this.#held.has(link))) return false;
+    else if (entry.resources.some((link) => this.#held.get(link) === 'unknown')) entry.answer(inProgress());
+    else if (entry.resources.some((link) => blocked.has(link) || this.#held.has(link))) return false;
     else if (decision.outcome === 'accepted') this.#begin(entry, decision);
     else entry.answer(ended(decision));
     return this.#queue.delete(entry);
   }
 
   #begin(entry: Entry, decision: Acceptance): void {
-    this.#operations += 1;
-    const id = `${this.#snapshot.epoch}-${String(this.#operations)}`;
+    this.#commands += 1;
+    const id = `${this.#snapshot.epoch}-${String(this.#commands)}`;
     const asks = decision.effects.length === 0 ? 'nobody' : 'host';
-    const operation = operationOf(id, decision, asks);
-    this.#track(decision.touches, async () => {
+    const inFlight = inFlightOf(id, decision, asks);
+    this.#track(decision.resources, async () => {
       try {
-        entry.answer(await this.#perform(operation, decision, entry.answer));
+        entry.answer(await this.#perform(inFlight, decision, entry.answer));
       } catch (error) {
         entry.fail(error);
       }
@@ -239,13 +239,13 @@ export class Writer {
     this.#underWay.add(done);
   }
 
-  async #perform(operation: Operation, decision: Acceptance, answer: Entry['answer']): Promise<Execution> {
+  async #perform(inFlight: InFlight, decision: Acceptance, answer: Entry['answer']): Promise<Execution> {
     const { journal } = this.#options;
-    const { id, touches } = operation;
+    const { id, resources } = inFlight;
     const { events, effects } = decision;
-    const intent = { type: 'intent', operation: id, touches, events, effects } as const;
+    const intent = { type: 'intent', command: id, resources, events, effects } as const;
     try {
-      if (operation.asks === 'host') await journal.keep(intent, () => undefined);
+      if (inFlight.asks === 'host') await journal.keep(intent, () => undefined);
     } catch (error) {
       if (!journal.failed) throw error;
       return storeUnavailable();
@@ -254,61 +254,65 @@ export class Writer {
       answer(outcomeUnknown(id));
     };
     try {
-      return this.#executionOf(await perform(decision, this.#optionsOf(operation, onUnknown)));
+      return this.#executionOf(await perform(decision, this.#optionsOf(inFlight, onUnknown)));
     } catch (error) {
       if (!(error instanceof Unkept)) throw error;
-      return operation.asks === 'host' ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
+      return inFlight.asks === 'host' ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
     }
   }
 
-  #optionsOf(operation: Operation, onUnknown: () => void): OperationOptions {
+  #optionsOf(inFlight: InFlight, onUnknown: () => void): CommandOptions {
     const { gateway, clock, deadlineMs } = this.#options;
     return {
       gateway,
       clock,
       deadlineMs,
-      operationId: operation.id,
+      commandId: inFlight.id,
       closing: this.#closing.signal,
-      settle: (events, place) => this.#settle(operation, events, place),
+      settle: (events, place) => this.#settle(inFlight, events, place),
       onUnknown: () => {
-        operation.announced = true;
-        this.#hold(operation.touches, 'unknown');
-        this.#busy.delete(operation.touches);
+        inFlight.announced = true;
+        this.#hold(inFlight.resources, 'unknown');
+        this.#busy.delete(inFlight.resources);
         onUnknown();
         this.#pump();
       },
     };
   }
 
-  async #settle(operation: Operation, facts: readonly Event[], place: Place): Promise<readonly Event[]> {
-    const events = this.#recorded(operation, facts, place);
+  async #settle(
+    inFlight: InFlight,
+    facts: readonly AdminEvent[],
+    place: Place,
+  ): Promise<readonly AdminEvent[]> {
+    const events = this.#recorded(inFlight, facts, place);
     // What is not finished stays open in the journal: the next life finds out.
     if (place.at === 'break') return this.#apply(events);
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
     try {
-      const record = { type: 'settlement', operation: operation.id, revision, events, last } as const;
+      const record = { type: 'settlement', command: inFlight.id, revision, events, last } as const;
       return await this.#options.journal.keep(record, () => this.#apply(events));
     } catch (error) {
       if (!this.#options.journal.failed) throw error;
       // What the host has done is so, kept or not, and what is shown must say so.
-      if (operation.asks === 'host') this.#apply(events);
+      if (inFlight.asks === 'host') this.#apply(events);
       if (events.length > 0) throw new Unkept(place);
       return events;
     }
   }
 
-  /** The facts as they go on record: with the time at which they came true, and the operation they belong to. */
-  #recorded(operation: Operation, facts: readonly Event[], place: Place): readonly Event[] {
-    const stamp = { at: this.#options.contextOf(undefined).now, operation: operation.id };
-    const events: Event[] = facts.map((event) => Object.freeze({ ...event, ...stamp }));
-    if (place.at === 'end' && place.refusal !== undefined && operation.announced)
-      events.push(failure(operation, place.refusal, stamp));
+  /** The facts as they go on record: with the time at which they came true, and the inFlight they belong to. */
+  #recorded(inFlight: InFlight, facts: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
+    const stamp = { at: this.#options.contextOf(undefined).now, command: inFlight.id };
+    const events: AdminEvent[] = facts.map((event) => Object.freeze({ ...event, ...stamp }));
+    if (place.at === 'end' && place.refusal !== undefined && inFlight.announced)
+      events.push(failure(inFlight, place.refusal, stamp));
     return Object.freeze(events);
   }
 
   /** The facts are folded over the snapshot as it is now: reports may have changed it since the decision. */
-  #apply(events: readonly Event[]): readonly Event[] {
+  #apply(events: readonly AdminEvent[]): readonly AdminEvent[] {
     if (events.length === 0) return events;
     const before = this.#snapshot;
     const next = evolve(before, events);
@@ -339,17 +343,17 @@ function withResolvers<T>(): {
   return { promise, resolve, reject };
 }
 
-function operationOf(
+function inFlightOf(
   id: string,
-  { touches, events }: Pick<Acceptance, 'touches' | 'events'>,
-  asks: Operation['asks'],
-): Operation {
-  const [{ resource, actor } = { resource: touches[0] ?? '/', actor: undefined }] = events;
-  const operation = { id, resource, touches, asks, announced: false };
-  return actor === undefined ? operation : { ...operation, actor };
+  { resources, events }: Pick<Acceptance, 'resources' | 'events'>,
+  asks: InFlight['asks'],
+): InFlight {
+  const [{ resource, actor } = { resource: resources[0] ?? '/', actor: undefined }] = events;
+  const inFlight = { id, resource, resources, asks, announced: false };
+  return actor === undefined ? inFlight : { ...inFlight, actor };
 }
 
-/** What of an operation holds where its settlement was to be. */
+/** What of an inFlight holds where its settlement was to be. */
 function heldBy(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
@@ -358,31 +362,31 @@ function heldBy(place: Place): string {
   return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway has done it.';
 }
 
-/** Tells those who wait for an operation of unknown outcome that it was not done. */
+/** Tells those who wait for an inFlight of unknown outcome that it was not done. */
 function failure(
-  { resource, actor }: Operation,
+  { resource, actor }: InFlight,
   reason: string,
-  stamp: { readonly at: number; readonly operation: string },
-): Event {
+  stamp: { readonly at: number; readonly command: string },
+): AdminEvent {
   const head = actor === undefined ? { resource } : { actor, resource };
-  return Object.freeze({ type: 'operation.failed' as const, ...head, ...stamp, reason });
+  return Object.freeze({ type: 'command.failed' as const, ...head, ...stamp, reason });
 }
 
 /**
- * A step that is not a transition, such as an async function, must not stop the queue for everyone; an event of unknown
+ * A function that is no transition, such as an async one, must not stop the queue for everyone; an event of unknown
  * type must not get into the journal, which nobody could read then.
  */
 function assertDecision(decision: unknown): void {
-  const { outcome, touches, events, effects } = (decision ?? {}) as Partial<Acceptance>;
-  if (!Array.isArray(touches) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
-    throw new TypeError('A step must answer with a decision at once: it cannot be an async function');
+  const { outcome, resources, events, effects } = (decision ?? {}) as Partial<Acceptance>;
+  if (!Array.isArray(resources) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
+    throw new TypeError('A transition must answer with a decision at once: it cannot be an async function');
   }
   if (outcome === 'accepted' && !areConsistent(events, effects))
     throw new TypeError(
-      'A step must make events and effects of known types, an effect for each event that needs one',
+      'A transition must make events and effects of known types, an effect for each event that needs one',
     );
 }
 
-function block(touches: readonly string[], blocked: Set<string>): void {
-  for (const link of touches) blocked.add(link);
+function block(resources: readonly string[], blocked: Set<string>): void {
+  for (const link of resources) blocked.add(link);
 }

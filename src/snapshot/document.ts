@@ -6,14 +6,13 @@
 import * as z from 'zod/mini';
 
 import { Collection, type Entity } from '../core/collection.ts';
-import { isEpoch } from '../core/etag.ts';
-import { deepFreeze } from '../core/freeze.ts';
-import { checkJson, type Json } from '../core/json.ts';
-import type { DocumentPart } from '../core/kind.ts';
+import { isEpoch } from '../core/version.ts';
+import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
+import { copyJson } from '../json/copy.ts';
+import type { DocumentPart } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import { isObject, type JsonObject } from '../core/patch-view.ts';
-import { formatPointer, hasReservedKey, reservedToken } from '../core/pointer.ts';
-import { listFaults, type Fault } from '../core/problem.ts';
+import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
+import { listFaults, type Fault } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import type { FilterParameter, FilterSettings } from '../resources/filter.ts';
@@ -25,7 +24,13 @@ import type { MonitorRepresentation } from '../resources/monitor.ts';
 import type { ServerRepresentation } from '../resources/server.ts';
 import type { ServiceRepresentation } from '../resources/service.ts';
 import type { NewUser } from '../resources/user.ts';
-import { loadSessions, readSessions, saveSessions, totalsOf, type SessionEntry } from './session-document.ts';
+import {
+  loadSessions,
+  readSessions,
+  saveSessions,
+  totalsOf,
+  type SessionDocument,
+} from './session-document.ts';
 import { singular, type Collections, type Snapshot } from './snapshot.ts';
 
 /**
@@ -50,16 +55,16 @@ export interface GatewayDocument {
   readonly servers?: readonly (Partial<ServerRepresentation> &
     Pick<ServerRepresentation, 'name' | 'protocol' | 'address' | 'port'>)[];
   /** The services with their listeners. A service without `state` is started. */
-  readonly services?: readonly ServiceEntry[];
+  readonly services?: readonly ServiceDocument[];
   /** The monitors. A monitor without `state` is started. */
   readonly monitors?: readonly (Partial<MonitorRepresentation> &
     Pick<MonitorRepresentation, 'name' | 'module'>)[];
   /** The filters. The services that use one are derived. */
-  readonly filters?: readonly FilterEntry[];
+  readonly filters?: readonly FilterDocument[];
   /** The admin users with the hashes of their passwords. */
   readonly users?: readonly NewUser[];
   /** The sessions with their connections; times are ISO 8601 instants with an offset. */
-  readonly sessions?: readonly SessionEntry[];
+  readonly sessions?: readonly SessionDocument[];
 }
 
 /**
@@ -67,7 +72,7 @@ export interface GatewayDocument {
  *
  * @public
  */
-export interface ServiceEntry extends Partial<Omit<ServiceRepresentation, 'name' | 'router'>> {
+export interface ServiceDocument extends Partial<Omit<ServiceRepresentation, 'name' | 'router'>> {
   /** Name of the service. */
   readonly name: string;
   /** Name of the router module. */
@@ -83,7 +88,7 @@ export interface ServiceEntry extends Partial<Omit<ServiceRepresentation, 'name'
  *
  * @public
  */
-export interface FilterEntry {
+export interface FilterDocument {
   /** Name of the filter. */
   readonly name: string;
   /** Name of the filter module. */
@@ -154,7 +159,7 @@ export function createSnapshot(
 ): Snapshot {
   if (epoch !== '' && !isEpoch(epoch))
     throw new RangeError('An epoch has 1 to 64 letters, digits, "-" and "_"');
-  const json = checkJson(document, { depth: 32 });
+  const json = copyJson(document, { depth: 32 });
   if (!json.ok) throw new InvalidDocumentError(json.problem.errors ?? [{ pointer: '', ...json.problem }]);
   const loading = load(json.value);
   if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);

@@ -4,13 +4,12 @@
 import * as z from 'zod/mini';
 
 import { Collection } from '../core/collection.ts';
-import type { Json } from '../core/json.ts';
+import { type Json, isObject, type JsonObject } from '../json/value.ts';
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import { isObject, type JsonObject } from '../core/patch-view.ts';
 import { createOwner } from '../core/ordered-map.ts';
-import { formatPointer } from '../core/pointer.ts';
-import type { Fault } from '../core/problem.ts';
+import { formatPointer } from '../json/pointer.ts';
+import type { Fault } from '../problem.ts';
 import { resolveLinks, type FindName } from '../core/reference.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
@@ -29,7 +28,7 @@ import { linkOfKey, type Snapshot } from './snapshot.ts';
  *
  * @public
  */
-export interface SessionEntry {
+export interface SessionDocument {
   /** Session id. */
   readonly id: number;
   /** Descriptive text. */
@@ -45,7 +44,7 @@ export interface SessionEntry {
   /** Idle time, 0 when left out. */
   readonly idle?: number;
   /** Its backend connections, in the order in which they were opened. */
-  readonly connections?: readonly ConnectionEntry[];
+  readonly connections?: readonly ConnectionDocument[];
 }
 
 /**
@@ -53,7 +52,7 @@ export interface SessionEntry {
  *
  * @public
  */
-export interface ConnectionEntry {
+export interface ConnectionDocument {
   /** Its id, unique in its session; given when left out. */
   readonly id?: number;
   /** Descriptive text. */
@@ -213,7 +212,7 @@ export function totalsOf(services: readonly Json[]): ReadonlyMap<string, number>
 }
 
 /** Writes the sessions of a snapshot. @internal */
-export function saveSessions(snapshot: Snapshot): readonly SessionEntry[] {
+export function saveSessions(snapshot: Snapshot): readonly SessionDocument[] {
   return snapshot.sessions
     .range(0, Infinity)
     .map(({ id, state, user, address, service, connected, idle, connections }) => ({

@@ -4,10 +4,11 @@
 import { Immer, type Draft } from 'immer';
 
 import type { Collection, Entity } from '../core/collection.ts';
-import { nextVersion, type Change } from '../core/decision.ts';
+import { nextVersion } from '../core/version.ts';
+import type { Change } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import { fail, ok, type ProblemCode, type Result } from '../core/problem.ts';
+import { fail, ok, type ProblemCode, type Result } from '../problem.ts';
 import type { FindName } from '../core/reference.ts';
 import type { Filter } from '../resources/filter.ts';
 import type { Instance, Module, Task, Threads } from '../resources/gateway.ts';

@@ -6,7 +6,6 @@ import {
   closeServiceSessions,
   closeSession,
   flushLogs,
-  formatPointer,
   patchFilter,
   patchMonitor,
   patchServer,
@@ -20,12 +19,12 @@ import {
   type Decision,
   type Effect,
   type Filter,
-  type Json,
   type Operation,
   type ServerStatusWord,
   type Snapshot,
-  type Step,
+  type Transition,
 } from '../index.ts';
+import { formatPointer, type Json } from '../json/index.ts';
 
 /** An effect with what belongs to it. @internal */
 export interface AuditSubject {
@@ -44,17 +43,18 @@ const context: Context = { now: 0 };
 export function subjectsOf(snapshot: Snapshot): readonly AuditSubject[] {
   const reversible = [...runningSteps(snapshot), ...patchSteps(snapshot)];
   return [
-    ...reversible.flatMap(([step, later]) => reversibleSubject(step(snapshot, context), later)),
-    ...closingSteps(snapshot).flatMap((step) => closingSubjects(step(snapshot, context))),
+    ...reversible.flatMap(([transition, later]) => reversibleSubject(transition(snapshot, context), later)),
+    ...closingTransitions(snapshot).flatMap((transition) => closingSubjects(transition(snapshot, context))),
   ];
 }
 
-function reversibleSubject(decision: Decision, later?: Step): readonly AuditSubject[] {
+function reversibleSubject(decision: Decision, later?: Transition): readonly AuditSubject[] {
   if (decision.outcome !== 'accepted') return [];
   const { events, effects, next } = decision;
   const [[event], [effect]] = [events, effects];
   if (event === undefined || effect === undefined) return [];
-  const effectOf = (step: Step | undefined): Effect | undefined => step && effectsOf(step(next, context))[0];
+  const effectOf = (transition: Transition | undefined): Effect | undefined =>
+    transition && effectsOf(transition(next, context))[0];
   return [{ effect, inverse: effectOf(revert(event)), later: effectOf(later) }];
 }
 
@@ -66,24 +66,24 @@ function effectsOf(decision: Decision): readonly Effect[] {
   return decision.outcome === 'accepted' ? decision.effects : [];
 }
 
-/** A step, and one that may come after it. */
-type Steps = readonly [step: Step, later?: Step];
+/** A transition, and one that may come after it. */
+type Transitions = readonly [transition: Transition, later?: Transition];
 
-function runningSteps({ services, monitors }: Snapshot): readonly Steps[] {
-  const step = (run: typeof startService | typeof startMonitor, name: string): Steps => [
+function runningSteps({ services, monitors }: Snapshot): readonly Transitions[] {
+  const transition = (run: typeof startService | typeof startMonitor, name: string): Transitions => [
     (snapshot, within) => run(snapshot, name, within),
   ];
   return [
     ...Array.from(services, ({ name, state }) =>
-      step(state === 'started' ? stopService : startService, name),
+      transition(state === 'started' ? stopService : startService, name),
     ),
     ...Array.from(monitors, ({ name, state }) =>
-      step(state === 'started' ? stopMonitor : startMonitor, name),
+      transition(state === 'started' ? stopMonitor : startMonitor, name),
     ),
   ];
 }
 
-function patchSteps({ services, servers, monitors, filters }: Snapshot): readonly Steps[] {
+function patchSteps({ services, servers, monitors, filters }: Snapshot): readonly Transitions[] {
   return [
     ...Array.from(
       services,
@@ -119,8 +119,8 @@ function patchSteps({ services, servers, monitors, filters }: Snapshot): readonl
 }
 
 /** Changes of the first two parameters that may be changed. */
-function parameterSteps({ name, settings: { parameters } }: Filter): readonly Steps[] {
-  const [step, later] = Object.entries(parameters)
+function parameterSteps({ name, settings: { parameters } }: Filter): readonly Transitions[] {
+  const [transition, later] = Object.entries(parameters)
     .filter(([, { configurable }]) => configurable)
     .map(([parameter, { value }]) =>
       setting(
@@ -130,17 +130,17 @@ function parameterSteps({ name, settings: { parameters } }: Filter): readonly St
         value === '1' ? '2' : '1',
       ),
     );
-  if (step === undefined) return [];
-  return [later === undefined ? [step] : [step, later]];
+  if (transition === undefined) return [];
+  return [later === undefined ? [transition] : [transition, later]];
 }
 
-/** The step that gives a setting a value. */
+/** The transition that gives a setting a value. */
 function setting(
   patch: (snapshot: Snapshot, name: string, operations: readonly Operation[], within: Context) => Decision,
   name: string,
   path: string,
   value: Json,
-): Step {
+): Transition {
   return (snapshot, within) => patch(snapshot, name, [{ op: 'add', path, value }], within);
 }
 
@@ -153,22 +153,22 @@ function toggled(status: readonly ServerStatusWord[]): readonly ServerStatusWord
   return others.length < status.length ? others : ['maintenance', ...others];
 }
 
-function closingSteps({ services, servers, sessions }: Snapshot): readonly Step[] {
+function closingTransitions({ services, servers, sessions }: Snapshot): readonly Transition[] {
   return [
     ...sessions.range(0, 2).map(
-      ({ id }): Step =>
+      ({ id }): Transition =>
         (snapshot, within) =>
           closeSession(snapshot, id, within),
     ),
     ...Array.from(
       services,
-      ({ name }): Step =>
+      ({ name }): Transition =>
         (snapshot, within) =>
           closeServiceSessions(snapshot, name, within),
     ),
     ...Array.from(
       servers,
-      ({ name }): Step =>
+      ({ name }): Transition =>
         (snapshot, within) =>
           closeServerConnections(snapshot, name, within),
     ),

@@ -190,7 +190,7 @@ async function withGateway(
 function ask(gateway: GatewayPort, subject: AuditSubject): Asked {
   // A port that throws at once is treated as one that rejects.
   const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
-    gateway.apply(effect, { operationId: operationOf(subject, effect), signal });
+    gateway.apply(effect, { commandId: commandOf(subject, effect), signal });
   return {
     subject,
     async apply(effect) {
@@ -207,7 +207,7 @@ function ask(gateway: GatewayPort, subject: AuditSubject): Asked {
     async expect(effect, answer, when) {
       const { signal } = new AbortController();
       const seen: unknown = await gateway.inspect(effect, {
-        operationId: operationOf(subject, effect),
+        commandId: commandOf(subject, effect),
         signal,
       });
       if (seen === answer) return;
@@ -216,8 +216,8 @@ function ask(gateway: GatewayPort, subject: AuditSubject): Asked {
   };
 }
 
-/** A wish and its opposite are of one operation; every other wish is of one of its own. */
-function operationOf({ effect, inverse }: AuditSubject, asked: Effect): string {
+/** A wish and its opposite are of one command; every other wish is of one of its own. */
+function commandOf({ effect, inverse }: AuditSubject, asked: Effect): string {
   return `audit of ${wishOf(asked === inverse ? effect : asked)}`;
 }
 

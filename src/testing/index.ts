@@ -5,7 +5,7 @@
  */
 
 // Let time and chance be what the test says.
-export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from './virtual-clock.ts';
+export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from './clock.ts';
 export { createRandom, type Random } from './random.ts';
 
 // Stand in for the gateway.
@@ -14,16 +14,21 @@ export {
   type ScriptedCall,
   type ScriptedGateway,
   type ScriptedGatewayOptions,
-} from './scripted-gateway.ts';
-export { everyFault, type ApplyFaults, type GatewayFaults, type InspectFaults } from './gateway-fault.ts';
-export type { GatewayTraffic } from './gateway-traffic.ts';
+} from './scripted-gateway/scripted-gateway.ts';
+export {
+  everyFault,
+  type ApplyFaults,
+  type GatewayFaults,
+  type InspectFaults,
+} from './scripted-gateway/fault.ts';
+export type { GatewayTraffic } from './scripted-gateway/traffic.ts';
 export type {
-  SimulatedConnection,
-  SimulatedSession,
-  SimulatedState,
-  SimulatedThing,
-} from './gateway-state.ts';
+  ScriptedConnection,
+  ScriptedSession,
+  ScriptedState,
+  ScriptedThing,
+} from './scripted-gateway/state.ts';
 
 // Audit the ports.
 export { gatewayAudits, type GatewayAudit } from './gateway-audit.ts';
-export { storeAudits, type StoreAudit, type StorePlace } from './store.ts';
+export { storeAudits, type StoreAudit, type StorePlace } from './store-audit.ts';

@@ -91,7 +91,7 @@ export const badBytes: readonly BadInput[] = [
   })),
 ];
 
-const large = { bodyBytes: 16 * 1_048_576 };
+const large = { maxBodyBytes: 16 * 1_048_576 };
 const first20 = (place: (index: number) => string): readonly string[] =>
   Array.from({ length: 20 }, (_, index) => place(index));
 

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   InvalidDocumentError,
-  applyPatch,
   createSnapshot,
   patchFilter,
   patchMonitor,
@@ -18,6 +17,7 @@ import {
   type PublishedEvent,
   type Snapshot,
 } from 'gateway-admin-core';
+import { applyPatch } from 'gateway-admin-core/json';
 import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
 import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 

@@ -46,7 +46,7 @@ describe.each(transportNames)('through %s', (name) => {
     await held.begun;
     await clock.advance(10_000);
     expectProblem(await first, 'outcome-unknown');
-    expectProblem(await send('PUT', stop), 'operation-in-progress');
+    expectProblem(await send('PUT', stop), 'command-in-progress');
     expect((await send('GET', '/services/My-Service')).body).toMatchObject({ state: 'started' });
     held.done();
     await clock.advance(60_000);
@@ -56,7 +56,10 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('too many waiting commands are 503, and say when to come again', async () => {
     const held = hold();
-    const { send } = await open({ gateway: new ScriptedGateway().will(held.apply), limits: { waiting: 1 } });
+    const { send } = await open({
+      gateway: new ScriptedGateway().will(held.apply),
+      limits: { maxQueued: 1 },
+    });
     const first = send('PUT', stop);
     await held.begun;
     const [waits, refused] = [send('PUT', stop), send('PUT', stop)];

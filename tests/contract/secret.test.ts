@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
   createPbkdf2Hasher,
-  createSecrets,
+  createSecretSealer,
   patchService,
   type Effect,
 } from 'gateway-admin-core';
@@ -37,8 +37,8 @@ function expectNoSecret(answers: readonly Answer[]): void {
 
 describe.each(transportNames)('through %s', (name) => {
   it('no answer of any kind has a secret in it', async () => {
-    const secrets = createSecrets();
-    const { admin, gateway, errors } = runAdmin({ secrets });
+    const sealer = createSecretSealer();
+    const { admin, gateway, errors } = runAdmin({ sealer });
     const transport = await transports[name](admin);
     const answers: Answer[] = [];
     const send = async (method: string, target: string, body?: string): Promise<Answer> => {
@@ -50,7 +50,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await send('PATCH', `${service}?dry_run=true`, setPassword)).status).toBe(200);
     expect((await send('PATCH', service, setPassword)).status).toBe(200);
     const sealed = admin.snapshot.services.get('my-service')?.settings.passwordSealed ?? '';
-    expect(await secrets.open(sealed)).toBe(password);
+    expect(await sealer.open(sealed)).toBe(password);
     expect((await send('PUT', '/users', JSON.stringify({ name: 'joan', password }))).status).toBe(204);
     expect(admin.snapshot.users.get('joan')?.passwordHash).not.toContain(password);
     for (const op of ['test', 'add', 'remove', 'copy', 'move', 'paint']) {
@@ -124,12 +124,12 @@ describe('what is streamed to readers', () => {
 
 describe('the host', () => {
   it('opens what it was sent, and gets nothing else', async () => {
-    const secrets = createSecrets();
-    const { admin, gateway } = runAdmin({ secrets });
+    const sealer = createSecretSealer();
+    const { admin, gateway } = runAdmin({ sealer });
     const transport = await transports.core(admin);
     await transport.send('PATCH', '/services/My-Service', { headers: json, body: setPassword });
     const [effect] = gateway.asked as readonly Extract<Effect, { readonly type: 'service.update' }>[];
-    expect(await secrets.open(effect?.after.passwordSealed ?? '')).toBe(password);
+    expect(await sealer.open(effect?.after.passwordSealed ?? '')).toBe(password);
     expect(effect?.operations).toMatchObject([{ path: '/passwordSealed' }]);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { Collection, latest, never, type Entity } from '../../src/core/collection.ts';
+import { Collection, type Entity } from '../../src/core/collection.ts';
+import { latest, initialVersion } from '../../src/core/version.ts';
 import { nameKey } from '../../src/core/name.ts';
 
 const entity = (name: string, revision = 0): Entity =>
@@ -48,7 +49,7 @@ describe('a collection', () => {
     const three = two.without('b', { command: 6, live: 6 });
     expect([one.size, two.size, three.size]).toEqual([2, 2, 1]);
     expect(one.get('a')?.version.command).toBe(0);
-    expect(one.version).toEqual(never);
+    expect(one.version).toEqual(initialVersion);
     expect([...one][1]).toBe([...two][1]);
     expect(Object.isFrozen(one) && Object.isFrozen(three)).toBe(true);
   });

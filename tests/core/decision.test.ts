@@ -6,7 +6,6 @@ import {
   beginFold,
   eventHead,
   fold,
-  nextVersion,
   refused,
   sequenceFor,
   unchanged,
@@ -14,10 +13,11 @@ import {
   type EffectTable,
   type EventOf,
   type EventTable,
-  type StepOf,
+  type TransitionOf,
 } from '../../src/core/decision.ts';
+import { nextVersion } from '../../src/core/version.ts';
 import { createOwner } from '../../src/core/ordered-map.ts';
-import { problem } from '../../src/core/problem.ts';
+import { problem } from '../../src/problem.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
 /** A toy: a tank that can be filled, drained, and seen to leak. */
@@ -31,7 +31,7 @@ interface OfLitres {
 }
 type TankEvent = (EventOf<'filled' | 'leaked'> & OfLitres) | EventOf<'drained'>;
 type TankEffect = (EffectOf<'fill' | 'pump'> & OfLitres) | EffectOf<'drain'>;
-type TankStep = StepOf<Tank, TankEvent, TankEffect>;
+type TankStep = TransitionOf<Tank, TankEvent, TankEffect>;
 
 const events: EventTable<Tank, TankEvent> = {
   filled: {
@@ -155,7 +155,7 @@ describe('accepted', () => {
     expect(thawedPlaces(decision.events)).toEqual([]);
     expect(thawedPlaces(decision.effects)).toEqual([]);
     expect(decision.next).toEqual({ revision: 8, litres: 3 });
-    expect(decision.touches).toEqual([resource, '/litres/3']);
+    expect(decision.resources).toEqual([resource, '/litres/3']);
   });
 });
 
@@ -177,33 +177,33 @@ describe('nextVersion', () => {
 });
 
 describe('a sequence', () => {
-  it('is one change with all facts and wishes in order, each step on what the one before it left', () => {
+  it('is one change with all facts and wishes in order, each transition on what the one before it left', () => {
     const decision = sequence(fill(60), fill(0), fill(40))(empty, now);
     expect(decision).toMatchObject({
       outcome: 'accepted',
       next: { revision: 8, litres: 100 },
       events: [{ litres: 60 }, { litres: 40 }],
       effects: [{ litres: 60 }, { litres: 40 }],
-      touches: [resource, '/litres/60', '/litres/40'],
+      resources: [resource, '/litres/60', '/litres/40'],
     });
   });
 
-  it('is refused as a whole when a step is, says which one, and gives the state back', () => {
+  it('is refused as a whole when a transition is, says which one, and gives the state back', () => {
     const decision = sequence(fill(60), fill(60))(empty, now);
-    expect(decision).toMatchObject({ outcome: 'refused', touches: [resource, '/litres/60'] });
+    expect(decision).toMatchObject({ outcome: 'refused', resources: [resource, '/litres/60'] });
     expect(decision.next).toBe(empty);
     if (decision.outcome !== 'refused') throw new Error('It was not refused');
-    expect(decision.problem).toEqual({ ...full, detail: 'Step 2 of the sequence: It is full.' });
+    expect(decision.problem).toEqual({ ...full, detail: 'Transition 2 of the sequence: It is full.' });
   });
 
-  it('is unchanged when no step changes anything', () => {
+  it('is unchanged when no transition changes anything', () => {
     const decision = sequence(fill(0), fill(0))(empty, now);
-    expect(decision).toEqual({ outcome: 'unchanged', next: empty, touches: [resource] });
+    expect(decision).toEqual({ outcome: 'unchanged', next: empty, resources: [resource] });
     expect(decision.next).toBe(empty);
-    expect(sequence()(empty, now)).toEqual({ outcome: 'unchanged', next: empty, touches: [] });
+    expect(sequence()(empty, now)).toEqual({ outcome: 'unchanged', next: empty, resources: [] });
   });
 
-  it('takes one step that cannot be taken back, as the last that asks the host for anything', () => {
+  it('takes one transition that cannot be taken back, as the last that asks the host for anything', () => {
     expect(sequence(fill(1), drain)(empty, now).outcome).toBe('accepted');
     expect(sequence(drain, note)(empty, now).outcome).toBe('accepted');
     expect(sequence(drain, fill(0))(empty, now).outcome).toBe('accepted');
@@ -213,9 +213,9 @@ describe('a sequence', () => {
     ['drain, fill', [drain, fill(1)]],
     ['drain, drain', [drain, drain]],
     ['fill, drain, fill', [fill(1), drain, fill(1)]],
-  ] as const)('throws a RangeError for %s', (_what, steps) => {
-    expect(() => sequence(...steps)(empty, now)).toThrow(RangeError);
-    expect(() => sequence(...steps)(empty, now)).toThrow(/"drain" cannot be taken back/);
+  ] as const)('throws a RangeError for %s', (_what, transitions) => {
+    expect(() => sequence(...transitions)(empty, now)).toThrow(RangeError);
+    expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be taken back/);
   });
 
   it('can be part of another one', () => {

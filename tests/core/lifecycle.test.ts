@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  canStep,
+  canTransition,
   defineLifecycle,
   monitorLifecycle,
   serviceLifecycle,
-  stepLifecycle,
+  nextState,
   type Lifecycle,
 } from 'gateway-admin-core';
 
@@ -35,18 +35,18 @@ describe.each(machines)('the lifecycle of a %s', (_name, lifecycle) => {
   it('gives the same when a command is given twice', () => {
     for (const state of states) {
       for (const command of commands) {
-        const once = stepLifecycle(lifecycle, state, command);
-        expect(stepLifecycle(lifecycle, once, command)).toBe(once);
-        expect(canStep(lifecycle, once, command)).toBe(false);
-        expect(canStep(lifecycle, state, command)).toBe(once !== state);
+        const once = nextState(lifecycle, state, command);
+        expect(nextState(lifecycle, once, command)).toBe(once);
+        expect(canTransition(lifecycle, once, command)).toBe(false);
+        expect(canTransition(lifecycle, state, command)).toBe(once !== state);
       }
     }
   });
 
   it('lets no command lead to failure, and start lead out of it', () => {
     for (const state of states) {
-      expect(stepLifecycle(lifecycle, state, 'start')).toBe('started');
-      expect(stepLifecycle(lifecycle, state, 'stop')).toBe(state === 'failed' ? 'failed' : 'stopped');
+      expect(nextState(lifecycle, state, 'start')).toBe('started');
+      expect(nextState(lifecycle, state, 'stop')).toBe(state === 'failed' ? 'failed' : 'stopped');
     }
   });
 });
@@ -60,13 +60,9 @@ describe('defineLifecycle', () => {
 
   it('gives a frozen machine of any states and commands', () => {
     expect(thawedPlaces(light)).toEqual([]);
-    const three = stepLifecycle(
-      light,
-      stepLifecycle(light, stepLifecycle(light, 'red', 'next'), 'next'),
-      'next',
-    );
+    const three = nextState(light, nextState(light, nextState(light, 'red', 'next'), 'next'), 'next');
     expect(three).toBe('red');
-    expect(canStep(light, 'amber', 'flash')).toBe(false);
-    expect(canStep(light, 'amber', 'next')).toBe(true);
+    expect(canTransition(light, 'amber', 'flash')).toBe(false);
+    expect(canTransition(light, 'amber', 'next')).toBe(true);
   });
 });

@@ -2,16 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as z from 'zod/mini';
 
-import type { Json } from '../../src/core/json.ts';
-import { parseOperations, type Operation } from '../../src/core/patch.ts';
-import {
-  definePatchView,
-  patchSettings,
-  sealOperations,
-  type JsonObject,
-} from '../../src/core/patch-view.ts';
+import type { Json, JsonObject } from '../../src/json/value.ts';
+import { parseOperations, type Operation } from '../../src/json/patch.ts';
+import { definePatchView, patchSettings, sealOperations } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
-import type { Result } from '../../src/core/problem.ts';
+import type { Result } from '../../src/problem.ts';
 
 /** A toy: a house with an owner, guests who are linked, and a key that nobody may read. */
 interface House {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { Json } from '../../src/core/json.ts';
-import { isSealed, passwordFault, withoutSecrets } from '../../src/core/secret.ts';
+import type { Json } from '../../src/json/value.ts';
+import { isSealed, passwordFault, redactSecrets } from '../../src/core/secret.ts';
 
-describe('withoutSecrets', () => {
+describe('redactSecrets', () => {
   it('leaves no hash and no sealed text wherever they stand, and everything else', () => {
     const secret = 'planted-secret';
     const plain = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
@@ -26,10 +26,10 @@ describe('withoutSecrets', () => {
     }));
     fc.assert(
       fc.property(tree, (value) => {
-        expect(JSON.stringify(withoutSecrets(value))).not.toContain(secret);
+        expect(JSON.stringify(redactSecrets(value))).not.toContain(secret);
       }),
     );
-    fc.assert(fc.property(plain, (value) => expect(withoutSecrets(value)).toEqual(value)));
+    fc.assert(fc.property(plain, (value) => expect(redactSecrets(value)).toEqual(value)));
   });
 
   it('names a secret as clients do, takes its value out of operations, and leaves those on others', () => {
@@ -38,7 +38,7 @@ describe('withoutSecrets', () => {
       { op: 'remove', path: '/passwordSealed' },
       { op: 'replace', path: '/user', value: 'x' },
     ];
-    expect(withoutSecrets(operations)).toEqual([
+    expect(redactSecrets(operations)).toEqual([
       { op: 'replace', path: '/password' },
       { op: 'remove', path: '/password' },
       { op: 'replace', path: '/user', value: 'x' },
@@ -50,7 +50,7 @@ describe('withoutSecrets', () => {
       passwordHash: 'x',
       inner: Object.freeze([Object.freeze({ passwordSealed: 'y' })]),
     });
-    expect(withoutSecrets(given)).toEqual({ inner: [{}] });
+    expect(redactSecrets(given)).toEqual({ inner: [{}] });
     expect(given.passwordHash).toBe('x');
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { Json } from '../../src/core/json.ts';
-import { applyPatch } from '../../src/core/patch.ts';
+import type { Json } from '../../src/json/value.ts';
+import { applyPatch } from '../../src/json/patch.ts';
 import { invertUpdate, mergeUpdate, type Update } from '../../src/core/update.ts';
 
 type Settings = Readonly<Record<string, Json>>;

@@ -14,10 +14,10 @@ import {
   startService,
   stopMonitor,
   stopService,
-  type Event,
-  type Observation,
+  type AdminEvent,
+  type HostReport,
   type Operation,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { eventTable } from '../../src/resources/index.ts';
@@ -43,7 +43,7 @@ function tableWith(first: string): Table {
 
 const add = (path: string, value: string | number): readonly Operation[] => [{ op: 'add', path, value }];
 
-const steps: readonly Step[] = [
+const transitions: readonly Transition[] = [
   (snapshot, context) => stopService(snapshot, 'My Service', context),
   (snapshot, context) => startService(snapshot, 'My Service', context),
   (snapshot, context) => patchService(snapshot, 'My Service', add('/max_connection', 7), context),
@@ -60,7 +60,7 @@ const steps: readonly Step[] = [
 ];
 
 const facts = { state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 7 };
-const report: readonly Observation[] = [
+const report: readonly HostReport[] = [
   { type: 'session.opened', id: 77, ...facts },
   { type: 'session.updated', id: 77, state: 'd' },
   { type: 'connection.opened', session: 77, id: 1, server: 'db-serv-1', role: 'e', state: 'f' },
@@ -73,17 +73,17 @@ const report: readonly Observation[] = [
 ];
 
 /** One event of each type, from a gateway that does everything at first, and then does not say that it did nothing. */
-async function oneOfEach(): Promise<ReadonlyMap<string, Event>> {
+async function oneOfEach(): Promise<ReadonlyMap<string, AdminEvent>> {
   const gateway = new ScriptedGateway();
   const { admin, clock } = runAdmin({ gateway });
   const reader = admin.events();
-  for (const step of steps) await admin.execute(step, { actor: 'ada' });
+  for (const transition of transitions) await admin.execute(transition, { actor: 'ada' });
   admin.report(report);
   gateway.will(reject()).willSee(new Error('I cannot see.'), 'not-in-place');
   await admin.execute(flushLogs, { actor: 'ada' });
   await clock.advance(1000);
   await admin.close();
-  const events = new Map<string, Event>();
+  const events = new Map<string, AdminEvent>();
   for await (const item of reader) if ('event' in item) events.set(item.event.type, item.event);
   return events;
 }
@@ -95,13 +95,13 @@ describe('the table of events', () => {
 
   it.each(rows)('says of $type which members it has', async ({ type, members, from }) => {
     const event = (await oneOfEach()).get(type);
-    const expected = from === 'command' ? common : common.filter((name) => !/^(actor|operation)$/.test(name));
+    const expected = from === 'command' ? common : common.filter((name) => !/^(actor|command)$/.test(name));
     expect(Object.keys(event ?? {}).toSorted()).toEqual([...expected, ...members].toSorted());
   });
 
   it.each(rows)('says of $type where it comes from and whether it can be undone', ({ type, from, undo }) => {
-    const { origin } = eventTable[type as Event['type']];
-    const isRevertible = canRevert({ type, at: 0, resource: '/' } as Event);
+    const { origin } = eventTable[type as AdminEvent['type']];
+    const isRevertible = canRevert({ type, at: 0, resource: '/' } as AdminEvent);
     expect([from, undo]).toEqual([origin, isRevertible ? 'yes' : 'no']);
   });
 });

@@ -6,7 +6,7 @@ import {
   stopMonitor,
   stopService,
   type GatewayPort,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
@@ -123,7 +123,7 @@ async function keepAndFail(keep: () => Promise<string>): Promise<never> {
 const newcomer: Look = ({ snapshot }) =>
   snapshot.users.find('newcomer') === undefined ? 'absent' : 'present';
 
-const stopBoth: Step = sequence(
+const stopBoth: Transition = sequence(
   (snapshot, context) => stopService(snapshot, 'Sales', context),
   (snapshot, context) => stopMonitor(snapshot, 'Main', context),
 );

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { defaultLimits } from 'gateway-admin-core';
 
-import { connectionObservations } from '../../src/resources/connection.ts';
+import { connectionReports } from '../../src/resources/connection.ts';
 import { effectTable } from '../../src/resources/index.ts';
-import { monitorObservations } from '../../src/resources/monitor.ts';
-import { serverObservations } from '../../src/resources/server.ts';
-import { serviceObservations } from '../../src/resources/service.ts';
-import { sessionObservations } from '../../src/resources/session.ts';
+import { monitorReports } from '../../src/resources/monitor.ts';
+import { serverReports } from '../../src/resources/server.ts';
+import { serviceReports } from '../../src/resources/service.ts';
+import { sessionReports } from '../../src/resources/session.ts';
 import { read } from '../support/project.ts';
 import { codesOf, tablesOf } from './table.ts';
 
@@ -38,17 +38,17 @@ describe('the table of effects', () => {
   });
 });
 
-describe('the table of observations', () => {
+describe('the table of reports', () => {
   it('has a row for each type, with its members', () => {
     const table = Object.entries({
-      ...sessionObservations,
-      ...connectionObservations,
-      ...serverObservations,
-      ...serviceObservations,
-      ...monitorObservations,
+      ...sessionReports,
+      ...connectionReports,
+      ...serverReports,
+      ...serviceReports,
+      ...monitorReports,
     }).map(([type, { shape }]) => [type, ...Object.keys((shape as unknown as { shape: object }).shape)]);
-    const types = column('docs/ports.md', 'Observation', 0);
-    const members = column('docs/ports.md', 'Observation', 1);
+    const types = column('docs/ports.md', 'Report', 0);
+    const members = column('docs/ports.md', 'Report', 1);
     const rows = types.map(([type = ''], at) => [type, 'type', ...(members[at] ?? [])]);
     const sorted = (each: readonly string[]): readonly string[] => [
       each[0] ?? '',

@@ -15,10 +15,6 @@ describe('the sources', () => {
     expect(sources).not.toHaveLength(0);
   });
 
-  it.each(sources)('%s has at most 400 lines', (path) => {
-    expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(400);
-  });
-
   it.each(sources)('%s says at its top what it is about', (path) => {
     // A comment of its own: what follows is an empty line or an import, not the thing that it would document.
     expect(read(path)).toMatch(/^\/\*\*\n(?: \*.*\n)+? \*\/\n(?:\n|import |export \{|export (?:type )?\*)/);

@@ -5,7 +5,8 @@ import { passwordFault } from '../../src/core/secret.ts';
 import { createSnapshot, type Snapshot } from '../../src/index.ts';
 import { createBasicAuthentication } from '../../src/ports/basic-authentication.ts';
 import { createPbkdf2Hasher } from '../../src/ports/pbkdf2-hasher.ts';
-import type { AdminRequest, Authenticate, Hasher } from '../../src/ports/port.ts';
+import type { AdminRequest } from '../../src/http/message.ts';
+import type { Authenticate, Hasher } from '../../src/ports/port.ts';
 
 const hasher = createPbkdf2Hasher({ rounds: 1 });
 

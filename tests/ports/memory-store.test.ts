@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { StoreConflictError, createMemoryStore } from 'gateway-admin-core';
 
-import { storeAudits } from '../../src/testing/store.ts';
+import { storeAudits } from '../../src/testing/store-audit.ts';
 
 const audits = storeAudits(() => {
   const store = createMemoryStore();

@@ -81,7 +81,7 @@ describe('verify', () => {
     ['a short hash', known.slice(0, -1)],
     ['a cost of one', known.replace('ln=2', 'ln=0')],
     ['a cost with a leading zero', known.replace('ln=2', 'ln=02')],
-    ['a cost that is too high by one step', known.replace('ln=2', 'ln=21')],
+    ['a cost that is too high by one transition', known.replace('ln=2', 'ln=21')],
     ['an absurd cost', known.replace('ln=2', 'ln=999')],
     ['another block size', known.replace('r=8', 'r=80000')],
     ['another parallelization', known.replace('p=1', 'p=2')],

@@ -5,17 +5,17 @@ import {
   stopService,
   type Decision,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { sampleSnapshot } from '../support/document.ts';
 import { expectDecision, someTime } from '../support/expect-decision.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 
 /** The stop, with something wrong about it. */
-function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Step {
+function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Transition {
   return (snapshot, context) => {
     const decision = stop(snapshot, context);
     if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
@@ -23,7 +23,7 @@ function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Ste
   };
 }
 
-const next = (change: (decision: Accepted, snapshot: Snapshot) => object): Step =>
+const next = (change: (decision: Accepted, snapshot: Snapshot) => object): Transition =>
   spoiled((decision, snapshot) => ({
     next: Object.freeze({ ...decision.next, ...change(decision, snapshot) }),
   }));
@@ -34,7 +34,7 @@ describe('expectDecision', () => {
   });
 
   let calls = 0;
-  it.each<[string, Step]>([
+  it.each<[string, Transition]>([
     [
       'gives another answer the second time',
       (snapshot, context) => flushLogs(snapshot, { ...context, now: (calls += 1) }),
@@ -48,7 +48,7 @@ describe('expectDecision', () => {
     ],
     [
       'gives another object when nothing changes',
-      (snapshot) => ({ outcome: 'unchanged', next: { ...snapshot }, touches: [] }),
+      (snapshot) => ({ outcome: 'unchanged', next: { ...snapshot }, resources: [] }),
     ],
     ['has a next snapshot that is not frozen', spoiled(({ next: after }) => ({ next: { ...after } }))],
     ['has events that are not frozen', spoiled(({ events }) => ({ events: [{ ...events[0] }] }))],
@@ -98,7 +98,7 @@ describe('expectDecision', () => {
 
   it('fails a transition that changes what it was given', () => {
     const thawed = { ...sampleSnapshot() };
-    const vandal: Step = (snapshot, context) => {
+    const vandal: Transition = (snapshot, context) => {
       Object.assign(snapshot, { revision: snapshot.revision + 1 });
       return createUser(snapshot, { name: 'joan', passwordHash: 'x' }, context);
     };

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  createSecrets,
+  createSecretSealer,
   createSnapshot,
   patchFilter,
   patchService,
   toDocument,
-  type Event,
+  type AdminEvent,
   type Operation,
-  type Secrets,
+  type SecretSealer,
   type Snapshot,
 } from 'gateway-admin-core';
 
@@ -29,7 +29,7 @@ afterEach(() => {
 
 const models = new Map(subjects.map((subject) => [subject, modelOf(subject)]));
 
-type Updated = Extract<Event, { readonly type: `${string}.updated`; readonly before: object }>;
+type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly before: object }>;
 
 describe('a patch of a resource, whatever is in it', () => {
   it('does what RFC 6902 and the rules say, or is refused where they say that it cannot be done', () => {
@@ -129,34 +129,34 @@ const secret = 'right-Passw0rd';
 
 interface Vault {
   readonly snapshot: Snapshot;
-  readonly secrets: Secrets;
+  readonly sealer: SecretSealer;
   /** What was sealed so far. */
   readonly sealed: string[];
 }
 
 /** A gateway whose service has a password that the test knows, or none. */
 async function vault(set: boolean): Promise<Vault> {
-  const real = createSecrets();
+  const real = createSecretSealer();
   const sealed: string[] = [];
   const counting = (text: string): Promise<string> => {
     sealed.push(text);
     return real.seal(text);
   };
-  const secrets: Secrets = { durable: true, open: (text) => real.open(text), seal: counting };
-  const { admin } = runAdmin({ secrets });
+  const sealer: SecretSealer = { durable: true, open: (text) => real.open(text), seal: counting };
+  const { admin } = runAdmin({ sealer });
   const change = set
     ? { op: 'replace', path: '/password', value: secret }
     : { op: 'remove', path: '/password' };
-  expect((await patch({ snapshot: admin.snapshot, secrets, sealed }, [change], admin)).status).toBe(200);
+  expect((await patch({ snapshot: admin.snapshot, sealer, sealed }, [change], admin)).status).toBe(200);
   sealed.length = 0;
-  return { snapshot: admin.snapshot, secrets, sealed };
+  return { snapshot: admin.snapshot, sealer, sealed };
 }
 
 /** Sends a patch of the service to a gateway that nobody has touched since. */
 async function patch(
-  { snapshot, secrets }: Vault,
+  { snapshot, sealer }: Vault,
   operations: unknown,
-  admin = runAdmin({ snapshot, secrets }).admin,
+  admin = runAdmin({ snapshot, sealer }).admin,
 ): Promise<Answer> {
   const { send } = await transports.core(admin);
   const headers = { 'content-type': 'application/json' };

@@ -3,10 +3,10 @@ import * as fc from 'fast-check';
 import {
   createSnapshot,
   evolve,
-  observe,
+  applyReports,
   routes,
   toDocument,
-  type Event,
+  type AdminEvent,
   type Snapshot,
 } from 'gateway-admin-core';
 
@@ -27,7 +27,7 @@ const happenings = fc.array(fc.oneof<[fc.Arbitrary<Act>, fc.Arbitrary<Report>]>(
 
 interface Happened {
   readonly next: Snapshot;
-  readonly events: readonly Event[];
+  readonly events: readonly AdminEvent[];
 }
 
 /** Lets something happen, with all the laws that hold of it. */
@@ -36,7 +36,7 @@ function happen(snapshot: Snapshot, what: Act | Report): Happened {
     const decision = expectDecision(stepOf(what), snapshot);
     return { next: decision.next, events: decision.outcome === 'accepted' ? decision.events : [] };
   }
-  const { next, events } = observe(snapshot, observationOf(what, snapshot), { now: someTime.now });
+  const { next, events } = applyReports(snapshot, observationOf(what, snapshot), { now: someTime.now });
   expect(next === snapshot).toBe(events.length === 0);
   expect(contentOf(evolve(snapshot, events))).toEqual(contentOf(next));
   if (next !== snapshot) expectNext(snapshot, next, events);
@@ -86,7 +86,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
           const next =
             'verb' in what
               ? stepOf(what)(current, someTime).next
-              : observe(current, observationOf(what, current), { now: 0 }).next;
+              : applyReports(current, observationOf(what, current), { now: 0 }).next;
           totals(next).forEach((total, at) => {
             expect(total).toBeGreaterThanOrEqual(before[at] ?? 0);
           });
@@ -108,7 +108,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
           (current, what) =>
             'verb' in what
               ? stepOf(what)(current, someTime).next
-              : observe(current, observationOf(what, current), { now: 0 }).next,
+              : applyReports(current, observationOf(what, current), { now: 0 }).next,
           createSnapshot(document),
         );
         expect(toDocument(createSnapshot(toDocument(end)))).toEqual(toDocument(end));
@@ -122,8 +122,8 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
       fc.property(documents, fc.array(reports, { maxLength: 10 }), (document, list) => {
         const start = createSnapshot(document);
         const batch = list.map((report) => observationOf(report, start));
-        const whole = observe(start, batch, { now: 0 });
-        const single = batch.reduce((current, each) => observe(current, each, { now: 0 }).next, start);
+        const whole = applyReports(start, batch, { now: 0 });
+        const single = batch.reduce((current, each) => applyReports(current, each, { now: 0 }).next, start);
         expect(toDocument(whole.next)).toEqual(toDocument(single));
         expect(whole.next.revision).toBe(whole.events.length === 0 ? 0 : 1);
         expect(contentOf(evolve(start, whole.events))).toEqual(contentOf(whole.next));

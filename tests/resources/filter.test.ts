@@ -5,14 +5,14 @@ import {
   type FilterParameter,
   type Operation,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 
 const patch =
-  (...operations: readonly Operation[]): Step =>
+  (...operations: readonly Operation[]): Transition =>
   (snapshot, context) =>
     patchFilter(snapshot, 'HINT', operations, context);
 const parametersOf = (snapshot: Snapshot): Readonly<Record<string, FilterParameter>> =>
@@ -133,14 +133,14 @@ describe('patching a filter', () => {
   });
 
   it('is refused when there is no such filter', () => {
-    const step: Step = (snapshot, context) => patchFilter(snapshot, 'nothing', [], context);
-    expect(expectRefused(step).code).toBe('filter-not-found');
+    const transition: Transition = (snapshot, context) => patchFilter(snapshot, 'nothing', [], context);
+    expect(expectRefused(transition).code).toBe('filter-not-found');
   });
 });
 
 describe('patching a monitor', () => {
   const patchIt =
-    (...operations: readonly Operation[]): Step =>
+    (...operations: readonly Operation[]): Transition =>
     (snapshot, context) =>
       patchMonitor(snapshot, 'main monitor', operations, context);
 

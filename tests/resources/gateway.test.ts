@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { flushLogs, toDocument, type Step } from 'gateway-admin-core';
+import { flushLogs, toDocument, type Transition } from 'gateway-admin-core';
 
 import { expectAccepted } from '../support/expect-decision.ts';
 
-const flush: Step = (snapshot, context) => flushLogs(snapshot, context);
+const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 
 describe('flushing the logs', () => {
   it('notes the time, each time', () => {

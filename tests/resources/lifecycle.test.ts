@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  canStep,
+  canTransition,
   createSnapshot,
   monitorLifecycle,
-  observe,
+  applyReports,
   serviceLifecycle,
   startMonitor,
   startService,
-  stepLifecycle,
+  nextState,
   stopMonitor,
   stopService,
   toDocument,
   type Decision,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { eventTable } from '../../src/resources/index.ts';
@@ -46,9 +46,9 @@ const machines = [
   },
 ] as const;
 
-type Transition = (snapshot: Snapshot, name: string, context: { now: number; actor?: string }) => Decision;
+type Named = (snapshot: Snapshot, name: string, context: { now: number; actor?: string }) => Decision;
 
-function named(transition: Transition): (name: string) => Step {
+function named(transition: Named): (name: string) => Transition {
   return (name) => (snapshot, context) => transition(snapshot, name, context);
 }
 
@@ -72,8 +72,8 @@ const rows = machines.flatMap((machine) =>
       ...machine,
       state,
       command,
-      next: stepLifecycle(machine.lifecycle, state, command),
-      can: canStep(machine.lifecycle, state, command),
+      next: nextState(machine.lifecycle, state, command),
+      can: canTransition(machine.lifecycle, state, command),
     })),
   ),
 );
@@ -85,7 +85,7 @@ describe.each(rows)('$command of a $kind that is $state', ({ kind, command, stat
     const decision = expectDecision(transition, inState(state));
     expect(of(decision.next)?.state).toBe(next);
     expect(decision.outcome).toBe(can ? 'accepted' : 'unchanged');
-    expect(decision.touches).toEqual([`/${kind}s/The-One`]);
+    expect(decision.resources).toEqual([`/${kind}s/The-One`]);
   });
 
   it('changes nothing the second time', () => {
@@ -150,7 +150,7 @@ describe('starting a service', () => {
 describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step }) => {
   it.each(['started', 'stopped'] as const)('makes it failed when it is %s', (state) => {
     const snapshot = inState(state);
-    const { next, events, faults } = observe(snapshot, fail, { now: 5 });
+    const { next, events, faults } = applyReports(snapshot, fail, { now: 5 });
     expect(faults).toEqual([]);
     expect(events).toEqual([
       { type: `${kind}.failed`, at: 5, resource: `/${kind}s/The-One`, [kind]: 'the-one' },
@@ -161,19 +161,19 @@ describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step 
 
   it('tells nothing new when it is failed already', () => {
     const snapshot = inState('failed');
-    expect(observe(snapshot, fail, { now: 5 })).toEqual({ next: snapshot, events: [], faults: [] });
-    expect(observe(snapshot, fail, { now: 5 }).next).toBe(snapshot);
+    expect(applyReports(snapshot, fail, { now: 5 })).toEqual({ next: snapshot, events: [], faults: [] });
+    expect(applyReports(snapshot, fail, { now: 5 }).next).toBe(snapshot);
   });
 
   it('is cleared by a start', () => {
-    const { next } = observe(inState('started'), fail, { now: 5 });
+    const { next } = applyReports(inState('started'), fail, { now: 5 });
     expect(of(expectAccepted(step.start('The One'), next).next)?.state).toBe('started');
     expectUnchanged(step.stop('The One'), next);
   });
 
   it('contradicts when there is no such thing', () => {
     const snapshot = inState('started');
-    const { next, faults } = observe(snapshot, { ...fail, [kind]: 'nothing' }, { now: 5 });
+    const { next, faults } = applyReports(snapshot, { ...fail, [kind]: 'nothing' }, { now: 5 });
     expect(next).toBe(snapshot);
     expect(faults).toMatchObject([{ pointer: '/0', detail: `names a ${kind} that does not exist` }]);
   });

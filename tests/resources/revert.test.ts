@@ -15,14 +15,14 @@ import {
   startService,
   stopMonitor,
   stopService,
-  withoutSecrets,
-  type Event,
+  redactSecrets,
+  type AdminEvent,
   type Operation,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
-import { deepFreeze } from '../../src/core/freeze.ts';
+import { deepFreeze } from '../../src/json/value.ts';
 import { eventTable } from '../../src/resources/index.ts';
 import { patchSubject, settingsOf, subjectPatches, type Subject } from '../support/arbitrary-patch.ts';
 import { planted, sampleSnapshot } from '../support/document.ts';
@@ -35,7 +35,7 @@ import {
 } from '../support/expect-decision.ts';
 import { modelPatch, modelValueAt, textOf } from '../support/patch-model.ts';
 
-type Updated = Extract<Event, { readonly type: `${string}.updated`; readonly before: object }>;
+type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly before: object }>;
 
 /** A patch of a resource of the sample that changes it. */
 interface Change {
@@ -133,7 +133,7 @@ describe('reverting a patch', () => {
 
   it('is as good from a journal as from the decision', () => {
     forEachChange(({ next, event }) => {
-      const read = JSON.parse(JSON.stringify(event)) as Event;
+      const read = JSON.parse(JSON.stringify(event)) as AdminEvent;
       expect(JSON.stringify(expectDecision(revert(read), next))).toBe(
         JSON.stringify(expectDecision(revert(event), next)),
       );
@@ -163,24 +163,27 @@ function changedSince(snapshot: Snapshot, event: Updated, path: string): Snapsho
   const changed = modelPatch(event.after, [{ op: 'add', path: place, value: other }]);
   if (!changed.done) throw new Error(`There is no place ${place}`);
   const later = deepFreeze({ ...event, before: event.after, after: changed.document });
-  return evolve(snapshot, [later as Event]);
+  return evolve(snapshot, [later as AdminEvent]);
 }
 
 const serviceStep =
-  (...operations: readonly Operation[]): Step =>
+  (...operations: readonly Operation[]): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', operations, context);
 
-/** The last event of a step that is accepted, and what came of it. */
-function after(step: Step, snapshot?: Snapshot): { readonly next: Snapshot; readonly event: Event } {
-  const { next, events } = expectAccepted(step, snapshot);
+/** The last event of a transition that is accepted, and what came of it. */
+function after(
+  transition: Transition,
+  snapshot?: Snapshot,
+): { readonly next: Snapshot; readonly event: AdminEvent } {
+  const { next, events } = expectAccepted(transition, snapshot);
   const event = events.at(-1);
   if (event === undefined) throw new Error('Nothing happened');
   return { next, event };
 }
 
 describe('reverting a change of a list', () => {
-  const append = (link: string): Step => serviceStep({ op: 'add', path: '/servers/-', value: link });
+  const append = (link: string): Transition => serviceStep({ op: 'add', path: '/servers/-', value: link });
   const serversIn = (snapshot: Snapshot): unknown => snapshot.services.get('my-service')?.settings.servers;
   const [one, two, three] = ['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-serv-3'];
 
@@ -255,7 +258,8 @@ describe('reverting a change of a member', () => {
 });
 
 describe('reverting a password', () => {
-  const set = (sealed: string): Step => serviceStep({ op: 'replace', path: '/password', value: { sealed } });
+  const set = (sealed: string): Transition =>
+    serviceStep({ op: 'replace', path: '/password', value: { sealed } });
   const sealedIn = (snapshot: Snapshot): unknown =>
     snapshot.services.get('my-service')?.settings.passwordSealed;
 
@@ -281,24 +285,24 @@ describe('reverting a password', () => {
 
   it('is refused for an event whose secrets were taken out', () => {
     const { next, event } = after(set('v1.new'));
-    const shown = withoutSecrets(event) as unknown as Event;
+    const shown = redactSecrets(event) as unknown as AdminEvent;
     expect(expectRefused(revert(shown), next).code).toBe('patch-malformed');
   });
 });
 
 describe('reverting a start or a stop', () => {
-  const start: Step = (snapshot, context) => startService(snapshot, 'Bare Service', context);
-  const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
-  const startMain: Step = (snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context);
-  const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+  const start: Transition = (snapshot, context) => startService(snapshot, 'Bare Service', context);
+  const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+  const startMain: Transition = (snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context);
+  const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 
-  it.each<[string, Step, string]>([
+  it.each<[string, Transition, string]>([
     ['a started service', start, 'service.stopped'],
     ['a stopped service', stop, 'service.started'],
     ['a started monitor', startMain, 'monitor.stopped'],
     ['a stopped monitor', stopMain, 'monitor.started'],
-  ])('does the opposite: %s', (_, step, type) => {
-    const { next, event } = after(step);
+  ])('does the opposite: %s', (_, transition, type) => {
+    const { next, event } = after(transition);
     const undone = after(revert(event), next);
     expect(undone.event).toMatchObject({ type, resource: event.resource });
     expectUnchanged(revert(event), undone.next);
@@ -321,10 +325,10 @@ describe('reverting a start or a stop', () => {
 
 describe('reverting a new user', () => {
   const create =
-    (passwordHash: string): Step =>
+    (passwordHash: string): Transition =>
     (...given) =>
       createUser(given[0], { name: 'Joan', passwordHash }, given[1]);
-  const remove: Step = (...given) => deleteUser(given[0], 'joan', given[1]);
+  const remove: Transition = (...given) => deleteUser(given[0], 'joan', given[1]);
 
   it('deletes the user, unless nobody else could log in', () => {
     const { next, event } = after(create('opaque'));
@@ -339,8 +343,8 @@ describe('reverting a new user', () => {
   it('is refused, in words that tell no hash, when the one of this name is not known to be the same', () => {
     const { next, event } = after(create('opaque-1'));
     const other = after(create('opaque-2'), after(remove, next).next);
-    const shown = withoutSecrets(event) as unknown as Event;
-    for (const each of [event, { ...event, user: 'JOAN' } as Event, shown]) {
+    const shown = redactSecrets(event) as unknown as AdminEvent;
+    for (const each of [event, { ...event, user: 'JOAN' } as AdminEvent, shown]) {
       const problem = expectRefused(revert(each), other.next);
       expect(problem).toMatchObject({ code: 'patch-test-failed', status: 409 });
       expect(JSON.stringify(problem)).not.toContain('opaque');
@@ -351,7 +355,7 @@ describe('reverting a new user', () => {
 });
 
 describe('revert', () => {
-  it('is a step like any other, the last change undone first', () => {
+  it('is a transition like any other, the last change undone first', () => {
     const first = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 }));
     const second = after(serviceStep({ op: 'replace', path: '/max_connection', value: 2 }), first.next);
     const { next, events } = expectAccepted(sequence(revert(second.event), revert(first.event)), second.next);
@@ -365,19 +369,21 @@ describe('revert', () => {
       patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/port', value: 1 }], context),
     );
     const inverse = [{ op: 'replace', path: '/port', value: 0 }];
-    expect(expectRefused(revert({ ...event, inverse } as Event), next)).toMatchObject({
+    expect(expectRefused(revert({ ...event, inverse } as AdminEvent), next)).toMatchObject({
       code: 'validation-failed',
       errors: [{ pointer: '/port', operation: 0 }],
     });
     const nothing = [{ op: 'replace', path: '', value: null }];
-    expect(expectRefused(revert({ ...event, inverse: nothing } as Event), next).code).toBe('op-not-allowed');
+    expect(expectRefused(revert({ ...event, inverse: nothing } as AdminEvent), next).code).toBe(
+      'op-not-allowed',
+    );
     const { inverse: _, ...old } = event as Updated;
-    expect(expectRefused(revert(old as Event), next).code).toBe('patch-malformed');
+    expect(expectRefused(revert(old as AdminEvent), next).code).toBe('patch-malformed');
   });
 });
 
 describe('canRevert', () => {
-  const ofType = (type: string): Event => ({ type, at: 0, resource: '/x' }) as unknown as Event;
+  const ofType = (type: string): AdminEvent => ({ type, at: 0, resource: '/x' }) as unknown as AdminEvent;
   const types = Object.keys(eventTable);
   const revertible = types.filter((type) => canRevert(ofType(type)));
 

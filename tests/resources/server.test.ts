@@ -1,27 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  observe,
+  applyReports,
   patchServer,
   serverStatusWords,
-  type Observation,
+  type HostReport,
   type Operation,
   type ServerStatusWord,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 
 const patch =
-  (...operations: readonly Operation[]): Step =>
+  (...operations: readonly Operation[]): Transition =>
   (snapshot, context) =>
     patchServer(snapshot, 'db-serv-1', operations, context);
 const stateOf = (snapshot: Snapshot): readonly string[] =>
   snapshot.servers.get('db-serv-1')?.settings.state ?? [];
-const report = (snapshot: Snapshot, status: readonly ServerStatusWord[]): ReturnType<typeof observe> =>
-  observe(snapshot, { type: 'server.reported', server: 'DB-SERV-1', status }, { now: 5 });
+const report = (snapshot: Snapshot, status: readonly ServerStatusWord[]): ReturnType<typeof applyReports> =>
+  applyReports(snapshot, { type: 'server.reported', server: 'DB-SERV-1', status }, { now: 5 });
 
 describe('the status of a server', () => {
   const words = fc.array(fc.constantFrom(...serverStatusWords), { maxLength: 16 });
@@ -79,13 +79,13 @@ describe('the status of a server', () => {
     ['no such server', { server: 'nothing' }, '/0'],
   ])('is not reported with %s', (_what, wrong, pointer) => {
     const snapshot = sampleSnapshot();
-    const observation = {
+    const report = {
       type: 'server.reported',
       server: 'db-serv-1',
       status: [],
       ...wrong,
-    } as unknown as Observation;
-    const { next, faults } = observe(snapshot, observation, { now: 5 });
+    } as unknown as HostReport;
+    const { next, faults } = applyReports(snapshot, report, { now: 5 });
     expect(next).toBe(snapshot);
     expect(faults.map((fault) => fault.pointer)).toEqual([pointer]);
   });
@@ -185,8 +185,8 @@ describe('patching a server', () => {
   });
 
   it('is refused when there is no such server', () => {
-    const step: Step = (snapshot, context) => patchServer(snapshot, 'nothing', [], context);
-    expect(expectRefused(step).code).toBe('server-not-found');
+    const transition: Transition = (snapshot, context) => patchServer(snapshot, 'nothing', [], context);
+    expect(expectRefused(transition).code).toBe('server-not-found');
   });
 
   it.each([
@@ -198,8 +198,8 @@ describe('patching a server', () => {
     [[{ op: 'add', path: '/port' }]],
     [[{ op: 'replace', path: ['port'], value: 1 }]],
   ])('is refused for %j, which is no patch', (operations) => {
-    const step: Step = (snapshot, context) =>
+    const transition: Transition = (snapshot, context) =>
       patchServer(snapshot, 'db-serv-1', operations as unknown as Operation[], context);
-    expect(expectRefused(step)).toMatchObject({ code: 'patch-malformed', status: 400 });
+    expect(expectRefused(transition)).toMatchObject({ code: 'patch-malformed', status: 400 });
   });
 });

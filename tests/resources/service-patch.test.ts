@@ -5,14 +5,14 @@ import {
   toDocument,
   type Operation,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { planted, sampleSnapshot, sampleZone } from '../support/document.ts';
 import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
 
 const patch =
-  (...operations: readonly Operation[]): Step =>
+  (...operations: readonly Operation[]): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'my-service', operations, context);
 const settingsOf = (snapshot: Snapshot): object => snapshot.services.get('my-service')?.settings ?? {};
@@ -76,7 +76,7 @@ describe('patching a service', () => {
 
   it('sets what was never set with replace as with add, and unsets it with remove', () => {
     const bare =
-      (...operations: readonly Operation[]): Step =>
+      (...operations: readonly Operation[]): Transition =>
       (snapshot, context) =>
         patchService(snapshot, 'Bare Service', operations, context);
     for (const op of ['add', 'replace'] as const) {

@@ -4,36 +4,36 @@ import {
   closeServiceSessions,
   closeSession,
   createSnapshot,
-  observe,
+  applyReports,
   sequence,
   stopService,
   teardownBatch,
-  type Observation,
+  type HostReport,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 
 const close =
-  (id: number): Step =>
+  (id: number): Transition =>
   (snapshot, context) =>
     closeSession(snapshot, id, context);
 const closeOfService =
-  (name: string): Step =>
+  (name: string): Transition =>
   (snapshot, context) =>
     closeServiceSessions(snapshot, name, context);
 const closeOfServer =
-  (name: string): Step =>
+  (name: string): Transition =>
   (snapshot, context) =>
     closeServerConnections(snapshot, name, context);
 
 const connectedAt = Date.parse('2016-09-09T14:12:37+03:00');
 
 /** The snapshot after a report, which must be sound. */
-function after(snapshot: Snapshot, ...report: readonly Observation[]): Snapshot {
-  const { next, events, faults } = observe(snapshot, report, { now: 5 });
+function after(snapshot: Snapshot, ...report: readonly HostReport[]): Snapshot {
+  const { next, events, faults } = applyReports(snapshot, report, { now: 5 });
   expect(faults).toEqual([]);
   expectNext(snapshot, next, events);
   return next;
@@ -41,11 +41,11 @@ function after(snapshot: Snapshot, ...report: readonly Observation[]): Snapshot 
 
 describe('closing a session', () => {
   it('ends it with all its connections', () => {
-    const { next, events, effects, touches } = expectAccepted(close(9));
+    const { next, events, effects, resources } = expectAccepted(close(9));
     const sessions = [{ id: 9, connected: connectedAt }];
     expect(events).toMatchObject([{ type: 'sessions.closed', resource: '/sessions/9', sessions }]);
     expect(effects).toEqual([{ type: 'sessions.close', resource: '/sessions/9', sessions }]);
-    expect(touches).toEqual(['/sessions/9']);
+    expect(resources).toEqual(['/sessions/9']);
     expect(next.sessions.get(9)).toBeUndefined();
     expect(next.sessions.countOfService('my-service')).toBe(1);
     expect(next.sessions.totalOfService('my-service')).toBe(10);
@@ -70,9 +70,9 @@ describe('closing a session', () => {
 
 describe('closing the sessions of a service', () => {
   it('ends those that are on it, and no other', () => {
-    const { next, events, touches } = expectAccepted(closeOfService('MY SERVICE'));
+    const { next, events, resources } = expectAccepted(closeOfService('MY SERVICE'));
     expect(events).toMatchObject([{ resource: '/services/My-Service', sessions: [{ id: 9 }, { id: 12 }] }]);
-    expect(touches).toEqual(['/services/My-Service']);
+    expect(resources).toEqual(['/services/My-Service']);
     expect([...next.sessions].map(({ id }) => id)).toEqual([0]);
     expect(next.sessions.totalOfService('my-service')).toBe(10);
     expect(next.services.get('my-service')?.state).toBe('started');
@@ -146,16 +146,16 @@ describe('a sequence', () => {
       (snapshot, context) => stopService(snapshot, 'My Service', context),
       closeOfService('My Service'),
     );
-    const { next, events, effects, touches } = expectAccepted(drain);
+    const { next, events, effects, resources } = expectAccepted(drain);
     expect(events.map(({ type }) => type)).toEqual(['service.stopped', 'sessions.closed']);
     expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'sessions.close']);
-    expect(touches).toEqual(['/services/My-Service']);
+    expect(resources).toEqual(['/services/My-Service']);
     expect(next.revision).toBe(1);
     expect(next.services.get('my-service')?.state).toBe('stopped');
     expect(next.sessions.countOfService('my-service')).toBe(0);
   });
 
-  it('is refused as a whole when one step is', () => {
+  it('is refused as a whole when one transition is', () => {
     const problem = expectRefused(
       sequence(
         (snapshot, context) => stopService(snapshot, 'My Service', context),
@@ -164,19 +164,19 @@ describe('a sequence', () => {
     );
     expect(problem).toMatchObject({
       code: 'service-not-found',
-      detail: expect.stringMatching(/^Step 2 of the sequence: /),
+      detail: expect.stringMatching(/^Transition 2 of the sequence: /),
     });
   });
 
   it('throws a RangeError when what cannot be taken back does not come last', () => {
     const snapshot = sampleSnapshot();
-    const stop: Step = (from, context) => stopService(from, 'My Service', context);
+    const stop: Transition = (from, context) => stopService(from, 'My Service', context);
     expect(() => sequence(closeOfService('My Service'), stop)(snapshot, { now: 0 })).toThrow(RangeError);
     expect(() => sequence(close(9), close(12))(snapshot, { now: 0 })).toThrow(RangeError);
     expect(() => sequence(closeOfServer('db-serv-1'), close(12))(snapshot, { now: 0 })).toThrow(RangeError);
   });
 
-  it('takes a batched teardown as one step', () => {
+  it('takes a batched teardown as one transition', () => {
     const { effects } = expectAccepted(
       sequence((from, context) => stopService(from, 'Sales', context), closeOfService('Sales')),
       crowdedSnapshot(2001),
@@ -264,7 +264,9 @@ describe('reports of sessions and connections', () => {
   });
 
   it('are one revision for a whole batch, and one event for each', () => {
-    const { next, events } = observe(sampleSnapshot(), [opened, joined, { ...opened, id: 78 }], { now: 5 });
+    const { next, events } = applyReports(sampleSnapshot(), [opened, joined, { ...opened, id: 78 }], {
+      now: 5,
+    });
     expect(next.revision).toBe(1);
     expect(events).toMatchObject([
       { type: 'session.opened', at: 5, resource: '/sessions/77', service: 'my-service' },
@@ -273,7 +275,7 @@ describe('reports of sessions and connections', () => {
     ]);
   });
 
-  it.each<[string, Observation]>([
+  it.each<[string, HostReport]>([
     [
       'a session that is as it was',
       { type: 'session.updated', id: 9, state: 'Session ready for routing', user: 'alice' },
@@ -287,11 +289,11 @@ describe('reports of sessions and connections', () => {
     ['a connection that is gone', { type: 'connection.updated', session: 9, id: 99, role: 'x' }],
     ['the end of a connection that is gone', { type: 'connection.closed', session: 9, id: 99 }],
     ['the end of a connection of a session that is gone', { type: 'connection.closed', session: 1, id: 4 }],
-  ])('tell nothing new of %s', (_what, observation) => {
+  ])('tell nothing new of %s', (_what, report) => {
     const snapshot = sampleSnapshot();
-    const observed = observe(snapshot, observation, { now: 5 });
-    expect([observed.events, observed.faults]).toEqual([[], []]);
-    expect(observed.next).toBe(snapshot);
+    const reported = applyReports(snapshot, report, { now: 5 });
+    expect([reported.events, reported.faults]).toEqual([[], []]);
+    expect(reported.next).toBe(snapshot);
   });
 
   it.each<[string, object, string]>([
@@ -310,16 +312,16 @@ describe('reports of sessions and connections', () => {
     ['an unknown member', { ...opened, password: 'x' }, '/0/password'],
     ['a missing member', { type: 'session.closed', id: 9 }, '/0/connected'],
     ['an unknown type', { ...opened, type: 'session.painted' }, '/0'],
-  ])('contradict or are malformed with %s', (_what, observation, pointer) => {
+  ])('contradict or are malformed with %s', (_what, report, pointer) => {
     const snapshot = sampleSnapshot();
-    const observed = observe(snapshot, observation as Observation, { now: 5 });
-    expect(observed.next).toBe(snapshot);
-    expect(observed.events).toEqual([]);
-    expect(observed.faults.map((fault) => fault.pointer)).toEqual([pointer]);
+    const reported = applyReports(snapshot, report as HostReport, { now: 5 });
+    expect(reported.next).toBe(snapshot);
+    expect(reported.events).toEqual([]);
+    expect(reported.faults.map((fault) => fault.pointer)).toEqual([pointer]);
   });
 
   it('hold where they are sound, beside others that are not', () => {
-    const { next, faults } = observe(sampleSnapshot(), [{ ...opened, id: 9 }, opened], { now: 5 });
+    const { next, faults } = applyReports(sampleSnapshot(), [{ ...opened, id: 9 }, opened], { now: 5 });
     expect(faults).toHaveLength(1);
     expect(next.sessions.get(77)).toBeDefined();
   });

@@ -5,18 +5,18 @@ import {
   deleteUser,
   toDocument,
   type NewUser,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { planted, sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectRefused } from '../support/expect-decision.ts';
 
 const create =
-  (user: NewUser): Step =>
+  (user: NewUser): Transition =>
   (snapshot, context) =>
     createUser(snapshot, user, context);
 const remove =
-  (name: string): Step =>
+  (name: string): Transition =>
   (snapshot, context) =>
     deleteUser(snapshot, name, context);
 
@@ -25,11 +25,11 @@ const required = { now: 5, authentication: 'required' } as const;
 
 describe('creating a user', () => {
   it('adds it at the end, with its hash, and asks nothing of the host', () => {
-    const { next, events, effects, touches } = expectAccepted(create(joan));
+    const { next, events, effects, resources } = expectAccepted(create(joan));
     expect(events).toMatchObject([
       { type: 'user.created', resource: '/users/Joan99', user: 'joan99', ...joan },
     ]);
-    expect([effects, touches]).toEqual([[], ['/users']]);
+    expect([effects, resources]).toEqual([[], ['/users']]);
     expect([...next.users].map(({ name }) => name)).toEqual(['ada', 'Grace', 'Joan99']);
     expect(toDocument(next).users?.[2]).toEqual(joan);
     expect(next.users.version).toEqual({ command: 1, live: 1 });
@@ -90,9 +90,9 @@ describe('creating a user', () => {
 
 describe('deleting a user', () => {
   it.each(['ada', 'ADA', 'aDa'])('finds it as %s', (name) => {
-    const { next, events, effects, touches } = expectAccepted(remove(name));
+    const { next, events, effects, resources } = expectAccepted(remove(name));
     expect(events).toMatchObject([{ type: 'user.deleted', resource: '/users/ada', user: 'ada' }]);
-    expect([effects, touches]).toEqual([[], ['/users']]);
+    expect([effects, resources]).toEqual([[], ['/users']]);
     expect([...next.users].map((user) => user.name)).toEqual(['Grace']);
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { EffectRefused, stopService, type Step } from 'gateway-admin-core';
+import { EffectRefused, stopService, type Transition } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 import { transportNames, transports } from '../support/transport.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
 describe('close', () => {
   it('settles what is under way, answers what waits, and refuses what comes', async () => {

@@ -11,7 +11,7 @@ import {
   type Admin,
   type Execution,
   type GatewayPort,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { crowdedSnapshot } from '../support/document.ts';
@@ -21,20 +21,20 @@ import { runAdmin } from '../support/running-admin.ts';
 import { hold, refuse, reject, ScriptedGateway, throwAtOnce } from '../support/scripted-gateway.ts';
 
 const stop =
-  (name = 'My Service'): Step =>
+  (name = 'My Service'): Transition =>
   (snapshot, context) =>
     stopService(snapshot, name, context);
 const start =
-  (name = 'My Service'): Step =>
+  (name = 'My Service'): Transition =>
   (snapshot, context) =>
     startService(snapshot, name, context);
-const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const limit =
-  (value: number): Step =>
+  (value: number): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 const closeAll =
-  (name: string): Step =>
+  (name: string): Transition =>
   (snapshot, context) =>
     closeServiceSessions(snapshot, name, context);
 
@@ -103,14 +103,14 @@ describe('a command', () => {
 
   it('needs no host for our own records', async () => {
     const { admin, gateway } = runAdmin();
-    const add: Step = (snapshot, context) =>
+    const add: Transition = (snapshot, context) =>
       createUser(snapshot, { name: 'joan', passwordHash: 'x' }, context);
     expect((await admin.execute(add)).outcome).toBe('accepted');
     expect(admin.snapshot.users.find('joan')).toBeDefined();
     expect(gateway.calls).toEqual([]);
   });
 
-  it('rejects when the step throws, and the next one goes on', async () => {
+  it('rejects when the transition throws, and the next one goes on', async () => {
     const { admin } = runAdmin();
     await expect(
       admin.execute(() => {
@@ -172,7 +172,7 @@ describe('a refusal of the host', () => {
       'service.start /services/My-Service',
     ]);
     expect(gateway.asked[3]).toMatchObject({ before: { max_connection: 1 }, after: { max_connection: 100 } });
-    expect(new Set(gateway.calls.map(({ context }) => context.operationId)).size).toBe(1);
+    expect(new Set(gateway.calls.map(({ context }) => context.commandId)).size).toBe(1);
     expect(admin.snapshot).toBe(before);
   });
 
@@ -308,7 +308,7 @@ describe('the host', () => {
 
 describe('what the host will not take back', () => {
   const limitTo =
-    (value: number): Step =>
+    (value: number): Transition =>
     (snapshot, context) =>
       patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 

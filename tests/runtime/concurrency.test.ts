@@ -9,7 +9,7 @@ import {
   stopService,
   type Admin,
   type Execution,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
@@ -18,20 +18,20 @@ import { runAdmin } from '../support/running-admin.ts';
 import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 
 const stop =
-  (name = 'My Service'): Step =>
+  (name = 'My Service'): Transition =>
   (snapshot, context) =>
     stopService(snapshot, name, context);
 const start =
-  (name = 'My Service'): Step =>
+  (name = 'My Service'): Transition =>
   (snapshot, context) =>
     startService(snapshot, name, context);
-const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const limit =
-  (value: number): Step =>
+  (value: number): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 const closeAll =
-  (name: string): Step =>
+  (name: string): Transition =>
   (snapshot, context) =>
     closeServiceSessions(snapshot, name, context);
 
@@ -129,7 +129,10 @@ describe('commands at the same time', () => {
 
   it('are refused beyond the limit of waiting ones', async () => {
     const first = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(first.apply), limits: { waiting: 2 } });
+    const { admin } = runAdmin({
+      gateway: new ScriptedGateway().will(first.apply),
+      limits: { maxQueued: 2 },
+    });
     const waiting = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
     await first.begun;
     expect(await admin.execute(start())).toMatchObject({
@@ -187,7 +190,7 @@ describe('commands at the same time', () => {
     expect(stateOf(admin)).toBe('started');
   });
 
-  it('are queued, not nested, when they come from a step', async () => {
+  it('are queued, not nested, when they come from a transition', async () => {
     const { admin } = runAdmin();
     let inner: Promise<Execution> | undefined;
     const execution = await admin.execute((snapshot, context) => {
@@ -277,14 +280,14 @@ describe('a report during a command', () => {
 
 describe('commands under way', () => {
   const close =
-    (id: number): Step =>
+    (id: number): Transition =>
     (snapshot, context) =>
       closeSession(snapshot, id, context);
 
   it('are bounded: the others wait for their turn, and get it', async () => {
     const held = [hold(), hold(), hold()];
     const gateway = new ScriptedGateway().will(...held.map(({ apply }) => apply));
-    const { admin } = runAdmin({ gateway, limits: { underWay: 2 } });
+    const { admin } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
     admin.report(openedSessions(3));
     const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
     await settle();
@@ -302,7 +305,7 @@ describe('commands under way', () => {
     const gateway = new ScriptedGateway()
       .will(...held.map(({ apply }) => apply))
       .willSee(...Array.from({ length: 100 }, () => 'not-in-place' as const));
-    const { admin, clock } = runAdmin({ gateway, limits: { underWay: 2 } });
+    const { admin, clock } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
     admin.report(openedSessions(3));
     const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
     await settle();

@@ -7,7 +7,7 @@ import {
   type Admin,
   type EventGap,
   type PublishedEvent,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { crowdedSnapshot, planted } from '../support/document.ts';
@@ -15,9 +15,9 @@ import { settle } from '../support/manual-clock.ts';
 import { openedSession } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
-const flush: Step = (snapshot, context) => flushLogs(snapshot, context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 type Reader = AsyncIterableIterator<PublishedEvent | EventGap>;
 
 /** The next so many items, in short. */
@@ -101,7 +101,7 @@ describe('the events', () => {
   });
 
   it('tell a reader that is too slow of one gap, and hold nobody up', async () => {
-    const { admin } = runAdmin({ limits: { events: 3 } });
+    const { admin } = runAdmin({ limits: { maxEventsKept: 3 } });
     const [slow, quick] = [admin.events(), admin.events()];
     const [first, none] = [take(slow, 1), take(quick, 1)];
     await flushTimes(admin, 1);
@@ -122,7 +122,7 @@ describe('the events', () => {
   });
 
   it('tell a reader that comes back too late of a gap', async () => {
-    const { admin } = runAdmin({ limits: { events: 2 } });
+    const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     await flushTimes(admin, 5);
     await admin.close();
     expect(await take(admin.events({ after: '1.0' }), 4)).toEqual([
@@ -137,7 +137,7 @@ describe('the events', () => {
   });
 
   it('tell of a gap when the whole log is one revision long', async () => {
-    const { admin } = runAdmin({ limits: { events: 2 } });
+    const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
     expect(await take(admin.events({ after: '0.0' }), 4)).toEqual([

@@ -22,7 +22,7 @@ import {
   type ConfigurationStore,
   type Execution,
   type GatewayDocument,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 import {
   createScriptedGateway,
@@ -62,9 +62,9 @@ const document: GatewayDocument = {
 const snapshot = createSnapshot(document, { epoch: 'nth' });
 
 const replace = (path: string, value: unknown) => [{ op: 'replace', path, value }] as never;
-const stopSales: Step = (state, context) => stopService(state, 'Sales', context);
-const closeSales: Step = (state, context) => closeServiceSessions(state, 'Sales', context);
-const commands: Readonly<Record<string, Step>> = {
+const stopSales: Transition = (state, context) => stopService(state, 'Sales', context);
+const closeSales: Transition = (state, context) => closeServiceSessions(state, 'Sales', context);
+const commands: Readonly<Record<string, Transition>> = {
   'service.start': (state, context) => startService(state, 'Reports', context),
   'service.stop': stopSales,
   'service.patch': (state, context) => patchService(state, 'Sales', replace('/max_connection', 7), context),
@@ -107,8 +107,8 @@ async function begin(store: ConfigurationStore, gateway?: ScriptedGateway): Prom
 }
 
 /** Executes a command, however long that takes. */
-async function execute({ admin, clock }: World, step: Step): Promise<Execution> {
-  const execution = admin.execute(step);
+async function execute({ admin, clock }: World, transition: Transition): Promise<Execution> {
+  const execution = admin.execute(transition);
   await clock.advance(60_000);
   return execution;
 }
@@ -145,27 +145,27 @@ async function expectTruth(
 }
 
 /** How many calls a command takes when all goes well, and what has changed then. */
-async function goesWell(step: Step) {
+async function goesWell(transition: Transition) {
   const store = new FailingStore();
   const world = await begin(store);
   const opened = store.calls.length;
-  expect((await execute(world, step)).outcome).toBe('accepted');
+  expect((await execute(world, transition)).outcome).toBe('accepted');
   const done = timeless(JSON.stringify(configuration(world.admin.snapshot)));
   const applies = world.gateway.calls.length;
   await world.admin.close();
   return { applies, appends: store.calls.length - opened, opened, done };
 }
 
-describe.each(Object.entries(commands))('%s', (_kind, step) => {
+describe.each(Object.entries(commands))('%s', (_kind, transition) => {
   it.each(Object.keys(everyFault.apply) as (keyof typeof everyFault.apply)[])(
     'tells the truth when any call of the host goes so: %s',
     async (way) => {
-      const { applies, done } = await goesWell(step);
+      const { applies, done } = await goesWell(transition);
       for (let good = 0; good < applies; good += 1) {
         const store = createMemoryStore();
         const world = await begin(store);
         world.gateway.will(...Array.from({ length: good }, () => 'done' as const), way);
-        await expectTruth(world, await execute(world, step), store, done);
+        await expectTruth(world, await execute(world, transition), store, done);
       }
     },
   );
@@ -173,14 +173,14 @@ describe.each(Object.entries(commands))('%s', (_kind, step) => {
   it.each(Object.keys(everyFault.inspect) as (keyof typeof everyFault.inspect)[])(
     'tells the truth when the host is asked what is in place, and that goes so: %s',
     async (way) => {
-      const { applies, done } = await goesWell(step);
+      const { applies, done } = await goesWell(transition);
       for (const first of ['failBefore', 'failAfter', 'silentAfter'] as const) {
         for (let good = 0; good < applies; good += 1) {
           const store = createMemoryStore();
           const world = await begin(store);
           world.gateway.will(...Array.from({ length: good }, () => 'done' as const), first);
           world.gateway.willSee(way, way);
-          await expectTruth(world, await execute(world, step), store, done);
+          await expectTruth(world, await execute(world, transition), store, done);
         }
       }
     },
@@ -189,7 +189,7 @@ describe.each(Object.entries(commands))('%s', (_kind, step) => {
   it.each(Object.keys(storeFailures) as (keyof typeof storeFailures)[])(
     'tells the truth when any call of the store fails: %s',
     async (how) => {
-      const { appends, opened, done } = await goesWell(step);
+      const { appends, opened, done } = await goesWell(transition);
       expect(appends).toBeGreaterThan(0);
       for (let good = 0; good < appends; good += 1) {
         const kept = createMemoryStore();
@@ -197,9 +197,9 @@ describe.each(Object.entries(commands))('%s', (_kind, step) => {
         const world = await begin(store);
         expect(store.calls.length).toBe(opened);
         store.failAfter(good, how);
-        const execution = await execute(world, step);
+        const execution = await execute(world, transition);
         expect(execution).toMatchObject({ problem: { code: 'store-unavailable', status: 503 } });
-        expect(await execute(world, step)).toMatchObject({ problem: { code: 'store-unavailable' } });
+        expect(await execute(world, transition)).toMatchObject({ problem: { code: 'store-unavailable' } });
         await expectTruth(world, execution, kept, done);
       }
     },

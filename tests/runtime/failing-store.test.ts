@@ -8,7 +8,7 @@ import {
   stopMonitor,
   stopService,
   type Execution,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { FailingStore } from '../support/failing-store.ts';
@@ -17,13 +17,13 @@ import { openedSessions } from '../support/opened-session.ts';
 import { openRunning } from '../support/running-admin.ts';
 import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limit =
-  (max: number): Step =>
+  (max: number): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
-const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const addUser: Step = (snapshot, context) =>
+const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 describe('a store that fails', () => {
@@ -70,8 +70,8 @@ describe('a store that fails', () => {
     store.fail();
     await admin.execute(stop);
     const calls = store.calls.length;
-    for (const step of [stop, addUser, limit(3)]) {
-      expect(await admin.execute(step)).toMatchObject({ problem: { code: 'store-unavailable' } });
+    for (const transition of [stop, addUser, limit(3)]) {
+      expect(await admin.execute(transition)).toMatchObject({ problem: { code: 'store-unavailable' } });
     }
     admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['maintenance', 'running'] });
     const read = await admin.handle({ method: 'GET', target: '/servers/db-serv-1', headers: {} });

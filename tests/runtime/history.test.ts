@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, stopMonitor, stopService, type Json, type Step } from 'gateway-admin-core';
+import { createMemoryStore, stopMonitor, stopService, type Json, type Transition } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
 import { openRunning } from '../support/running-admin.ts';
@@ -7,7 +7,7 @@ import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 
 type Members = Readonly<Record<string, Json>>;
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
 /** What a life leaves behind that ended with one command done and another one under way. */
 async function leftBehind(): Promise<{ readonly state: Members; readonly records: readonly Members[] }> {
@@ -76,7 +76,7 @@ describe('what a store holds that this version cannot read', () => {
       'an event of unknown type',
       {
         state,
-        records: [{ type: 'settlement', operation: 'a', revision: 1, last: true, events: [{ type: 'x.y' }] }],
+        records: [{ type: 'settlement', command: 'a', revision: 1, last: true, events: [{ type: 'x.y' }] }],
       },
       'unknown',
     ],
@@ -87,7 +87,7 @@ describe('what a store holds that this version cannot read', () => {
         records: [
           {
             type: 'settlement',
-            operation: 'a',
+            command: 'a',
             revision: 1,
             last: true,
             events: [{ type: 'sessions.closed' }],
@@ -100,7 +100,7 @@ describe('what a store holds that this version cannot read', () => {
       'an intent of unknown effects',
       {
         state,
-        records: [{ type: 'intent', operation: 'a', touches: [], events: [], effects: [{ type: 'x.y' }] }],
+        records: [{ type: 'intent', command: 'a', resources: [], events: [], effects: [{ type: 'x.y' }] }],
       },
       'unknown',
     ],
@@ -109,13 +109,13 @@ describe('what a store holds that this version cannot read', () => {
       {
         state,
         records: [
-          { type: 'intent', operation: 'a', touches: [], events: [{ type: 'logs.flushed' }], effects: [] },
+          { type: 'intent', command: 'a', resources: [], events: [{ type: 'logs.flushed' }], effects: [] },
         ],
       },
       'unknown',
     ],
     [
-      'an open operation that has settled more than there is',
+      'an open command that has settled more than there is',
       {
         state: {
           ...state,
@@ -124,8 +124,8 @@ describe('what a store holds that this version cannot read', () => {
               settled: 1,
               intent: {
                 type: 'intent',
-                operation: 'a',
-                touches: [],
+                command: 'a',
+                resources: [],
                 events: [{ type: 'logs.flushed' }],
                 effects: [{ type: 'logs.flush' }],
               },

@@ -5,21 +5,21 @@ import {
   startService,
   stopMonitor,
   stopService,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { ManualClock, settle } from '../support/manual-clock.ts';
 import { openRunning, runAdmin } from '../support/running-admin.ts';
 import { ScriptedGateway } from '../support/scripted-gateway.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
-const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 
-describe('a step that a program has made by hand', () => {
+describe('a transition that a program has made by hand', () => {
   /** Stops the service, and tells something else of it. */
   const telling =
-    (events: readonly object[]): Step =>
+    (events: readonly object[]): Transition =>
     (snapshot, context) =>
       ({ ...stop(snapshot, context), events }) as never;
 
@@ -47,7 +47,7 @@ describe('a step that a program has made by hand', () => {
 
   it('is not begun when it closes the interface', async () => {
     const { admin, gateway } = runAdmin();
-    const closing: Step = (snapshot, context) => {
+    const closing: Transition = (snapshot, context) => {
       void admin.close();
       return stop(snapshot, context);
     };
@@ -58,7 +58,7 @@ describe('a step that a program has made by hand', () => {
   it('is not begun when it takes itself back', async () => {
     const { admin, gateway } = runAdmin();
     const controller = new AbortController();
-    const leaving: Step = (snapshot, context) => {
+    const leaving: Transition = (snapshot, context) => {
       controller.abort(new Error('changed my mind'));
       return stop(snapshot, context);
     };
@@ -103,8 +103,8 @@ describe('a clock out of its mind', () => {
       clock.now = () => time;
       for (let life = 0; life < 3; life += 1) {
         const { admin } = await openRunning(store, { clock });
-        const step = life % 2 === 0 ? stop : start;
-        expect((await admin.execute(step)).outcome).toBe('accepted');
+        const transition = life % 2 === 0 ? stop : start;
+        expect((await admin.execute(transition)).outcome).toBe('accepted');
         const read = await admin.handle({ method: 'GET', target: '/services/My-Service', headers: {} });
         expect(read.matched && read.response.status).toBe(200);
         await admin.close();

@@ -4,14 +4,14 @@ import {
   createSnapshot,
   createUser,
   deleteUser,
-  observe,
+  applyReports,
   revert,
   stopService,
   type AdminOptions,
   type Authenticate,
-  type Event,
-  type Observation,
-  type Step,
+  type AdminEvent,
+  type HostReport,
+  type Transition,
 } from 'gateway-admin-core';
 
 const snapshot = createSnapshot({
@@ -60,14 +60,14 @@ describe('a host without types', () => {
     },
   );
 
-  it.each([0, -1, NaN, 1.5, Infinity])('cannot switch a limit off with %p', (bodyBytes) => {
-    expect(() => run({ limits: { bodyBytes } })).toThrow(RangeError);
+  it.each([0, -1, NaN, 1.5, Infinity])('cannot switch a limit off with %p', (maxBodyBytes) => {
+    expect(() => run({ limits: { maxBodyBytes } })).toThrow(RangeError);
   });
 
-  it('stops nobody else with a step that is an async function', async () => {
+  it('stops nobody else with a transition that is an async function', async () => {
     const { admin, send } = run();
-    const wrong = (async (...args: Parameters<Step>) =>
-      Promise.resolve(stopService(args[0], 'Sales', args[1]))) as unknown as Step;
+    const wrong = (async (...args: Parameters<Transition>) =>
+      Promise.resolve(stopService(args[0], 'Sales', args[1]))) as unknown as Transition;
     await expect(admin.execute(wrong)).rejects.toThrow(TypeError);
     expect(await send('PUT', '/service/Sales/stop')).toMatchObject({ status: 204 });
   });
@@ -119,7 +119,7 @@ describe('a hostile program', () => {
   it.each(['copy', 'move'] as const)('cannot undo with a %s, which could show a secret elsewhere', (op) => {
     const inverse = [{ op, from: '/passwordSealed', path: '/user' }];
     const forged = { type: 'service.updated', at: 0, resource: '/services/Sales', service: 'sales', inverse };
-    const decision = revert(forged as unknown as Event)(snapshot, { now: 0 });
+    const decision = revert(forged as unknown as AdminEvent)(snapshot, { now: 0 });
     expect(decision).toMatchObject({ outcome: 'refused', problem: { code: 'op-not-allowed' } });
     expect(decision.next).toBe(snapshot);
   });
@@ -127,8 +127,8 @@ describe('a hostile program', () => {
   it('cannot make a report throw, and what is sound in the report holds', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
-    const sound: Observation = { type: 'server.reported', server: 'db-1', status: ['running'] };
-    const { next, faults } = observe(snapshot, [proxy as Observation, sound], { now: 0 });
+    const sound: HostReport = { type: 'server.reported', server: 'db-1', status: ['running'] };
+    const { next, faults } = applyReports(snapshot, [proxy as HostReport, sound], { now: 0 });
     expect(faults.map(({ pointer }) => pointer)).toEqual(['/0']);
     expect(next.servers.find('db-1')?.settings.state).toEqual(['running']);
   });

@@ -72,8 +72,8 @@ describe('the journal', () => {
       return store.append(records, options);
     };
     const journal = await journalOf({ ...store, append });
-    const touches = ['x'.repeat(10 * 1024 * 1024)];
-    const big: JournalRecord = { type: 'intent', operation: 'a', touches, events: [], effects: [] };
+    const resources = ['x'.repeat(10 * 1024 * 1024)];
+    const big: JournalRecord = { type: 'intent', command: 'a', resources, events: [], effects: [] };
     await Promise.all([mark(1), big, big, mark(2)].map((record) => journal.keep(record, () => undefined)));
     expect(sizes).toEqual([2, 2]);
   });

@@ -10,22 +10,26 @@ import {
   type ConfigurationStore,
   type EventGap,
   type PublishedEvent,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
 import { openRunning } from '../support/running-admin.ts';
 import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const addUser: Step = (snapshot, context) =>
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 /** A gateway that dies with the process: what it was asked for last is never answered. */
-async function die(store: ConfigurationStore, gateway: ScriptedGateway, ...steps: readonly Step[]) {
+async function die(
+  store: ConfigurationStore,
+  gateway: ScriptedGateway,
+  ...transitions: readonly Transition[]
+) {
   const running = await openRunning(store, { gateway });
-  for (const step of steps) running.admin.execute(step).catch(() => undefined);
+  for (const transition of transitions) running.admin.execute(transition).catch(() => undefined);
   await settle();
   return running;
 }
@@ -40,7 +44,7 @@ describe('a command that was under way when the process ended', () => {
     expect(gateway.calls.map(({ method, effect: { type } }) => `${method} ${type}`)).toEqual([
       'inspect service.stop',
     ]);
-    expect(gateway.calls[0]?.context.operationId).toBe(dead.gateway.calls[0]?.context.operationId);
+    expect(gateway.calls[0]?.context.commandId).toBe(dead.gateway.calls[0]?.context.commandId);
     await admin.close();
   });
 
@@ -57,9 +61,9 @@ describe('a command that was under way when the process ended', () => {
     expect(told.value).toMatchObject({
       id: '1000000001.0',
       event: {
-        type: 'operation.failed',
+        type: 'command.failed',
         resource: '/services/My-Service',
-        operation: dead.gateway.calls[0]?.context.operationId,
+        command: dead.gateway.calls[0]?.context.commandId,
       },
     });
     await admin.close();
@@ -81,7 +85,7 @@ describe('a command that was under way when the process ended', () => {
 
   it('has not happened when it would have led back to where it began, and nothing shows that it had', async () => {
     const store = createMemoryStore();
-    const there: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
+    const there: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
     await die(store, new ScriptedGateway().will(hold().apply), sequence(stop, there, addUser));
     const gateway = new ScriptedGateway().willSee('not-in-place', 'in-place', 'in-place');
     const { admin } = await openRunning(store, { gateway });
@@ -95,7 +99,7 @@ describe('a command that was under way when the process ended', () => {
     await die(store, new ScriptedGateway().will(hold().apply), stop);
     const gateway = new ScriptedGateway().willSee(new Error('too early'), new Error('too early'), 'in-place');
     const { admin, clock } = await openRunning(store, { gateway });
-    expect(await admin.execute(stop)).toMatchObject({ problem: { code: 'operation-in-progress' } });
+    expect(await admin.execute(stop)).toMatchObject({ problem: { code: 'command-in-progress' } });
     expect((await admin.execute(stopWatch)).outcome).toBe('accepted');
     await clock.advance(1000);
     expect((await admin.execute(stop)).outcome).toBe('unchanged');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
-  createSecrets,
+  createSecretSealer,
   createSnapshot,
   createUser,
   flushLogs,
@@ -14,7 +14,7 @@ import {
   type EventGap,
   type PublishedEvent,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 import { configuration } from '../support/configuration.ts';
@@ -23,23 +23,23 @@ import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { openRunning } from '../support/running-admin.ts';
 import { reject, ScriptedGateway } from '../support/scripted-gateway.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const start: Step = (snapshot, context) => startService(snapshot, 'My Service', context);
-const stopWatch: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const limit =
-  (max: number): Step =>
+  (max: number): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
-const flush: Step = (snapshot, context) => flushLogs(snapshot, context);
-const addUser: Step = (snapshot, context) =>
+const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
+const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 describe('an interface with a store', () => {
   it('comes back with its configuration and its users, and without sessions', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
-    for (const step of [stop, limit(7), stopWatch, flush, addUser]) {
-      expect((await before.admin.execute(step)).outcome).toBe('accepted');
+    for (const transition of [stop, limit(7), stopWatch, flush, addUser]) {
+      expect((await before.admin.execute(transition)).outcome).toBe('accepted');
     }
     await before.admin.close();
     const after = await openRunning(store);
@@ -125,8 +125,8 @@ describe('an interface with a store', () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     const calls = store.calls.length;
-    const steps = [stop, stopWatch, flush].map((step) => admin.execute(step));
-    await Promise.all(steps);
+    const transitions = [stop, stopWatch, flush].map((transition) => admin.execute(transition));
+    await Promise.all(transitions);
     // Three intents, then three settlements.
     expect(store.calls.slice(calls)).toEqual(['append 3', 'append 3']);
     await admin.close();
@@ -155,12 +155,12 @@ describe('an interface with a store', () => {
     expect(first.admin.snapshot).toBe(before);
     await first.admin.close();
 
-    const secrets = createSecrets({ key: new Uint8Array(32).fill(7) });
-    const second = await openRunning(store, { secrets });
+    const sealer = createSecretSealer({ key: new Uint8Array(32).fill(7) });
+    const second = await openRunning(store, { sealer });
     const kept = await second.admin.handle(request);
     expect(kept.matched && kept.response.status).toBe(200);
     const sealed = second.admin.snapshot.services.get('my-service')?.settings.passwordSealed ?? '';
-    expect(await createSecrets({ key: new Uint8Array(32).fill(7) }).open(sealed)).toBe('hunter2');
+    expect(await createSecretSealer({ key: new Uint8Array(32).fill(7) }).open(sealed)).toBe('hunter2');
     expect(JSON.stringify(await store.load())).not.toContain('hunter2');
     await second.admin.close();
   });
@@ -185,7 +185,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it('checks its options before it touches the store', async () => {
+  it('checks its options before it resources the store', async () => {
     const store = createMemoryStore();
     await expect(openRunning(store, { timeZone: 'Nowhere/Land' })).rejects.toThrow(RangeError);
     expect(await store.load()).toEqual({ records: [], position: '0.0' });
@@ -204,16 +204,16 @@ describe('an interface with a store', () => {
   });
 });
 
-it('a step of unknown events never reaches the journal', async () => {
+it('a transition of unknown events never reaches the journal', async () => {
   const store = createMemoryStore();
   const { admin } = await openRunning(store);
   const strange = ((snapshot: Snapshot) => ({
     outcome: 'accepted',
     next: snapshot,
-    touches: [],
+    resources: [],
     events: [{ type: 'x.y', at: 0, resource: '/' }],
     effects: [],
-  })) as unknown as Step;
+  })) as unknown as Transition;
   await expect(admin.execute(strange)).rejects.toThrow('known types');
   expect((await store.load()).records).toEqual([]);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { sequence, stopMonitor, stopService, type Execution, type Step } from 'gateway-admin-core';
+import { sequence, stopMonitor, stopService, type Execution, type Transition } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { hold, reject, ScriptedGateway, type Held } from '../support/scripted-gateway.ts';
 
-const stop: Step = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const stopMain: Step = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const deadlineMs = 10_000;
 
 interface Silent extends Running {
@@ -34,7 +34,7 @@ describe('a host that does not answer within the deadline', () => {
     expect(gateway.calls.map(({ method }) => method)).toEqual(['apply', 'inspect']);
     expect(gateway.calls[0]?.context.signal.aborted).toBe(true);
     expect(gateway.calls[1]?.context.signal.aborted).toBe(false);
-    expect(gateway.calls[1]?.context.operationId).toBe(gateway.calls[0]?.context.operationId);
+    expect(gateway.calls[1]?.context.commandId).toBe(gateway.calls[0]?.context.commandId);
     expect((await execution).outcome).toBe('accepted');
   });
 
@@ -69,16 +69,16 @@ describe('a host that does not answer within the deadline', () => {
     expect([stateOf(running), running.admin.snapshot.revision, running.errors]).toEqual(['stopped', 1, []]);
   });
 
-  it('is unknown while it is not in place and may still land: 504 with the id of the operation', async () => {
+  it('is unknown while it is not in place and may still land: 504 with the id of the command', async () => {
     const running = await silent('not-in-place', 'not-in-place', 'not-in-place', 'not-in-place');
     const execution = await running.execution;
     expect(execution).toMatchObject({
       outcome: 'unknown',
-      operationId: running.gateway.calls[0]?.context.operationId,
+      commandId: running.gateway.calls[0]?.context.commandId,
       problem: { code: 'outcome-unknown', status: 504 },
     });
     expect(execution.outcome === 'unknown' && execution.problem.detail).toContain(
-      running.gateway.calls[0]?.context.operationId,
+      running.gateway.calls[0]?.context.commandId,
     );
     expect([stateOf(running), running.admin.snapshot.revision]).toEqual(['started', 0]);
   });
@@ -130,10 +130,10 @@ describe('a host that does not answer within the deadline', () => {
     const { admin } = running;
     expect(await admin.execute(stop)).toMatchObject({
       outcome: 'refused',
-      problem: { code: 'operation-in-progress', status: 409 },
+      problem: { code: 'command-in-progress', status: 409 },
     });
     expect(await admin.execute(sequence(stopMain, stop))).toMatchObject({
-      problem: { code: 'operation-in-progress' },
+      problem: { code: 'command-in-progress' },
     });
     expect((await admin.execute(stopMain)).outcome).toBe('accepted');
     running.gateway.willSee('in-place');
@@ -151,14 +151,14 @@ describe('a host that does not answer within the deadline', () => {
     await held.begun;
     await clock.advance(deadlineMs);
     expect((await first).outcome).toBe('unknown');
-    expect(await second).toMatchObject({ problem: { code: 'operation-in-progress' } });
+    expect(await second).toMatchObject({ problem: { code: 'command-in-progress' } });
   });
 
-  it('tells the outcome with an event that repeats the id of the operation', async () => {
+  it('tells the outcome with an event that repeats the id of the command', async () => {
     const running = await silent('not-in-place', 'in-place');
     const reader = running.admin.events({ after: '0.0' });
     const execution = await running.execution;
-    const id = execution.outcome === 'unknown' ? execution.operationId : '';
+    const id = execution.outcome === 'unknown' ? execution.commandId : '';
     expect(id).not.toBe('');
     await running.clock.advance(60_000);
     const { value } = (await reader.next()) as { value: unknown };
@@ -188,10 +188,10 @@ describe('a host that does not answer within the deadline', () => {
       value: {
         id: '1.0',
         event: {
-          type: 'operation.failed',
+          type: 'command.failed',
           resource: '/services/My-Service',
           actor: 'ada',
-          operation: execution.outcome === 'unknown' ? execution.operationId : 'known',
+          command: execution.outcome === 'unknown' ? execution.commandId : 'known',
           reason: 'The gateway refused: it was not done. Nothing was changed.',
         },
       },

@@ -17,7 +17,7 @@ import {
   startService,
   stopMonitor,
   stopService,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
@@ -26,7 +26,7 @@ import type { Change } from './model.ts';
 /** What a client asks for. */
 export interface ClientCommand {
   readonly kind: string;
-  readonly step: Step;
+  readonly step: Transition;
   /** What is so once it has happened, step by step. */
   readonly changes: readonly Change[];
 }
@@ -100,7 +100,7 @@ function irreversibleCommand(random: Random): ClientCommand {
   const service = random.pick(serviceNames);
   const server = random.pick(serverNames);
   const id = random.below(10);
-  const steps: readonly [string, Step][] = [
+  const steps: readonly [string, Transition][] = [
     ['logs.flush', (snapshot, context) => flushLogs(snapshot, context)],
     ['service.close', (snapshot, context) => closeServiceSessions(snapshot, service, context)],
     ['server.close', (snapshot, context) => closeServerConnections(snapshot, server, context)],

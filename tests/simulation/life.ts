@@ -10,7 +10,7 @@ import {
   type ConfigurationStore,
   type Effect,
   type EffectContext,
-  type Event,
+  type AdminEvent,
   type EventGap,
   type Execution,
   type GatewayPort,
@@ -218,7 +218,7 @@ export class Life {
         model.happened(changes);
         return;
       case 'unknown':
-        if (execution.problem.code === 'outcome-unknown') this.#awaited.add(execution.operationId);
+        if (execution.problem.code === 'outcome-unknown') this.#awaited.add(execution.commandId);
         model.mayHaveHappened(changes);
         return;
       case 'refused':
@@ -238,8 +238,8 @@ export class Life {
         continue;
       }
       this.#events.push(item);
-      const { operation }: Event = item.event;
-      if (operation !== undefined) this.#awaited.delete(operation);
+      const { command }: AdminEvent = item.event;
+      if (command !== undefined) this.#awaited.delete(command);
     }
   }
 }

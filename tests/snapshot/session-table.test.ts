@@ -198,18 +198,18 @@ const start = { table: empty, model: new Model() };
 
 /** Every table that may be used after a history, from the first to the last. */
 function play(history: readonly Report[]): readonly (typeof start)[] {
-  const steps = [start];
+  const transitions = [start];
   for (const [index, { commands, batch }] of history.entries()) {
     const change = { revision: index + 1, ...(batch ? { owner: createOwner() } : {}) };
-    let { table, model } = steps.at(-1) ?? start;
+    let { table, model } = transitions.at(-1) ?? start;
     for (const command of commands) {
       table = command.run<SessionTable>(table, change);
       model = command.run<Model>(model, change);
-      if (!batch) steps.push({ table, model });
+      if (!batch) transitions.push({ table, model });
     }
-    steps.push({ table, model });
+    transitions.push({ table, model });
   }
-  return steps;
+  return transitions;
 }
 
 function lastOf(history: readonly Report[]): typeof start {
@@ -296,12 +296,12 @@ describe('a session table', () => {
   it('never counts fewer sessions that were ever opened than before, nor fewer than are open', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        const steps = play(history);
+        const transitions = play(history);
         for (const key of services) {
-          const totals = steps.map(({ table }) => table.totalOfService(key));
+          const totals = transitions.map(({ table }) => table.totalOfService(key));
           expect(totals).toEqual(totals.toSorted((a, b) => a - b));
-          const open = steps.map(({ table }) => table.countOfService(key));
-          expect(open.filter((count, step) => count > (totals[step] ?? 0))).toEqual([]);
+          const open = transitions.map(({ table }) => table.countOfService(key));
+          expect(open.filter((count, transition) => count > (totals[transition] ?? 0))).toEqual([]);
         }
       }),
     );

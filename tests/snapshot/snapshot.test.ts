@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evolve, nameKey, type Event, type Snapshot } from 'gateway-admin-core';
+import { evolve, nameKey, type AdminEvent, type Snapshot } from 'gateway-admin-core';
 
 import {
   lookUp,
@@ -107,7 +107,7 @@ describe('nameFinder', () => {
 
 describe('evolve', () => {
   const head = { at: 0, resource: '/x' };
-  const gone: readonly Event[] = [
+  const gone: readonly AdminEvent[] = [
     { type: 'service.started', ...head, service: 'gone' },
     { type: 'service.stopped', ...head, service: 'gone' },
     { type: 'service.failed', ...head, service: 'gone' },
@@ -156,7 +156,7 @@ describe('evolve', () => {
 
   it('changes nothing when a thing comes that is there already', () => {
     const snapshot = sampleSnapshot();
-    const again: readonly Event[] = [
+    const again: readonly AdminEvent[] = [
       { type: 'user.created', ...head, user: 'ada', name: 'ADA', passwordHash: 'another' },
       {
         type: 'session.opened',
@@ -185,13 +185,13 @@ describe('evolve', () => {
 
   it('throws at an event that it does not know', () => {
     expect(() =>
-      evolve(sampleSnapshot(), [{ type: 'service.painted', ...head } as unknown as Event]),
+      evolve(sampleSnapshot(), [{ type: 'service.painted', ...head } as unknown as AdminEvent]),
     ).toThrow(TypeError);
   });
 
   it('is one revision later, however many events there are', () => {
     const snapshot = sampleSnapshot();
-    const events: readonly Event[] = [
+    const events: readonly AdminEvent[] = [
       { type: 'service.stopped', ...head, service: 'my-service' },
       { type: 'monitor.stopped', ...head, monitor: 'main-monitor' },
     ];

@@ -20,10 +20,10 @@ import {
   startService,
   stopMonitor,
   stopService,
-  type Observation,
+  type HostReport,
   type Operation,
   type Snapshot,
-  type Step,
+  type Transition,
 } from 'gateway-admin-core';
 
 /** Says, for any snapshot, what is done: `pick` chooses among the things that there are. */
@@ -148,7 +148,7 @@ const verbs = {
         (now, within) => closeServiceSessions(now, name, within),
       )(from, context);
     },
-} as const satisfies Record<string, (act: { readonly pick: number; readonly value: number }) => Step>;
+} as const satisfies Record<string, (act: { readonly pick: number; readonly value: number }) => Transition>;
 
 /** Commands. */
 export const acts: fc.Arbitrary<Act> = fc.record({
@@ -157,21 +157,21 @@ export const acts: fc.Arbitrary<Act> = fc.record({
   value: fc.nat(100_000),
 });
 
-/** The step of a command. */
-export function stepOf(act: Act): Step {
+/** The transition of a command. */
+export function stepOf(act: Act): Transition {
   return verbs[act.verb](act);
 }
 
 /** Says, for any snapshot, what the host reports. */
 export interface Report {
-  readonly type: Observation['type'];
+  readonly type: HostReport['type'];
   readonly pick: number;
   readonly value: number;
 }
 
 /** Reports, sound and unsound. */
 export const reports: fc.Arbitrary<Report> = fc.record({
-  type: fc.constantFrom<Observation['type'][]>(
+  type: fc.constantFrom<HostReport['type'][]>(
     'session.opened',
     'session.opened',
     'session.updated',
@@ -188,8 +188,8 @@ export const reports: fc.Arbitrary<Report> = fc.record({
   value: fc.nat(9),
 });
 
-/** The observation of a report. */
-export function observationOf({ type, pick, value }: Report, snapshot: Snapshot): Observation {
+/** The report of a report. */
+export function observationOf({ type, pick, value }: Report, snapshot: Snapshot): HostReport {
   const session = sessionOf(snapshot, pick);
   const now = snapshot.sessions.get(session);
   const line = { state: `state ${String(value)}`, user: 'someone', address: '10.0.0.1' };

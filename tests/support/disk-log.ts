@@ -7,7 +7,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import type { StoreFiles } from '../../src/ports/file-store-lock.ts';
+import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
 import { watchedFiles, type FileCall } from './watched-files.ts';
 
 /** What is on a disk: content by name. */

@@ -11,7 +11,7 @@ import {
   toDocument,
   type Context,
   type Decision,
-  type Event,
+  type AdminEvent,
   type Problem,
   type Snapshot,
 } from 'gateway-admin-core';
@@ -117,7 +117,7 @@ function expectAcceptedLaws(
 }
 
 /** Checks a snapshot that came of another one by events: a decision, or a report. */
-export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly Event[]): void {
+export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly AdminEvent[]): void {
   const readings = readAll(next);
   expect(thawedPlaces(next)).toEqual([]);
   expect(next.epoch).toBe(snapshot.epoch);
@@ -159,7 +159,7 @@ function plain<T>(value: T): T {
   ) as T;
 }
 
-function isAboutSomething({ resource }: Event, before: Snapshot, next: Snapshot): boolean {
+function isAboutSomething({ resource }: AdminEvent, before: Snapshot, next: Snapshot): boolean {
   const [, collection = '', name = ''] = resource.split('/');
   if (collection === 'gateway') return true;
   if (collection === 'users') return (before.users.find(name) ?? next.users.find(name)) !== undefined;
@@ -167,7 +167,7 @@ function isAboutSomething({ resource }: Event, before: Snapshot, next: Snapshot)
 }
 
 /** The parts that changed although no event is about them. */
-function strayChanges(before: Snapshot, next: Snapshot, events: readonly Event[]): readonly string[] {
+function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEvent[]): readonly string[] {
   const named = new Set(events.flatMap(partsOf));
   const whole = new Set([...named].map((part) => part.split('/')[0]));
   const [old, now] = [partsIn(before), partsIn(next)];
@@ -192,7 +192,7 @@ function partsIn(snapshot: Snapshot): ReadonlyMap<string, unknown> {
 }
 
 /** What an event may change: `<part of the snapshot>` or `<collection>/<key>`. */
-function partsOf(event: Event): readonly string[] {
+function partsOf(event: AdminEvent): readonly string[] {
   switch (event.type) {
     case 'service.started':
     case 'service.stopped':
@@ -219,7 +219,7 @@ function partsOf(event: Event): readonly string[] {
     case 'user.created':
     case 'user.deleted':
       return [`users/${event.user}`];
-    case 'operation.failed':
+    case 'command.failed':
       return [];
     case 'logs.flushed':
       return ['logs'];

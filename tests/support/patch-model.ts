@@ -1,12 +1,12 @@
 /**
- * A JSON Patch to compare with: naive, slow, copying everything at every step, and written from RFC 6901 and
+ * A JSON Patch to compare with: naive, slow, copying everything at every transition, and written from RFC 6901 and
  * RFC 6902 alone. It shares no code with the sources. And the random documents and patches to compare it on.
  */
 
 import * as fc from 'fast-check';
 
-import type { Json } from '../../src/core/json.ts';
-import type { Operation } from '../../src/core/patch.ts';
+import type { Json } from '../../src/json/value.ts';
+import type { Operation } from '../../src/json/patch.ts';
 
 /** What an operation cannot be done for. */
 class Impossible extends Error {}
@@ -22,7 +22,7 @@ export function modelPatch(document: unknown, operations: readonly object[]): Mo
     return {
       done: true,
       document: operations.reduce<unknown>(
-        (now, operation) => step(now, operation as Members),
+        (now, operation) => transition(now, operation as Members),
         copyOf(document),
       ),
     };
@@ -63,7 +63,7 @@ export function modelValueAt(document: unknown, pointer: string): unknown {
   }
 }
 
-function step(document: unknown, operation: Members): unknown {
+function transition(document: unknown, operation: Members): unknown {
   const path = tokensOf(operation['path']);
   switch (operation['op']) {
     case 'add':

@@ -1,7 +1,8 @@
 /**
  * Problem details as they come over a transport: whether they are well formed.
  */
-import { maxListedFaults, parsePointer, problemTable } from 'gateway-admin-core';
+import { maxListedFaults, problemTable } from 'gateway-admin-core';
+import { parsePointer } from 'gateway-admin-core/json';
 
 import type { Answer } from './transport.ts';
 

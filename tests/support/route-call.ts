@@ -7,7 +7,7 @@ import {
   routes,
   type Json,
   type Problem,
-  type Protector,
+  type SecretPorts,
   type Rendering,
   type Result,
   type Route,
@@ -19,7 +19,7 @@ import { expectDecision } from './expect-decision.ts';
 import type { Answer, Transport } from './transport.ts';
 
 const rendering: Rendering = { times: createTimeFormat(sampleZone) };
-const protector: Protector = {
+const secrets: SecretPorts = {
   hash: (password) => Promise.resolve(`hash of ${String(password.length)} characters`),
   objection: () => undefined,
   seal: (secret) => Promise.resolve(`seal of ${String(secret.length)} characters`),
@@ -44,9 +44,11 @@ export function openRoutes(start: Snapshot): Transport {
           .map(Number);
         return list.ok ? answerOf(200, list.value.slice(first, last + 1 - first)) : refused(list.problem);
       }
-      const step = await route.command(subject, JSON.parse(body) as Json, protector);
-      if (!step.ok) return refused(step.problem);
-      const decision = expectDecision(step.value, snapshot, { now: Date.parse('2016-09-10T00:00:00Z') });
+      const transition = await route.command(subject, JSON.parse(body) as Json, secrets);
+      if (!transition.ok) return refused(transition.problem);
+      const decision = expectDecision(transition.value, snapshot, {
+        now: Date.parse('2016-09-10T00:00:00Z'),
+      });
       if (decision.outcome === 'refused') return refused(decision.problem);
       snapshot = decision.next;
       return route.answer === undefined ? answerOf(204) : shown(route.answer(snapshot, subject, rendering));

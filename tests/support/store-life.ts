@@ -4,7 +4,7 @@
 import type { ConfigurationStore, Json, StoredHistory } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 
-import type { StoreFiles } from '../../src/ports/file-store-lock.ts';
+import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
 
 /** Opens a file store on a file system that a test watches. */
 export const openStoreWith: (directory: string, files: StoreFiles) => Promise<ConfigurationStore> =

@@ -4,7 +4,7 @@
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
-import type { StoreFiles } from '../../src/ports/file-store-lock.ts';
+import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
 
 /** One call. */
 export interface FileCall {

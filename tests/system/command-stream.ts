@@ -1,7 +1,7 @@
 /**
  * Clients that change a gateway over HTTP without a pause, until it is gone.
  */
-import type { GatewayDocument, ServiceEntry } from 'gateway-admin-core';
+import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { RunningGateway } from './running-gateway.ts';
@@ -38,7 +38,7 @@ export const password = 'correct horse';
 export function documentOn(port: number): GatewayDocument {
   const place = { address: '127.0.0.1', protocol: 'echo' };
   const links = servers.map((name) => `/servers/${name}`);
-  const serviceOf = (name: string): ServiceEntry => ({
+  const serviceOf = (name: string): ServiceDocument => ({
     ...{ name, router: 'readconnroute', servers: links },
     listeners: [{ name: 'Clients', ...place, port: 0 }],
   });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GatewayDocument, ServiceEntry } from 'gateway-admin-core';
+import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
@@ -18,7 +18,7 @@ function serverEntry(name: string, port: number): NonNullable<GatewayDocument['s
   return { name, address: '127.0.0.1', port, protocol: 'echo' };
 }
 
-function serviceEntry(name: string, port = 0): ServiceEntry {
+function serviceEntry(name: string, port = 0): ServiceDocument {
   const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'echo' }];
   return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
 }

@@ -6,7 +6,7 @@ import type {
   ConnectionRepresentation,
   ConnectionStatistics,
   GatewayDocument,
-  ServiceEntry,
+  ServiceDocument,
 } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
@@ -21,7 +21,7 @@ let two: EchoServer;
 
 /** A gateway with one service on two servers, each watched by a monitor of its own. */
 function start(
-  service: Partial<ServiceEntry> = {},
+  service: Partial<ServiceDocument> = {},
   parameters: Readonly<Record<string, Readonly<Record<string, number | string>>>> = {},
   monitor_interval = intervalMs,
 ): Promise<RunningGateway> {

@@ -209,7 +209,7 @@ function keyOf({ type, resource }: Effect): string {
 
 /** Stops or starts something that the effect is not about. */
 async function disturb({ apply }: ScriptedGateway, { resource }: Effect): Promise<void> {
-  const context = { operationId: 'stray', signal: new AbortController().signal };
+  const context = { commandId: 'stray', signal: new AbortController().signal };
   const names = ['My Service', 'Report Service'].map((name) => name.replace(' ', '-'));
   for (const [at, name] of names.entries()) {
     const link = `/services/${name}`;

@@ -1,0 +1,111 @@
+/**
+ * The router: method and path → route, subject, Allow.
+ *
+ * Paths are compared segment by segment, as a client wrote them: fixed segments with their case, variable ones
+ * percent-decoded once.
+ */
+import { decodeSegment } from '../core/link.ts';
+
+/** What the router needs to know of a route. @internal */
+export interface Routable {
+  readonly method: string;
+  readonly path: string;
+  readonly aliases: readonly string[];
+}
+
+/**
+ * What was found at a path.
+ *
+ * @internal
+ */
+export type Match<T> =
+  | { readonly found: 'route'; readonly route: T; readonly subject: string; readonly place: Place<T> }
+  | { readonly found: 'place'; readonly place: Place<T> }
+  | { readonly found: 'broken-escape'; readonly segment: string }
+  | { readonly found: 'nothing' };
+
+/** A path that is known, with everything that can be done there. @internal */
+export interface Place<T> {
+  readonly segments: readonly string[];
+  readonly routes: ReadonlyMap<string, T>;
+  /** The methods as the Allow header lists them (RFC 9110 §10.2.1). */
+  readonly allow: string;
+}
+
+/** @internal */
+export interface Router<T> {
+  /** Finds what is at a path. `path` is the path of the request target, without its query. */
+  match(this: void, method: string, path: string): Match<T>;
+}
+
+/**
+ * Makes a router.
+ *
+ * @throws RangeError when two routes have the same method and path
+ * @internal
+ */
+export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T> {
+  const places = placesOf(routes);
+  const byLength = byLengthOf(places);
+  return {
+    match(method, path) {
+      const segments = segmentsOf(path);
+      const place = byLength.get(segments.length)?.find((each) => fits(each.segments, segments));
+      if (place === undefined) return { found: 'nothing' };
+      const route = place.routes.get(method === 'HEAD' ? 'GET' : method);
+      if (route === undefined) return { found: 'place', place };
+      return bind(route, place, segments);
+    },
+  };
+}
+
+function bind<T>(route: T, place: Place<T>, segments: readonly string[]): Match<T> {
+  const segment = segments[place.segments.findIndex((part) => part.startsWith(':'))] ?? '';
+  const subject = decodeSegment(segment);
+  if (subject === undefined) return { found: 'broken-escape', segment };
+  return { found: 'route', route, subject, place };
+}
+
+function byLengthOf<T>(places: readonly Place<T>[]): ReadonlyMap<number, readonly Place<T>[]> {
+  const byLength = new Map<number, Place<T>[]>();
+  for (const place of places) {
+    const length = place.segments.length;
+    byLength.set(length, [...(byLength.get(length) ?? []), place]);
+  }
+  return byLength;
+}
+
+/** The segments of a path; one trailing slash is tolerated. A path that does not start with a slash has none. */
+function segmentsOf(path: string): readonly string[] {
+  if (!path.startsWith('/')) return [];
+  return path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined).split('/');
+}
+
+function fits(pattern: readonly string[], segments: readonly string[]): boolean {
+  return pattern.every((part, position) =>
+    part.startsWith(':') ? segments[position] !== '' : part === segments[position],
+  );
+}
+
+function placesOf<T extends Routable>(routes: Iterable<T>): readonly Place<T>[] {
+  const byPattern = new Map<string, Map<string, T>>();
+  for (const route of routes) {
+    for (const path of [route.path, ...route.aliases]) {
+      const here = byPattern.get(path) ?? new Map<string, T>();
+      if (here.has(route.method)) throw new RangeError(`Two routes for ${route.method} ${path}`);
+      byPattern.set(path, here.set(route.method, route));
+    }
+  }
+  return [...byPattern].map(([path, here]) => ({
+    segments: segmentsOf(path),
+    routes: here,
+    allow: allowOf(here),
+  }));
+}
+
+function allowOf(routes: ReadonlyMap<string, unknown>): string {
+  return [...routes.keys()]
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .concat('OPTIONS')
+    .join(', ');
+}

@@ -1,0 +1,118 @@
+/**
+ * Copies: any JavaScript value of an in-process caller in, plain frozen JSON or a problem out.
+ */
+import { ok, problemOf, type Result } from '../problem.ts';
+import { formatPointer } from './pointer.ts';
+import { isPlain, setMember, type Json, type JsonContainer, type JsonLimits } from './value.ts';
+
+/**
+ * Takes any JavaScript value of an in-process caller and gives plain JSON.
+ *
+ * Refused with `patch-malformed`: functions, symbols, bigints, `undefined`, numbers that are not finite, instances of
+ * classes, arrays with holes, cycles, what is nested too deeply, and whatever throws when it is read. Each property
+ * is read once at most, also when an object is in two places. Members that are not enumerable or have a symbol as key
+ * are left out.
+ *
+ * @param value - the value; it is never changed
+ * @param limits - how deep it may be. Copying is as deeply recursive
+ * @returns a deeply frozen copy
+ *
+ * docs/spec-choices.md 28.
+ *
+ * @internal
+ */
+export function copyJson(value: unknown, limits: JsonLimits): Result<Json> {
+  if (isScalar(value)) return ok(value);
+  const walk: Walk = { depth: limits.depth, path: [], open: new Set(), done: new Map(), deepest: 0 };
+  let copy: Json | undefined;
+  try {
+    copy = copyOf(walk, value);
+  } catch {
+    walk.reason = 'cannot be read: a getter or a proxy throws';
+  }
+  if (copy !== undefined) return ok(copy);
+  const fault = {
+    pointer: formatPointer(walk.path),
+    code: 'patch-malformed',
+    detail: walk.reason ?? 'must be JSON',
+  } as const;
+  return { ok: false, problem: problemOf([fault]) };
+}
+
+/** Where the copying of a value stands. */
+interface Walk {
+  readonly depth: number;
+  /** Tokens of the place that is read. */
+  readonly path: (string | number)[];
+  /** The arrays and objects around it. */
+  readonly open: Set<object>;
+  /** The finished copies, each with how many containers are inside one another in it. */
+  readonly done: Map<object, { readonly copy: JsonContainer; readonly height: number }>;
+  /** How deep the walk has been inside the innermost open container. */
+  deepest: number;
+  /** Why the value is refused, once it is. */
+  reason?: string;
+}
+
+/** The copy, or `undefined` when the value is refused. */
+function copyOf(walk: Walk, value: unknown): Json | undefined {
+  if (isScalar(value)) return value;
+  if (typeof value === 'object') return copyOfContainer(walk, value);
+  const kind = typeof value === 'number' ? 'number that is not finite' : typeof value;
+  return refuseValue(walk, `must be JSON, which has no ${kind}`);
+}
+
+function isScalar(value: unknown): value is string | number | boolean | null {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value === 'string' || typeof value === 'boolean' || value === null;
+}
+
+function copyOfContainer(walk: Walk, source: object): JsonContainer | undefined {
+  if (walk.open.has(source)) return refuseValue(walk, 'must not contain itself');
+  const known = walk.done.get(source);
+  const depth = walk.open.size + (known?.height ?? 1);
+  if (depth > walk.depth) return refuseValue(walk, `must not be nested more than ${String(walk.depth)} deep`);
+  walk.deepest = Math.max(walk.deepest, depth);
+  if (known !== undefined) return known.copy;
+  if (!isPlain(source)) return refuseValue(walk, 'must be a plain object or array');
+  const { deepest } = walk;
+  walk.deepest = depth;
+  walk.open.add(source);
+  const copy = Array.isArray(source) ? copyOfArray(walk, source) : copyOfObject(walk, source);
+  if (copy === undefined) return undefined;
+  walk.open.delete(source);
+  walk.done.set(source, { copy, height: walk.deepest - depth + 1 });
+  walk.deepest = Math.max(walk.deepest, deepest);
+  return Object.freeze(copy);
+}
+
+function copyOfArray(walk: Walk, source: readonly unknown[]): Json[] | undefined {
+  const copy: Json[] = [];
+  const { length } = source;
+  // A hole reads as `undefined`, which is refused.
+  for (let index = 0; index < length; index += 1) {
+    walk.path.push(index);
+    const child = copyOf(walk, source[index]);
+    if (child === undefined) return undefined;
+    walk.path.pop();
+    copy.push(child);
+  }
+  return copy;
+}
+
+function copyOfObject(walk: Walk, source: object): Record<string, Json> | undefined {
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(source)) {
+    walk.path.push(key);
+    const child = copyOf(walk, (source as Readonly<Record<string, unknown>>)[key]);
+    if (child === undefined) return undefined;
+    walk.path.pop();
+    setMember(copy, key, child);
+  }
+  return copy;
+}
+
+function refuseValue(walk: Walk, reason: string): JsonContainer | undefined {
+  walk.reason = reason;
+  return undefined;
+}

@@ -1,0 +1,208 @@
+/**
+ * The reader of JSON texts: a text in, plain frozen JSON or a problem out.
+ *
+ * What the language's own parser lets through and what hurts later (a key given twice, a number that changes when it
+ * is read, a million brackets) is refused here before anything else sees it, and in linear time.
+ */
+import { deepFreeze, type Json, type JsonLimits } from './value.ts';
+import { ok, problem, type Problem, type ProblemCode, type Result } from '../problem.ts';
+
+/**
+ * Reads a JSON text.
+ *
+ * It is refused when it is empty (`body-missing`), not JSON (`body-not-json`) or nested too deeply (`body-too-deep`), when an object names a member twice, however it is escaped
+ * (`body-duplicate-key`), and when a number is not finite or an integer that is not safe (`number-out-of-range`).
+ * A surrogate without its partner, written as an escape, is JSON and accepted.
+ *
+ * @param body - the text, with or without a byte order mark
+ * @param limits - how deep it may be
+ * @returns the value, deeply frozen; `__proto__` is a member like any other
+ *
+ * @example
+ * ```ts
+ * import { parseJson } from 'gateway-admin-core/json';
+ *
+ * const parsed = parseJson('{"port": 1, "port": 2}', { depth: 32 });
+ * parsed.ok || parsed.problem.code; // => 'body-duplicate-key'
+ * ```
+ *
+ * RFC 8259; docs/spec-choices.md 35.
+ *
+ * @public
+ */
+export function parseJson(body: string, limits: JsonLimits): Result<Json> {
+  const text = body.startsWith('\ufeff') ? body.slice(1) : body;
+  const refusal = scanText({ text, depth: limits.depth, at: 0, due: true, open: [] });
+  return refusal === undefined ? ok(deepFreeze(JSON.parse(text) as Json)) : { ok: false, problem: refusal };
+}
+
+/** Where the scan of a text stands. */
+interface Scan {
+  readonly text: string;
+  readonly depth: number;
+  /** Offset of the next character. */
+  at: number;
+  /** Whether a value must come next. */
+  due: boolean;
+  /** What is open, outermost first: the keys of an object so far, `undefined` for an array. */
+  readonly open: (string[] | Set<string> | undefined)[];
+}
+
+function scanText(scan: Scan): Problem | undefined {
+  skipSpace(scan);
+  if (scan.at === scan.text.length) return problem('body-missing', 'The body is empty. Send a JSON value.');
+  while (scan.due || scan.open.length > 0) {
+    const refusal = scan.due ? scanValue(scan) : scanNext(scan);
+    if (refusal !== undefined) return refusal;
+    skipSpace(scan);
+  }
+  return scan.at === scan.text.length ? undefined : notJson(scan, 'nothing more');
+}
+
+function scanValue(scan: Scan): Problem | undefined {
+  const first = scan.text.charAt(scan.at);
+  if (first === '{' || first === '[') return scanOpening(scan, first === '{');
+  scan.due = false;
+  if (first === '"') return scanString(scan);
+  if (first === '-' || isDigit(first.charCodeAt(0))) return scanNumber(scan);
+  const word = ['true', 'false', 'null'].find((each) => scan.text.startsWith(each, scan.at));
+  scan.at += word?.length ?? 0;
+  return word === undefined ? notJson(scan, 'a value') : undefined;
+}
+
+function scanOpening(scan: Scan, isObject: boolean): Problem | undefined {
+  if (scan.open.length >= scan.depth) {
+    return refuse(
+      scan,
+      'body-too-deep',
+      `More than ${String(scan.depth)} arrays and objects are inside one another`,
+    );
+  }
+  scan.open.push(isObject ? [] : undefined);
+  scan.at += 1;
+  skipSpace(scan);
+  if (scan.text.charAt(scan.at) === (isObject ? '}' : ']')) return scanClosing(scan);
+  return isObject ? scanKey(scan) : undefined;
+}
+
+function scanClosing(scan: Scan): Problem | undefined {
+  scan.open.pop();
+  scan.at += 1;
+  scan.due = false;
+  return undefined;
+}
+
+/** What follows a complete value inside an array or object. */
+function scanNext(scan: Scan): Problem | undefined {
+  const next = scan.text.charAt(scan.at);
+  const inObject = scan.open.at(-1) !== undefined;
+  if (next === (inObject ? '}' : ']')) return scanClosing(scan);
+  if (next !== ',') return notJson(scan, inObject ? '"," or "}"' : '"," or "]"');
+  scan.at += 1;
+  scan.due = true;
+  skipSpace(scan);
+  return inObject ? scanKey(scan) : undefined;
+}
+
+function scanKey(scan: Scan): Problem | undefined {
+  const start = scan.at;
+  if (scan.text.charAt(start) !== '"') return notJson(scan, 'a member name in double quotes');
+  const refusal = scanString(scan);
+  if (refusal !== undefined) return refusal;
+  if (!takeKey(scan, start)) {
+    return refuse(
+      { ...scan, at: start },
+      'body-duplicate-key',
+      'An object names a member for the second time',
+    );
+  }
+  skipSpace(scan);
+  if (scan.text.charAt(scan.at) !== ':') return notJson(scan, '":"');
+  scan.at += 1;
+  skipSpace(scan);
+  return undefined;
+}
+
+/** Notes the key that ends here. False when the object has it already. */
+function takeKey(scan: Scan, start: number): boolean {
+  const raw = scan.text.slice(start + 1, scan.at - 1);
+  const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+  const keys = scan.open.at(-1) ?? [];
+  if (keys instanceof Set) return keys.size < keys.add(key).size;
+  if (keys.includes(key)) return false;
+  // A few keys are found fastest by looking at each, many only by a set.
+  if (keys.push(key) > 16) scan.open[scan.open.length - 1] = new Set(keys);
+  return true;
+}
+
+/** Stands on the opening quote, ends behind the closing one. */
+function scanString(scan: Scan): Problem | undefined {
+  const { text } = scan;
+  scan.at += 1;
+  for (let code = text.charCodeAt(scan.at); code !== 0x22; code = text.charCodeAt(scan.at)) {
+    const width = code === 0x5c ? escapeLength(text, scan.at) : 1;
+    // Written so that the end of the text, where there is no code, is refused too.
+    if (width === 0 || !(code >= 0x20)) return notJson(scan, 'a character of a string');
+    scan.at += width;
+  }
+  scan.at += 1;
+  return undefined;
+}
+
+/** How long the escape at a backslash is; 0 when there is no such escape. */
+function escapeLength(text: string, at: number): 0 | 2 | 6 {
+  if (text.charAt(at + 1) === 'u') return /^[\da-f]{4}$/i.test(text.slice(at + 2, at + 6)) ? 6 : 0;
+  return /["\\/bfnrt]/.test(text.charAt(at + 1)) ? 2 : 0;
+}
+
+function scanNumber(scan: Scan): Problem | undefined {
+  const start = scan.at;
+  skipOne(scan, '-');
+  if (!skipOne(scan, '0') && !skipDigits(scan)) return notJson(scan, 'a digit');
+  if (skipOne(scan, '.') && !skipDigits(scan)) return notJson(scan, 'a digit');
+  if (skipOne(scan, 'eE')) {
+    skipOne(scan, '+-');
+    if (!skipDigits(scan)) return notJson(scan, 'a digit');
+  }
+  const number = Number(scan.text.slice(start, scan.at));
+  if (Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number)) return undefined;
+  const rule = 'A number is not finite, or an integer beyond 2^53 - 1 in one direction or the other';
+  return refuse({ ...scan, at: start }, 'number-out-of-range', rule);
+}
+
+/** Transitions over one of some characters. False when none of them is here. */
+function skipOne(scan: Scan, characters: string): boolean {
+  const here = scan.text.charAt(scan.at);
+  if (here === '' || !characters.includes(here)) return false;
+  scan.at += 1;
+  return true;
+}
+
+/** Transitions over digits. False when there is none. */
+function skipDigits(scan: Scan): boolean {
+  const start = scan.at;
+  while (isDigit(scan.text.charCodeAt(scan.at))) scan.at += 1;
+  return scan.at > start;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function skipSpace(scan: Scan): void {
+  for (;;) {
+    const code = scan.text.charCodeAt(scan.at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+    scan.at += 1;
+  }
+}
+
+function notJson(scan: Scan, expected: string): Problem {
+  const found = scan.at < scan.text.length ? 'something else' : 'the end of the text';
+  return refuse(scan, 'body-not-json', `JSON has ${expected} where there is ${found}`);
+}
+
+/** Says where and never what: the body may hold a secret. */
+function refuse(scan: Scan, code: ProblemCode, detail: string): Problem {
+  return problem(code, `${detail}, at character ${String(scan.at)} (counted from 0).`);
+}

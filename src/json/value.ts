@@ -1,0 +1,180 @@
+/**
+ * JSON values: their types, and what can be asked of any of them.
+ *
+ * No function here is recursive, so no value is too deep.
+ */
+
+/**
+ * A JSON value. Nothing in this library changes one.
+ *
+ * @public
+ */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A JSON array or object. @internal */
+export type JsonContainer = Extract<Json, object>;
+
+/** A JSON object. @internal */
+export type JsonObject = Readonly<Record<string, Json>>;
+
+/**
+ * How much JSON is accepted.
+ *
+ * @public
+ */
+export interface JsonLimits {
+  /** How many arrays and objects may be inside one another; one that holds no other is depth 1. */
+  readonly depth: number;
+}
+
+/** Whether a value is an array or an object. @internal */
+export function isContainer(value: Json): value is JsonContainer {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a value is an array. @internal */
+export function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Whether an object has no class: an object literal or an array, of this realm or another. @internal */
+export function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  const isList = Array.isArray(value);
+  if (prototype === (isList ? Array.prototype : Object.prototype)) return true;
+  const parent = prototype === null ? null : (Object.getPrototypeOf(prototype) as object | null);
+  if (!isList) return parent === null;
+  return parent !== null && Object.getPrototypeOf(parent) === null;
+}
+
+/** Whether a value is a JSON object. @internal */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Sets an own member, whatever its name. @internal */
+export function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  // Assigning to this name would set the prototype instead.
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+/**
+ * Says whether two JSON values are equal: numbers by value, lists item by item, objects whatever the order of their
+ * members.
+ *
+ * @param a - one value
+ * @param b - the other
+ *
+ * @example
+ * ```ts
+ * import { sameJson } from 'gateway-admin-core/json';
+ *
+ * sameJson({ a: 1, b: [2] }, { b: [2], a: 1 }); // => true
+ * ```
+ *
+ * RFC 6902 §4.6.
+ *
+ * @public
+ */
+export function sameJson(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (!isContainer(a) || !isContainer(b)) return false;
+  const pairs: ContainerPair[] = [[a, b]];
+  for (const pair of pairs) if (!sameChildren(pair, pairs)) return false;
+  return true;
+}
+
+type ContainerPair = readonly [JsonContainer, JsonContainer];
+
+/** Whether all children are equal, as far as `pending`, which gets the containers among them, is. */
+function sameChildren([left, right]: ContainerPair, pending: ContainerPair[]): boolean {
+  if (isArray(left)) {
+    if (!isArray(right) || left.length !== right.length) return false;
+    // By index, here and elsewhere: `every`, `some` and `for … of` of frozen arrays take four times as long on Node 20.
+    for (let index = 0; index < left.length; index += 1) {
+      if (!sameOrPending(left[index] ?? null, right[index] ?? null, pending)) return false;
+    }
+    return true;
+  }
+  if (isArray(right)) return false;
+  const keys = Object.keys(left);
+  for (const key of keys) {
+    if (!Object.hasOwn(right, key)) return false;
+    if (!sameOrPending(left[key] ?? null, right[key] ?? null, pending)) return false;
+  }
+  return keys.length === Object.keys(right).length;
+}
+
+function sameOrPending(left: Json, right: Json, pending: ContainerPair[]): boolean {
+  if (left === right) return true;
+  if (!isContainer(left) || !isContainer(right)) return false;
+  pending.push([left, right]);
+  return true;
+}
+
+/**
+ * How many bytes a value has as JSON, roughly: escapes are not counted, nor what UTF-8 needs beyond ASCII.
+ *
+ * @param most - where counting may stop: whatever is larger is given as some larger number
+ * @internal
+ */
+export function sizeOf(value: Json, most: number): number {
+  if (typeof value !== 'object' || value === null) return scalarSize(value);
+  const pending: JsonContainer[] = [value];
+  let size = 0;
+  for (let container = pending.pop(); container !== undefined && size <= most; container = pending.pop()) {
+    size += 2;
+    // The kinds of values are told apart in place: by a function it takes a third more time.
+    if (isArray(container)) {
+      for (let index = container.length - 1; index >= 0; index -= 1) {
+        const item = container[index] ?? null;
+        if (typeof item === 'string') size += item.length + 3;
+        else if (typeof item === 'object' && item !== null) pending.push(item);
+        else size += 6;
+      }
+      continue;
+    }
+    // Not `Object.entries`, which alone takes twice the time.
+    for (const key in container) {
+      const member = container[key] ?? null;
+      size += key.length + 4;
+      if (typeof member === 'string') size += member.length + 2;
+      else if (typeof member === 'object' && member !== null) pending.push(member);
+      else size += 5;
+    }
+  }
+  return size;
+}
+
+function scalarSize(value: Json): number {
+  return typeof value === 'string' ? value.length + 2 : 5;
+}
+
+/**
+ * Freezes plain data and all that it holds, however deep. What is frozen already is taken to be so to the bottom.
+ *
+ * @internal
+ */
+export function deepFreeze<T>(value: T): T {
+  if (!isThawed(value)) return value;
+  const pending: object[] = [value];
+  for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
+    Object.freeze(each);
+    if (Array.isArray(each)) {
+      for (const item of each as readonly unknown[]) if (isThawed(item)) pending.push(item);
+      continue;
+    }
+    const members = each as Readonly<Record<string, unknown>>;
+    // Not `Object.values`, which takes several times as long: most of what is frozen is small and has frozen parts.
+    for (const key in members) {
+      const member = members[key];
+      if (isThawed(member)) pending.push(member);
+    }
+  }
+  return value;
+}
+
+function isThawed(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Object.isFrozen(value);
+}

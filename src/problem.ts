@@ -1,0 +1,210 @@
+/**
+ * Problems: what a refusal says, as RFC 9457 problem details.
+ *
+ * The table below is the only place where a code gets its status. A code is public API: adding one is a minor
+ * change, renaming or removing one a major change.
+ */
+
+/** One row of the table of problems. */
+interface ProblemRow {
+  readonly status: number;
+  readonly title: string;
+}
+
+/**
+ * Every problem code with its HTTP status (RFC 9110, RFC 5789 §2.2, RFC 6585) and its title.
+ *
+ * @public
+ */
+export const problemTable = {
+  'body-missing': { status: 400, title: 'The request needs a body' },
+  'body-encoding-invalid': { status: 400, title: 'The body is not UTF-8' },
+  'body-not-json': { status: 400, title: 'The body is not JSON' },
+  'body-duplicate-key': { status: 400, title: 'The body names a member twice' },
+  'body-too-deep': { status: 400, title: 'The body is nested too deeply' },
+  'number-out-of-range': { status: 400, title: 'A number cannot be represented' },
+  'path-encoding-invalid': { status: 400, title: 'The path has a broken escape' },
+  'session-id-invalid': { status: 400, title: 'The session id is malformed' },
+  'range-invalid': { status: 400, title: 'The range is malformed' },
+  'fields-invalid': { status: 400, title: 'The list of fields is malformed' },
+  'query-invalid': { status: 400, title: 'The query is not supported here' },
+  'header-invalid': { status: 400, title: 'A header is malformed' },
+  'patch-malformed': { status: 400, title: 'The body is not a JSON Patch' },
+  'pointer-invalid': { status: 400, title: 'A JSON Pointer is malformed' },
+  unauthenticated: { status: 401, title: 'Authentication is needed' },
+  forbidden: { status: 403, title: 'This is not allowed' },
+  'origin-refused': { status: 403, title: 'This origin is not allowed' },
+  'service-not-found': { status: 404, title: 'There is no such service' },
+  'server-not-found': { status: 404, title: 'There is no such server' },
+  'monitor-not-found': { status: 404, title: 'There is no such monitor' },
+  'filter-not-found': { status: 404, title: 'There is no such filter' },
+  'session-not-found': { status: 404, title: 'There is no such session' },
+  'user-not-found': { status: 404, title: 'There is no such user' },
+  'route-not-found': { status: 404, title: 'There is nothing at this path' },
+  'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
+  'patch-path-missing': { status: 409, title: 'The patch names a place that does not exist' },
+  'patch-test-failed': { status: 409, title: 'A test of the patch failed' },
+  'user-exists': { status: 409, title: 'The user exists already' },
+  'last-user': { status: 409, title: 'The last user cannot be deleted' },
+  'command-in-progress': { status: 409, title: 'An earlier operation is not settled' },
+  'effect-refused': { status: 409, title: 'The gateway refused' },
+  'precondition-failed': { status: 412, title: 'The resource has changed' },
+  'content-too-large': { status: 413, title: 'The body is too large' },
+  'uri-too-long': { status: 414, title: 'The request target is too long' },
+  'unsupported-media-type': { status: 415, title: 'The media type is not supported here' },
+  'validation-failed': { status: 422, title: 'The content is not valid' },
+  'field-not-modifiable': { status: 422, title: 'The field cannot be modified' },
+  'field-unknown': { status: 422, title: 'There is no such field' },
+  'field-write-only': { status: 422, title: 'The field can only be written' },
+  'op-not-allowed': { status: 422, title: 'The operation is not allowed here' },
+  'reserved-key': { status: 422, title: 'A reserved key is used' },
+  'link-unresolved': { status: 422, title: 'A link does not resolve' },
+  'parameter-not-configurable': { status: 422, title: 'The parameter cannot be configured' },
+  'password-unacceptable': { status: 422, title: 'The password is not acceptable' },
+  'secret-not-storable': { status: 422, title: 'The secret cannot be stored' },
+  'patch-too-many-operations': { status: 422, title: 'The patch has too many operations' },
+  'patch-result-too-large': { status: 422, title: 'The result of the patch is too large' },
+  'login-throttled': { status: 429, title: 'Too many log-ins' },
+  internal: { status: 500, title: 'Something is broken inside' },
+  'method-unknown': { status: 501, title: 'The method is unknown' },
+  overloaded: { status: 503, title: 'Too many commands are waiting' },
+  'store-unavailable': { status: 503, title: 'The configuration store is unavailable' },
+  closed: { status: 503, title: 'The administration interface is closed' },
+  'outcome-unknown': { status: 504, title: 'The outcome is not known yet' },
+} as const satisfies Record<string, ProblemRow>;
+
+/**
+ * A stable slug that says what kind of problem it is.
+ *
+ * @public
+ */
+export type ProblemCode = keyof typeof problemTable;
+
+/**
+ * One fault inside a request, a document or a report.
+ *
+ * @public
+ */
+export interface Fault {
+  /** JSON Pointer (RFC 6901) to the faulty place in what was sent; `''` is the whole of it. */
+  readonly pointer: string;
+  /** Zero-based index of the patch operation at fault, where it can be told. */
+  readonly operation?: number;
+  /** What kind of fault it is. */
+  readonly code: ProblemCode;
+  /** A sentence for a person: what is wrong and what would be right. */
+  readonly detail: string;
+}
+
+/**
+ * Why something was refused: RFC 9457 problem details.
+ *
+ * @public
+ */
+export interface Problem {
+  /** URI that identifies the kind of problem. It names, it does not resolve. */
+  readonly type: string;
+  /** Short text for the kind of problem; the same for every occurrence. */
+  readonly title: string;
+  /** HTTP status code. */
+  readonly status: number;
+  /** What went wrong this time, where, and what to do. Never carries a secret, the body or a stack. */
+  readonly detail: string;
+  /** Stable slug for programs; see {@link ProblemCode}. */
+  readonly code: ProblemCode;
+  /** The single faults, at most {@link maxListedFaults} of them. */
+  readonly errors?: readonly Fault[];
+}
+
+/**
+ * A value, or the problem that stood in its way.
+ *
+ * @public
+ */
+export type Result<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * How many faults an answer lists at most. The `detail` says how many there are in all.
+ *
+ * @public
+ */
+export const maxListedFaults = 20;
+
+/**
+ * Makes a problem.
+ *
+ * @param code - what kind of problem it is; status and title follow from it
+ * @param text - a sentence for a person: what, where, why, what to do next; cut at 2,048 characters
+ * @param errors - the single faults; those past {@link maxListedFaults} are left out
+ * @returns a frozen problem
+ *
+ * @example
+ * ```ts
+ * import { problem } from 'gateway-admin-core';
+ *
+ * problem('service-not-found', 'There is no service named "sales". GET /services lists them.').status; // => 404
+ * ```
+ *
+ * @public
+ */
+export function problem(code: ProblemCode, text: string, errors?: readonly Fault[]): Problem {
+  const detail = cut(text, 2048);
+  const { status, title } = problemTable[code];
+  const head = { type: `urn:problem-type:gateway-admin:${code}`, title, status, detail, code };
+  if (errors === undefined) return Object.freeze(head);
+  return Object.freeze({
+    ...head,
+    errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)),
+  });
+}
+
+/**
+ * Makes the problem for a list of faults. One fault gives its own code; several of one code share it; mixed
+ * ones of one status become `validation-failed` (422).
+ *
+ * @internal
+ */
+export function problemOf(faults: readonly Fault[]): Problem {
+  const [first] = faults;
+  if (first === undefined) throw new RangeError('A problem needs at least one fault');
+  const code = faults.every((fault) => fault.code === first.code) ? first.code : 'validation-failed';
+  const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more; see errors)`;
+  const place = first.pointer === '' ? '' : `${cut(first.pointer, 512)}: `;
+  return problem(code, `${place}${first.detail}${more}`, faults);
+}
+
+/** A key that a client sent can be as long as a body: answers carry its beginning. */
+function shortened(fault: Fault): Fault {
+  return Object.freeze({ ...fault, pointer: cut(fault.pointer, 512), detail: cut(fault.detail, 1024) });
+}
+
+function cut(text: string, length: number): string {
+  // Not behind a tilde, half an escape, and not behind half a character.
+  return text.length <= length ? text : `${text.slice(0, length).replace(/[~\ud800-\udbff]$/, '')}…`;
+}
+
+/** The first faults as lines for people, and how many more there are. @internal */
+export function listFaults(faults: readonly Fault[]): readonly string[] {
+  const lines = faults
+    .slice(0, maxListedFaults)
+    .map(shortened)
+    .map(({ pointer, code, detail }) => `${pointer === '' ? '(document)' : pointer}: ${detail} (${code})`);
+  return faults.length > lines.length
+    ? [...lines, `and ${String(faults.length - lines.length)} more`]
+    : lines;
+}
+
+/** @internal */
+export function ok<T>(value: T): Result<T> {
+  return { ok: true, value };
+}
+
+/** @internal */
+export function fail(
+  code: ProblemCode,
+  detail: string,
+  errors?: readonly Fault[],
+): { ok: false; problem: Problem } {
+  return { ok: false, problem: problem(code, detail, errors) };
+}

@@ -1,0 +1,65 @@
+/**
+ * Bodies: read within the limits, and only where they matter.
+ */
+import { parseJson } from '../../json/parse.ts';
+import type { Json } from '../../json/value.ts';
+import { fail, type Result } from '../../problem.ts';
+import type { BodyRule } from '../../http/route.ts';
+import type { AdminRequest } from '../../http/message.ts';
+import type { Limits } from '../limits.ts';
+
+/**
+ * Reads the body of a command.
+ *
+ * @returns the JSON, or why not: media type, size, encoding, grammar
+ * @internal
+ */
+export async function readBody(
+  request: AdminRequest,
+  rule: Pick<BodyRule, 'mediaTypes'>,
+  limits: Limits,
+): Promise<Result<Json>> {
+  const mediaType = mediaTypeOf(request.headers['content-type']);
+  if (mediaType !== undefined && !rule.mediaTypes.includes(mediaType)) return unsupported(rule);
+  if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) return tooLarge(limits);
+  const body = await bytesOf(request, limits.maxBodyBytes);
+  if (body.length > limits.maxBodyBytes) return tooLarge(limits);
+  if (mediaType === undefined && body.length > 0) return unsupported(rule);
+  const text = decodeUtf8(body);
+  if (text === undefined) return fail('body-encoding-invalid', 'The body is not UTF-8. Send JSON as UTF-8.');
+  return parseJson(text, { depth: limits.maxBodyDepth });
+}
+
+/** The text, or `undefined` when the bytes are not UTF-8. */
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  // A JSON text starts with an ASCII character, so a NUL this early means UTF-16 or UTF-32.
+  if (bytes[0] === 0 || bytes[1] === 0) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+async function bytesOf({ body }: AdminRequest, limit: number): Promise<Uint8Array> {
+  if (body === undefined) return new Uint8Array();
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  return typeof body === 'function' ? body(limit) : body;
+}
+
+/** The media type without its parameters (RFC 9110 §8.3.1); `undefined` when none is given. */
+function mediaTypeOf(header: string | undefined): string | undefined {
+  const [type = ''] = (header ?? '').split(';');
+  return type.trim().toLowerCase() || undefined;
+}
+
+function unsupported({ mediaTypes }: Pick<BodyRule, 'mediaTypes'>): Result<never> {
+  return fail(
+    'unsupported-media-type',
+    `Send the body as ${mediaTypes.join(' or ')} and say so in Content-Type.`,
+  );
+}
+
+function tooLarge({ maxBodyBytes }: Limits): Result<never> {
+  return fail('content-too-large', `The body may have at most ${String(maxBodyBytes)} bytes.`);
+}

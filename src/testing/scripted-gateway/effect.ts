@@ -1,0 +1,139 @@
+/**
+ * Effects on a simulated gateway: how each of them changes it, and how it is seen whether what it asks for is so.
+ */
+import { EffectRefused, type Effect, type Update } from '../../index.ts';
+import type { Json } from '../../json/index.ts';
+import { withWordMap, type Collection, type LiveGateway, type ScriptedThing } from './state.ts';
+import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
+
+/** One row of the table of effects. */
+interface EffectRow<F extends Effect> {
+  /** Does what the effect asks for, also where it is so already. */
+  readonly change: (this: void, gateway: LiveGateway, effect: F, commandId: string) => void;
+  /** Whether what the effect asks for is so. */
+  readonly isSo: (this: void, gateway: LiveGateway, effect: F, commandId: string) => boolean;
+}
+
+type EffectRows = { readonly [T in Effect['type']]: EffectRow<Extract<Effect, { readonly type: T }>> };
+
+const rows: EffectRows = {
+  'service.start': running('services', ({ service }) => service, 'started'),
+  'service.stop': running('services', ({ service }) => service, 'stopped'),
+  'service.update': updated('services', ({ service }) => service),
+  'monitor.start': running('monitors', ({ monitor }) => monitor, 'started'),
+  'monitor.stop': running('monitors', ({ monitor }) => monitor, 'stopped'),
+  'monitor.update': updated('monitors', ({ monitor }) => monitor),
+  'server.update': {
+    change: ({ servers }, effect) => {
+      const thing = get(servers, effect.server);
+      servers.set(effect.server, withUpdate(thing, serverUpdate(effect)));
+    },
+    isSo: ({ servers }, effect) =>
+      isServerUpdated(get(servers, effect.server).settings, serverUpdate(effect)),
+  },
+  'filter.update': updated('filters', ({ filter }) => filter),
+  'sessions.close': {
+    change({ sessions }, effect) {
+      for (const { id, connected } of effect.sessions)
+        if (sessions.get(id)?.connected === connected) sessions.delete(id);
+    },
+    isSo: ({ sessions }, effect) =>
+      effect.sessions.every(({ id, connected }) => sessions.get(id)?.connected !== connected),
+  },
+  'connections.close': {
+    change(gateway, effect) {
+      for (const each of effect.connections) connectionsOf(gateway, each)?.delete(each.id);
+    },
+    isSo: (gateway, effect) =>
+      effect.connections.every((each) => connectionsOf(gateway, each)?.has(each.id) !== true),
+  },
+  'logs.flush': {
+    change: ({ flushes }, _effect, commandId) => void flushes.push(commandId),
+    isSo: ({ flushes }, _effect, commandId) => flushes.includes(commandId),
+  },
+};
+
+/** How an effect changes a gateway, and how it is seen. @internal */
+export function rowOf(effect: Effect): EffectRow<Effect> {
+  // The row of an effect takes that very effect; the compiler cannot see it through the index.
+  return rows[effect.type] as EffectRow<Effect>;
+}
+
+/** Running or not: what has failed does not run. */
+function running<F extends Effect>(
+  collection: Collection,
+  keyOf: (effect: F) => string,
+  state: 'started' | 'stopped',
+): EffectRow<F> {
+  return {
+    change: ({ [collection]: things }, effect) => {
+      things.set(keyOf(effect), { ...get(things, keyOf(effect)), state });
+    },
+    isSo: ({ [collection]: things }, effect) =>
+      (get(things, keyOf(effect)).state === 'started') === (state === 'started'),
+  };
+}
+
+/** Settings. Those that the update leaves alone may have been changed since. */
+function updated<F extends Extract<Effect, Update<object>>>(
+  collection: Collection,
+  keyOf: (effect: F) => string,
+): EffectRow<F> {
+  return {
+    change: ({ [collection]: things }, effect) => {
+      things.set(keyOf(effect), withUpdate(get(things, keyOf(effect)), changeOf(effect)));
+    },
+    isSo: ({ [collection]: things }, effect) => {
+      const { before, after } = changeOf(effect);
+      return hasChange(get(things, keyOf(effect)).settings, before, after);
+    },
+  };
+}
+
+type Change = Pick<Update<ScriptedThing['settings']>, 'before' | 'after'>;
+
+function changeOf({ before, after }: Update<object>): Change {
+  return { before: before as Change['before'], after: after as Change['after'] };
+}
+
+function serverUpdate(effect: Update<object>): Change {
+  const { before, after } = changeOf(effect);
+  return { before: withWordMap(before), after: withWordMap(after) };
+}
+
+function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {
+  return { ...thing, settings: takeChange(thing.settings, before, after) };
+}
+
+/**
+ * A monitor finds the status of a server again and again, so that what an administrator wrote there may be gone at
+ * once. Only `maintenance` stays. The other words tell whether an update was done if nothing else does.
+ */
+function isServerUpdated(present: Json, { before, after }: Change): boolean {
+  const [own, old, now] = [withoutFindings(present), withoutFindings(before), withoutFindings(after)];
+  return isSame(old, now) ? hasChange(present, before, after) : hasChange(own, old, now);
+}
+
+/** The settings of a server without what a monitor finds. */
+function withoutFindings(settings: Json): Json {
+  if (!isMap(settings)) return settings;
+  const { state, ...rest } = settings;
+  return isMap(state) && Object.hasOwn(state, 'maintenance')
+    ? { ...rest, state: { maintenance: true } }
+    : { ...rest, state: {} };
+}
+
+function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {
+  const thing = things.get(key);
+  if (thing === undefined) throw new EffectRefused(`The gateway has nothing by the name of "${key}".`);
+  return thing;
+}
+
+/** The connections of a session; of none when its id is used by another one meanwhile. */
+function connectionsOf(
+  { sessions }: LiveGateway,
+  { session: id, connected }: { readonly session: number; readonly connected: number },
+): Map<number, unknown> | undefined {
+  const session = sessions.get(id);
+  return session?.connected === connected ? session.connections : undefined;
+}

@@ -1,0 +1,191 @@
+/**
+ * How a simulated gateway misbehaves: a row for each way in which a call may go.
+ */
+import { EffectRefused } from '../../index.ts';
+import type { Random } from '../random.ts';
+
+/**
+ * How `apply` may go wrong, each with its probability from 0 to 1. For each call they are tried in this order, and the
+ * first that happens is the one. What takes a while may end before or after the deadline.
+ *
+ * @public
+ */
+export interface ApplyFaults {
+  /** Nothing is done, and it rejects with {@link EffectRefused}. */
+  readonly refuse: number;
+  /** Nothing is done, and it throws instead of giving a promise. */
+  readonly throwAtOnce: number;
+  /** Nothing is done, and it rejects with something that is no refusal. */
+  readonly failBefore: number;
+  /** It is done, and it rejects with something that is no refusal. */
+  readonly failAfter: number;
+  /** It is done at once or in the end, and it takes a while. */
+  readonly late: number;
+  /** Nothing is done, and after a while it rejects with {@link EffectRefused}. */
+  readonly lateRefuse: number;
+  /** It is done at once, in the end, or not at all, and after a while it rejects with something that is no refusal. */
+  readonly lateFail: number;
+  /**
+   * It is done at once or after a while, and there is never an answer. Where what was done does not last, since a
+   * service that was started fails, it ends as `silentBefore` does.
+   */
+  readonly silentAfter: number;
+  /**
+   * Nothing is done, and there is never an answer. The interface asks for ever then: leave this out where a simulation
+   * has to come to rest by itself.
+   */
+  readonly silentBefore: number;
+  /** It is done, and what it gives is a thenable that is no promise and answers several times: yes, yes, and no. */
+  readonly twice: number;
+}
+
+/**
+ * How `inspect` may go wrong, each with its probability from 0 to 1, tried as those of `ApplyFaults` are. After
+ * three faults in a row a command gets an answer, and no answer is ever untrue.
+ *
+ * @public
+ */
+export interface InspectFaults {
+  /** It throws instead of giving a promise. */
+  readonly throwAtOnce: number;
+  /** It rejects. */
+  readonly fail: number;
+  /** It answers after a while, with what was so at the beginning or in the end. */
+  readonly late: number;
+  /** There is never an answer. */
+  readonly silent: number;
+  /** What it gives is a thenable that is no promise and answers several times: the truth twice, and a failure. */
+  readonly twice: number;
+}
+
+/**
+ * How a simulated gateway may go wrong. What is left out never happens.
+ *
+ * @public
+ */
+export interface GatewayFaults {
+  /** How `apply` may. */
+  readonly apply?: Partial<ApplyFaults>;
+  /** How `inspect` may. */
+  readonly inspect?: Partial<InspectFaults>;
+}
+
+/**
+ * Every fault there is, none of them often.
+ *
+ * @example
+ * ```ts
+ * import { everyFault, type GatewayFaults } from 'gateway-admin-core/testing';
+ *
+ * const faults: GatewayFaults = { ...everyFault, apply: { ...everyFault.apply, silentBefore: 0 } };
+ * faults.inspect?.silent; // => 0.05
+ * ```
+ *
+ * @public
+ */
+export const everyFault: Required<GatewayFaults> = Object.freeze({
+  apply: Object.freeze({
+    refuse: 0.1,
+    throwAtOnce: 0.03,
+    failBefore: 0.05,
+    failAfter: 0.05,
+    late: 0.15,
+    lateRefuse: 0.05,
+    lateFail: 0.05,
+    silentAfter: 0.03,
+    silentBefore: 0.02,
+    twice: 0.05,
+  }),
+  inspect: Object.freeze({ throwAtOnce: 0.03, fail: 0.1, late: 0.15, silent: 0.05, twice: 0.05 }),
+});
+
+/** What a call may do. @internal */
+export interface Doing<T> {
+  /** Does what is asked, or looks: each time anew. */
+  readonly act: () => T;
+  /** Lets some time go by. */
+  readonly wait: () => Promise<void>;
+  readonly random: Random;
+}
+
+type Ways<Name extends PropertyKey, T> = { readonly [N in Name]: (doing: Doing<T>) => Promise<T> };
+
+/** How `apply` may go: as it should, or with a fault. @internal */
+export const applyWays: Ways<'done' | keyof ApplyFaults, void> = {
+  done: answer,
+  refuse: () => Promise.reject(refusal()),
+  throwAtOnce,
+  failBefore: fail,
+  failAfter: ({ act }) => {
+    act();
+    return fail();
+  },
+  late,
+  async lateRefuse({ wait }) {
+    await wait();
+    throw refusal();
+  },
+  async lateFail(doing) {
+    if (doing.random.chance(1 / 3)) await doing.wait();
+    else await late(doing);
+    throw new Error('The simulated gateway fails after a while');
+  },
+  silentAfter: (doing) => late(doing).then(silent),
+  silentBefore: silent,
+  twice,
+};
+
+/** How `inspect` may go: with an answer, or with a fault. @internal */
+export const inspectWays: Ways<'answer' | keyof InspectFaults, 'in-place' | 'not-in-place'> = {
+  answer,
+  throwAtOnce,
+  fail,
+  late,
+  silent,
+  twice,
+};
+
+function answer<T>({ act }: Doing<T>): Promise<T> {
+  return new Promise((resolve) => resolve(act()));
+}
+
+function throwAtOnce(): never {
+  throw new Error('The simulated gateway throws');
+}
+
+function fail(): Promise<never> {
+  return Promise.reject(new Error('The simulated gateway fails'));
+}
+
+function refusal(): EffectRefused {
+  return new EffectRefused('The simulated gateway does not want to.');
+}
+
+async function late<T>({ act, wait, random }: Doing<T>): Promise<T> {
+  if (random.chance(0.5)) {
+    await wait();
+    return act();
+  }
+  const result = act();
+  await wait();
+  return result;
+}
+
+/** There is never an answer. @internal */
+export function silent(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+function twice<T>({ act }: Doing<T>): Promise<T> {
+  const result = act();
+  const thenable: Pick<PromiseLike<T>, 'then'> = {
+    then(fulfilled, rejected) {
+      const first = Promise.resolve(fulfilled?.(result));
+      fulfilled?.(result);
+      rejected?.(new Error('The simulated gateway answers again'));
+      return first as Promise<never>;
+    },
+  };
+  // Hosts without types give such things.
+  return thenable as Promise<T>;
+}

@@ -1,0 +1,354 @@
+/**
+ * What every store has to do, as a list of audits that the author of a store runs in whatever test framework there is.
+ */
+import type { ConfigurationStore, StoredHistory } from '../index.ts';
+import type { Json } from '../json/index.ts';
+
+/**
+ * Where the store under audit keeps what it is given: a directory, a table, an object.
+ *
+ * @public
+ */
+export interface StorePlace {
+  /** Opens the store there. Called again once the one before was disposed of: it finds what that one kept. */
+  open(): Promise<ConfigurationStore>;
+}
+
+/**
+ * One thing that a store has to do.
+ *
+ * @public
+ */
+export interface StoreAudit {
+  /** Names the audit. It never changes. */
+  readonly id: string;
+  /** Says what a store does, in a sentence. */
+  readonly name: string;
+  /** Resolves when the store does it; rejects with an Error that says what it does instead. */
+  run(): Promise<void>;
+}
+
+/**
+ * Gives the audits of a store.
+ *
+ * Run all of them; the order does not matter, and they may run at the same time. What they cannot find out is whether
+ * the store keeps its promises when the power fails.
+ *
+ * @param createPlace - makes a new, empty place; called once for each audit
+ * @returns the audits
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore } from 'gateway-admin-core';
+ * import { storeAudits } from 'gateway-admin-core/testing';
+ *
+ * const audits = storeAudits(() => {
+ *   const store = createMemoryStore();
+ *   return Promise.resolve({ open: () => Promise.resolve(store) });
+ * });
+ * audits[0]?.name; // => 'a new store holds nothing'
+ * for (const audit of audits) await audit.run();
+ * ```
+ *
+ * @public
+ */
+export function storeAudits(createPlace: () => Promise<StorePlace>): readonly StoreAudit[] {
+  return table.map(([id, name, check]) => ({
+    id,
+    name,
+    run: async () => check(await createPlace()),
+  }));
+}
+
+const table: readonly (readonly [id: string, name: string, check: (place: StorePlace) => Promise<void>])[] = [
+  ['load-new', 'a new store holds nothing', checkNew],
+  ['load-unwritten', 'a store that was opened and not written to still holds nothing', checkUnwritten],
+  ['append-order', 'records are kept in the order in which they were appended', checkOrder],
+  ['append-many', 'a thousand records fit in one call', checkMany],
+  ['append-large', 'a record of four million characters is kept', checkLarge],
+  ['append-json', 'every JSON value comes back as it was', checkJson],
+  ['append-position', 'each call moves the position, and load gives the last one', checkPosition],
+  [
+    'append-conflict',
+    'records for another position are refused, and none of them is kept',
+    checkAppendConflict,
+  ],
+  ['compact-replace', 'a state takes the place of all records', checkCompact],
+  ['compact-again', 'a state takes the place of the one before', checkCompactAgain],
+  ['compact-append', 'records after a compaction come behind its state', checkAppendAfterCompact],
+  ['compact-null', 'null is a state', checkNullState],
+  ['compact-position', 'a compaction ends the positions before it', checkCompactPosition],
+  [
+    'compact-conflict',
+    'a state for another position is refused, and what was there stays',
+    checkCompactConflict,
+  ],
+  ['share-given', 'what is kept is not what the caller goes on using', checkGiven],
+  ['share-loaded', 'what was loaded can be changed without changing what is kept', checkLoaded],
+  ['dispose-twice', 'a store can be disposed of twice, and without having been loaded', checkDisposeTwice],
+  ['dispose-waits', 'disposal waits for the call that is under way', checkDisposeWaits],
+  ['dispose-ends', 'a store that was disposed of takes nothing', checkDisposeEnds],
+];
+
+async function checkNew(place: StorePlace): Promise<void> {
+  const { position, ...rest } = await historyIn(place);
+  expectSame('what a new store loads', rest, { records: [] });
+  if (typeof position !== 'string') throw new Error(`the position must be a text, not ${describe(position)}`);
+}
+
+async function checkUnwritten(place: StorePlace): Promise<void> {
+  await historyIn(place);
+  await expectHistory(place, { records: [] });
+}
+
+async function checkOrder(place: StorePlace): Promise<void> {
+  await write(place, async (store, position) => {
+    const second = await store.append([1, 2], { expectedPosition: position });
+    const third = await store.append([3], { expectedPosition: second });
+    await store.append([4, 5, 6], { expectedPosition: third });
+  });
+  await append(place, [7]);
+  await expectHistory(place, { records: [1, 2, 3, 4, 5, 6, 7] });
+}
+
+async function checkMany(place: StorePlace): Promise<void> {
+  const records = Array.from({ length: 1000 }, (_none, index) => ({ index, text: 'ä'.repeat(index % 50) }));
+  await append(place, records);
+  await expectHistory(place, { records });
+}
+
+async function checkLarge(place: StorePlace): Promise<void> {
+  const records = [{ text: 'ä€💾 '.repeat(800_000) }, 'behind it'];
+  await append(place, records);
+  await expectHistory(place, { records });
+}
+
+const values: readonly Json[] = [
+  null,
+  true,
+  false,
+  0,
+  -1.5,
+  1e-7,
+  1.7976931348623157e308,
+  Number.MAX_SAFE_INTEGER,
+  '',
+  'ä\u0301 € 💾 שלום \u2028 \ufeff \ufffd',
+  '"quoted" \\ / \b\f\n\r\t \u0000 \u001f \u007f',
+  // Halves of a character, which JSON can write down as escapes.
+  '\ud83d and \udcbe',
+  [],
+  {},
+  [[[[]]], [null], {}],
+  { '': '', ' a b ': [1], 'ä/~€': { constructor: 1, toString: null } },
+  // As a member of its own: written in a literal it would be the prototype.
+  JSON.parse('{ "__proto__": { "a": 1 }, "length": 2 }') as Json,
+];
+
+async function checkJson(place: StorePlace): Promise<void> {
+  await append(place, values);
+  await expectHistory(place, { records: values });
+  await compact(place, values);
+  await expectHistory(place, { state: values, records: [] });
+}
+
+async function checkPosition(place: StorePlace): Promise<void> {
+  const positions: string[] = [];
+  await write(place, async (store, position) => {
+    positions.push(position);
+    positions.push(await store.append(['a'], { expectedPosition: position }));
+    positions.push(await store.append(['b', 'c'], { expectedPosition: positions[1] ?? '' }));
+  });
+  if (new Set(positions).size < 3) throw new Error(`a position was given twice: ${positions.join(', ')}`);
+  const { position } = await historyIn(place);
+  expectSame('the position after the store was opened again', position, positions[2]);
+}
+
+async function checkAppendConflict(place: StorePlace): Promise<void> {
+  await write(place, async (store, position) => {
+    await store.append(['kept'], { expectedPosition: position });
+    await expectConflict('append', store.append(['lost', 'too'], { expectedPosition: position }));
+  });
+  await expectHistory(place, { records: ['kept'] });
+}
+
+async function checkCompact(place: StorePlace): Promise<void> {
+  await append(place, [1, 2, 3]);
+  await compact(place, { sum: 6 });
+  await expectHistory(place, { state: { sum: 6 }, records: [] });
+}
+
+async function checkCompactAgain(place: StorePlace): Promise<void> {
+  await compact(place, { sum: 0 });
+  await write(place, async (store, position) => {
+    const second = await store.append([4], { expectedPosition: position });
+    const third = await store.compact({ sum: 4 }, { expectedPosition: second });
+    await store.compact({ sum: 4, again: true }, { expectedPosition: third });
+  });
+  await expectHistory(place, { state: { sum: 4, again: true }, records: [] });
+}
+
+async function checkAppendAfterCompact(place: StorePlace): Promise<void> {
+  await write(place, async (store, position) => {
+    const second = await store.append([1, 2, 3], { expectedPosition: position });
+    const third = await store.compact({ sum: 6 }, { expectedPosition: second });
+    await store.append([4, 5], { expectedPosition: third });
+  });
+  await append(place, [6]);
+  await expectHistory(place, { state: { sum: 6 }, records: [4, 5, 6] });
+}
+
+async function checkNullState(place: StorePlace): Promise<void> {
+  await compact(place, null);
+  await expectHistory(place, { state: null, records: [] });
+}
+
+async function checkCompactPosition(place: StorePlace): Promise<void> {
+  await write(place, async (store, position) => {
+    const second = await store.append([1], { expectedPosition: position });
+    const third = await store.compact([1], { expectedPosition: second });
+    if ([position, second].includes(third))
+      throw new Error(`compact gave the position ${third} a second time`);
+    await expectConflict('append', store.append([2], { expectedPosition: second }));
+  });
+  await expectHistory(place, { state: [1], records: [] });
+}
+
+async function checkCompactConflict(place: StorePlace): Promise<void> {
+  await compact(place, { sum: 0 });
+  await write(place, async (store, position) => {
+    await store.append([1], { expectedPosition: position });
+    await expectConflict('compact', store.compact({ sum: 9 }, { expectedPosition: position }));
+  });
+  await expectHistory(place, { state: { sum: 0 }, records: [1] });
+}
+
+async function checkGiven(place: StorePlace): Promise<void> {
+  const record = { list: [1] };
+  const state = { list: [1] };
+  await write(place, async (store, position) => {
+    const next = await store.compact(state, { expectedPosition: position });
+    state.list.push(2);
+    await store.append([record], { expectedPosition: next });
+    record.list.push(2);
+  });
+  await expectHistory(place, { state: { list: [1] }, records: [{ list: [1] }] });
+}
+
+async function checkLoaded(place: StorePlace): Promise<void> {
+  await compact(place, { list: [1] });
+  await append(place, [{ list: [1] }]);
+  const { state, records } = await historyIn(place);
+  for (const loaded of [state, records[0]]) {
+    const { list } = loaded as { list: number[] };
+    if (!Object.isFrozen(list)) list.push(2);
+  }
+  await expectHistory(place, { state: { list: [1] }, records: [{ list: [1] }] });
+}
+
+async function checkDisposeTwice(place: StorePlace): Promise<void> {
+  const unused = await place.open();
+  await unused[Symbol.asyncDispose]();
+  const store = await place.open();
+  await store.load();
+  await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
+  await store[Symbol.asyncDispose]();
+  await append(place, [1]);
+  await expectHistory(place, { records: [1] });
+}
+
+async function checkDisposeWaits(place: StorePlace): Promise<void> {
+  const store = await place.open();
+  const { position } = await store.load();
+  const ends: string[] = [];
+  const call = store.append([1], { expectedPosition: position }).finally(() => ends.push('append'));
+  await store[Symbol.asyncDispose]().finally(() => ends.push('disposal'));
+  await call;
+  expectSame('the order in which calls end', ends, ['append', 'disposal']);
+  await expectHistory(place, { records: [1] });
+}
+
+async function checkDisposeEnds(place: StorePlace): Promise<void> {
+  const store = await place.open();
+  const { position } = await store.load();
+  await store[Symbol.asyncDispose]();
+  await expectRejection('append', store.append([1], { expectedPosition: position }));
+  await expectRejection('compact', store.compact({}, { expectedPosition: position }));
+  await expectHistory(place, { records: [] });
+}
+
+/** Opens the store, does something with it, and disposes of it whatever comes. */
+async function write(
+  place: StorePlace,
+  task: (store: ConfigurationStore, position: string) => Promise<unknown>,
+): Promise<void> {
+  const store = await place.open();
+  try {
+    const { position } = await store.load();
+    await task(store, position);
+  } finally {
+    await store[Symbol.asyncDispose]();
+  }
+}
+
+function append(place: StorePlace, records: readonly Json[]): Promise<void> {
+  return write(place, (store, position) => store.append(records, { expectedPosition: position }));
+}
+
+function compact(place: StorePlace, state: Json): Promise<void> {
+  return write(place, (store, position) => store.compact(state, { expectedPosition: position }));
+}
+
+async function historyIn(place: StorePlace): Promise<StoredHistory> {
+  const store = await place.open();
+  return store.load().finally(() => store[Symbol.asyncDispose]());
+}
+
+async function expectHistory(place: StorePlace, expected: Omit<StoredHistory, 'position'>): Promise<void> {
+  const { position: _position, ...found } = await historyIn(place);
+  expectSame('what the store loads', found, expected);
+}
+
+async function expectRejection(method: string, call: Promise<unknown>): Promise<void> {
+  const given = await call.then(describe, () => undefined);
+  if (given !== undefined) throw new Error(`${method} must reject, and gives ${given}`);
+}
+
+/** By name: a store may have been built with another copy of this library. */
+async function expectConflict(method: string, call: Promise<unknown>): Promise<void> {
+  const fault = await call.then(
+    (given) => `gives ${describe(given)}`,
+    (error: unknown) =>
+      error instanceof Error && error.name === 'StoreConflictError'
+        ? undefined
+        : `rejects with ${String(error)}`,
+  );
+  if (fault !== undefined)
+    throw new Error(`${method} must reject with a StoreConflictError for another position, and ${fault}`);
+}
+
+function expectSame(what: string, found: unknown, expected: unknown): void {
+  if (isSame(found, expected)) return;
+  throw new Error(`${what} must be ${describe(expected)}, not ${describe(found)}`);
+}
+
+/** Whether two JSON values are equal; the order of members does not matter. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isContainer(one) || !isContainer(other)) return Object.is(one, other);
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [keys, others] = [Object.keys(one), Object.keys(other)];
+  return keys.length === others.length && keys.every((key) => hasSame(one, other, key));
+}
+
+function hasSame(one: object, other: object, key: string): boolean {
+  return Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key));
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function describe(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import * as z from 'zod/mini';
+
+import type { EventOf, EventTable } from '../../src/core/decision.ts';
+import { foldReports, type ReportTable } from '../../src/core/report.ts';
+
+/** A toy: a house whose lamps are seen to be on or off. */
+interface House {
+  readonly revision: number;
+  readonly on: readonly string[];
+}
+interface Seen {
+  readonly type: 'lamp.seen';
+  readonly lamp: string;
+  readonly on: boolean;
+}
+type LampEvent = EventOf<'lamp.seen'> & Omit<Seen, 'type'>;
+
+const events: EventTable<House, LampEvent> = {
+  'lamp.seen': {
+    origin: 'report',
+    evolve(house, { lamp, on }) {
+      if (house.on.includes(lamp) === on) return house;
+      return { ...house, on: on ? [...house.on, lamp] : house.on.filter((each) => each !== lamp) };
+    },
+  },
+};
+const reports: ReportTable<House, Seen, LampEvent> = {
+  'lamp.seen': {
+    shape: z.strictObject({ type: z.literal('lamp.seen'), lamp: z.string(), on: z.boolean() }),
+    event(house, report, at) {
+      if (report.lamp === 'sun') return { contradiction: 'is no lamp' };
+      if (house.on.includes(report.lamp) === report.on) return undefined;
+      return { ...report, at, resource: `/lamps/${report.lamp}` };
+    },
+  },
+};
+const dark: House = Object.freeze({ revision: 3, on: [] });
+const observe = (
+  report: readonly unknown[],
+  house = dark,
+): ReturnType<typeof foldReports<House, Seen, LampEvent>> =>
+  foldReports({ reports, events }, house, report, 9);
+
+describe('observeWith', () => {
+  const seen = fc.record({
+    type: fc.constant('lamp.seen'),
+    lamp: fc.constantFrom('a', 'b', 'sun'),
+    on: fc.boolean(),
+  });
+
+  it('gives what the events fold to, and a fault for each report that cannot be true', () => {
+    fc.assert(
+      fc.property(fc.array(seen), (report) => {
+        const { next, events: facts, faults } = observe(report);
+        expect(faults.map(({ pointer }) => pointer)).toEqual(
+          report.flatMap(({ lamp }, at) => (lamp === 'sun' ? [`/${String(at)}`] : [])),
+        );
+        const folded = facts.reduce<readonly string[]>(
+          (on, { lamp, on: now }) => (now ? [...on, lamp] : on.filter((each) => each !== lamp)),
+          [],
+        );
+        expect(next.on).toEqual(folded);
+        expect(next.revision).toBe(facts.length === 0 ? 3 : 4);
+        expect(facts.length === 0).toBe(next === dark);
+      }),
+    );
+  });
+
+  it('survives whatever it is given', () => {
+    fc.assert(
+      fc.property(fc.array(fc.anything()), (report) => {
+        const { next, faults } = observe(report);
+        expect(next).toBe(dark);
+        expect(faults).toHaveLength(report.length);
+      }),
+    );
+  });
+
+  it('tells each report the state that those before it left', () => {
+    const on = { type: 'lamp.seen', lamp: 'a', on: true };
+    const { next, events: facts } = observe([on, on, { ...on, on: false }, on]);
+    expect(facts.map((fact) => fact.on)).toEqual([true, false, true]);
+    expect(next).toEqual({ revision: 4, on: ['a'] });
+    expect(facts[0]).toEqual({ type: 'lamp.seen', at: 9, resource: '/lamps/a', lamp: 'a', on: true });
+    expect(facts.every((fact) => Object.isFrozen(fact))).toBe(true);
+  });
+
+  it.each([
+    [null, '/0', 'is not a report of a known type'],
+    ['lamp.seen', '/0', 'is not a report of a known type'],
+    [{}, '/0', 'is not a report of a known type'],
+    [{ type: 7 }, '/0', 'is not a report of a known type'],
+    [{ type: 'toString' }, '/0', 'is not a report of a known type'],
+    [{ type: '__proto__' }, '/0', 'is not a report of a known type'],
+    [{ type: 'lamp.seen', lamp: 'a' }, '/0/on', 'is required'],
+    [{ type: 'lamp.seen', lamp: 'a', on: 1 }, '/0/on', 'must be a boolean, not a number'],
+    [{ type: 'lamp.seen', lamp: 'sun', on: true }, '/0', 'is no lamp'],
+  ])('says of %j at %s: %s', (report, pointer, detail) => {
+    expect(observe([report])).toMatchObject({ events: [], faults: [{ pointer, detail }] });
+  });
+
+  it('names every fault of a report, and lets the sound ones hold', () => {
+    const sound = { type: 'lamp.seen', lamp: 'a', on: true };
+    const { next, faults } = observe([{ type: 'lamp.seen', more: 1 }, sound]);
+    expect(faults.map(({ pointer }) => pointer)).toEqual(['/0/lamp', '/0/on', '/0/more']);
+    expect(next.on).toEqual(['a']);
+  });
+});

@@ -1,0 +1,370 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import * as rfc6902 from 'rfc6902';
+
+import { type Json, deepFreeze } from '../../src/json/value.ts';
+import {
+  applyOperations,
+  applyPatch,
+  parseOperations,
+  copyOperations,
+  type Operation,
+  type PatchRules,
+} from '../../src/json/patch.ts';
+import { formatPointer, parsePointer, valueAt } from '../../src/json/pointer.ts';
+import type { Fault, Result } from '../../src/problem.ts';
+import { thawedPlaces } from '../support/frozen.ts';
+import { modelEqual, modelPatch, patches, placesIn, short, textOf, trees } from '../support/patch-model.ts';
+import { read } from '../support/project.ts';
+
+const plain = { reservedKeys: 'plain' } as const;
+
+const reserved = ['__proto__', 'constructor', 'prototype'];
+const harmless = ['a', 'b', '', '0', '1', '2', '01', '-', '~', '/', 'length', 'map', 'toString'];
+const anyPatch = patches([...harmless, ...reserved]);
+const anyTree = trees([...harmless, ...reserved]);
+
+function frozen(value: Json): Json {
+  return deepFreeze(JSON.parse(JSON.stringify(value)) as Json);
+}
+
+function valueOf<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(`${result.problem.code}: ${result.problem.detail}`);
+  return result.value;
+}
+
+/** The faults of a refusal, each as "code operation pointer". */
+function faultsOf(result: Result<unknown>): readonly string[] {
+  if (result.ok) return [];
+  const line = (fault: Fault): string => `${fault.code} ${String(fault.operation)} ${fault.pointer}`;
+  return (result.problem.errors ?? []).map(line);
+}
+
+const builtIns = [Object.prototype, Array.prototype, Function.prototype];
+const untouched = builtIns.map((prototype) => Reflect.ownKeys(prototype));
+
+afterEach(() => {
+  expect(builtIns.map((prototype) => Reflect.ownKeys(prototype))).toEqual(untouched);
+});
+
+describe('applyPatch', () => {
+  it('does what RFC 6902 says, or refuses where that cannot be done', () => {
+    fc.assert(
+      fc.property(anyPatch, ([document, operations]) => {
+        const expected = modelPatch(document, operations);
+        const result = applyPatch(document, operations, plain);
+        expect(result.ok).toBe(expected.done);
+        if (result.ok && expected.done) expect(textOf(result.value)).toBe(textOf(expected.document));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('does what rfc6902 does, where that does what it should', () => {
+    // It takes no pointer to the root, and finds the target of a move before it has removed the source.
+    const good = (each: Operation): boolean =>
+      each.path !== '' &&
+      (!('from' in each) || (each.from !== '' && (each.op === 'copy' || !after(each.from, each.path))));
+    const after = (from: string, path: string): boolean => path.split('/').length > from.split('/').length;
+    fc.assert(
+      fc.property(patches(harmless), ([document, list]) => {
+        const operations = list.filter(good);
+        const result = applyPatch(document, operations);
+        if (!result.ok) return;
+        const copies = JSON.stringify([document, operations]);
+        const [copy, patch] = JSON.parse(copies) as [Json, rfc6902.Operation[]];
+        expect(new Set(rfc6902.applyPatch(copy, patch))).toEqual(new Set(operations.map(() => null)));
+        expect(textOf(result.value)).toBe(textOf(copy));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('never touches the document, and freezes all that is new', () => {
+    fc.assert(
+      fc.property(anyPatch, ([document, operations]) => {
+        const before = textOf(document);
+        const thawed = thawedPlaces(document);
+        applyPatch(document, operations, plain);
+        expect([textOf(document), thawedPlaces(document)]).toEqual([before, thawed]);
+        const result = applyPatch(frozen(document), operations, plain);
+        expect(thawedPlaces(result.ok && result.value)).toEqual([]);
+      }),
+    );
+  });
+
+  it('gives the same object when nothing changes, also when changes take each other back', () => {
+    fc.assert(
+      fc.property(anyPatch, ([document, operations]) => {
+        const result = applyPatch(document, operations, plain);
+        if (result.ok) expect(result.value === document).toBe(modelEqual(result.value, document));
+      }),
+      { numRuns: 1000 },
+    );
+    const document = frozen({ a: { b: [1] } });
+    for (const text of [
+      'replace /a {"b":[1]}',
+      'add  {"a":{"b":[1]}}',
+      'move /a/b/0 /a/b/-',
+      'copy /a/b /a/b',
+    ]) {
+      expect(valueOf(applyPatch(document, [short(text)]))).toBe(document);
+    }
+  });
+
+  it('shares with the document everything beside the path', () => {
+    fc.assert(
+      fc.property(anyTree, fc.nat(), (document, at) => {
+        const places = placesIn(document);
+        const path = parsePointer(places[at % places.length] ?? '') ?? [];
+        const operation = { op: 'replace', path: formatPointer(path), value: 'new' };
+        const result = valueOf(applyPatch(document, [operation], plain));
+        for (const [depth, token] of path.entries()) {
+          const [old, now] = [document, result].map((each) => valueAt(each, path, depth) as object);
+          const others = Object.keys(old ?? {}).filter((key) => key !== token);
+          for (const key of others) expect(Reflect.get(now ?? {}, key)).toBe(Reflect.get(old ?? {}, key));
+        }
+      }),
+    );
+  });
+
+  it('does the same at once as one operation after the other, and no transition changes an earlier one', () => {
+    fc.assert(
+      fc.property(anyPatch, ([document, operations]) => {
+        const parsed = valueOf(parseOperations(frozen(operations as unknown as Json)));
+        const transitions: Result<Json>[] = [{ ok: true, value: frozen(document) }];
+        for (const operation of parsed) {
+          const last = transitions.at(-1);
+          if (last?.ok === true) transitions.push(applyOperations(last.value, [operation], plain));
+        }
+        const texts = transitions.map((transition) => textOf(transition.ok && transition.value));
+        const whole = applyOperations(document, parsed, plain);
+        expect(textOf(whole.ok && whole.value)).toBe(texts.at(-1));
+        expect(transitions.map((transition) => textOf(transition.ok && transition.value))).toEqual(texts);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('refuses any junk as a value, and throws nothing', () => {
+    const anything = fc.anything({ withBigInt: true, withMap: true, withSparseArray: true });
+    const junk = fc.oneof(anything, fc.array(anything));
+    fc.assert(
+      fc.property(junk, (operations) => {
+        const result = applyPatch({ a: [1] }, operations);
+        expect(result.ok ? operations : result.problem.status).toEqual(result.ok ? [] : expect.any(Number));
+      }),
+    );
+  });
+});
+
+/** One case of the public suite. */
+type Case = Readonly<Record<'doc', Json> & Partial<Record<'patch' | 'expected' | 'error' | 'comment', Json>>>;
+
+describe('the public suite', () => {
+  const suite = ['tests.json', 'spec_tests.json'].flatMap(
+    (file) => JSON.parse(read(`node_modules/json-patch-test-suite/${file}`)) as readonly Case[],
+  );
+  const enabled = suite.filter((each) => each.patch !== undefined && !('disabled' in each));
+
+  it('has its 91 cases', () => {
+    expect(enabled).toHaveLength(91);
+  });
+
+  const named = enabled.map((each) => [each.comment ?? JSON.stringify(each.patch), each] as const);
+  it.each(named)('agrees: %s', (_, { doc, patch, expected = doc, error }) => {
+    const result = applyPatch(doc, patch);
+    expect(result.ok).toBe(error === undefined);
+    if (result.ok) expect(result.value).toEqual(expected);
+  });
+
+  // From here on the cases that later versions have gained, written anew.
+  it.each<[Json, string, Json]>([
+    [{ old: 1 }, 'add  ["new"]', ['new']],
+    [['old'], 'add  {"new":1}', { new: 1 }],
+    [[], 'add /- null', [null]],
+    [{ x: 1 }, 'add /X 2', { x: 1, X: 2 }],
+    [{ x: [{ z: 1 }] }, 'copy /x /c|replace /c/0/z 2', { x: [{ z: 1 }], c: [{ z: 2 }] }],
+    [{ x: [{ z: 1 }] }, 'copy /x /c|replace /x/0/z 2', { x: [{ z: 2 }], c: [{ z: 1 }] }],
+  ])('agrees: %j with %s is %j', (doc, patch, expected) => {
+    expect(valueOf(applyPatch(doc, patch.split('|').map(short)))).toEqual(expected);
+  });
+
+  it.each<[Json, readonly unknown[]]>([
+    [{ x: 1 }, 'replace /y/z 2|replace x 2|copy /y /x|move /y /x'.split('|').map(short)],
+    [{ x: 1 }, 'remove /y|remove /y/z'.split('|').map(short)],
+    [[7, 8], 'test /00 7|test /01 8|remove /2'.split('|').map(short)],
+    [{ x: 1 }, [undefined, null].map((path) => ({ op: 'add', path, value: 2 }))],
+  ])('agrees: in %j none of %j can be done', (doc, operations) => {
+    for (const operation of operations) expect(applyPatch(doc, [operation]).ok).toBe(false);
+  });
+});
+
+describe('a refusal', () => {
+  const gone = '409 patch-path-missing';
+  const document = deepFreeze({ a: 1, list: ['x', 'y'], map: { k: null }, text: 'abc' });
+
+  it.each([
+    [gone, 'remove /b|add /b/c 1|replace /b 1|test /b 1|add /a/b 1|add /map/k/x 1|add /text/0 1'],
+    [gone, 'replace /list/length 0|add /list/map 1|test /map/toString 1|copy /text/length /b'],
+    [gone, 'replace /list/01 1|replace /list/- 1|remove /list/-|add /list/3 1|move /b /b'],
+    [gone, 'add /list/-1 1|add /list/1e0 1|test /list/2 1|remove /list/00|move /list/- /b'],
+    ['409 patch-test-failed', 'test /a "planted"|test /list ["planted"]|test  {}'],
+    ['422 op-not-allowed', 'remove '],
+    [
+      '422 reserved-key',
+      'add /__proto__/x 1|remove /a/constructor|copy /map/prototype /b|move /__proto__ /b',
+    ],
+  ])('is %s for each of %s, with the operation and its place', (answer, texts) => {
+    const [status, code = ''] = answer.split(' ');
+    for (const text of texts.split('|')) {
+      const result = applyPatch(document, [short('add /map/new 1'), short(text)]);
+      expect(result.ok || String(result.problem.status)).toBe(status);
+      expect(faultsOf(result)).toEqual([`${code} 1 ${text.split(' ')[1] ?? ''}`]);
+      expect(JSON.stringify(result)).not.toContain('planted');
+    }
+  });
+
+  it.each([
+    [gone, 'move /list/0 /list/2', '/list/2'],
+    [gone, 'move /a /a~1b/c', '/a~1b/c'],
+    [gone, 'copy /a /list/3', '/list/3'],
+    ['422 op-not-allowed', 'move /map /map/k/x', '/map/k/x'],
+    ['422 op-not-allowed', 'move  /a', '/a'],
+    ['422 reserved-key', 'copy /a /constructor', '/constructor'],
+    ['422 reserved-key', 'add /b [0,{"x":{"prototype":1}}]', '/b/1/x/prototype'],
+  ])('is %s for %s, at %s', (answer, text, place) => {
+    const result = applyPatch(document, [short(text)]);
+    expect(result.ok || `${String(result.problem.status)} ${result.problem.code}`).toBe(answer);
+    expect(faultsOf(result)).toEqual([`${answer.slice(4)} 0 ${place}`]);
+  });
+
+  it('of a form names every fault, with its place in the patch', () => {
+    const operations = [
+      { op: 'add', path: '/a' },
+      { path: 'x', value: 1 },
+      { op: 'spam', path: '/a' },
+      'remove',
+      { op: 'move', path: '/a', from: ['/b'] },
+      { op: 'remove', path: '/a', from: 7, value: 7, more: 7 },
+      { op: 'remove', path: '/~2' },
+      { op: 'toString', path: 'x'.repeat(1000) },
+      { op: 'test', path: '/x'.repeat(33), value: null },
+      [{ op: 'remove', path: '/a' }],
+    ];
+    const malformed = ['0 /0/value', '1 /1/op', '2 /2/op', '3 /3', '4 /4/from', '7 /7/op', '9 /9'];
+    const pointers = ['1 /1/path', '6 /6/path', '7 /7/path', '8 /8/path'];
+    const faults = malformed
+      .map((at) => `patch-malformed ${at}`)
+      .concat(pointers.map((at) => `pointer-invalid ${at}`));
+    for (const result of [applyPatch(document, operations), parseOperations(frozen(operations))]) {
+      expect(result.ok || [result.problem.status, result.problem.code]).toEqual([400, 'patch-malformed']);
+      expect([...faultsOf(result)].sort()).toEqual(faults.sort());
+    }
+  });
+
+  it('is patch-malformed for what is no list', () => {
+    for (const operations of [
+      null,
+      'text',
+      1,
+      {},
+      { length: 0 },
+      { 0: short('remove /a'), length: 1 },
+      undefined,
+    ]) {
+      const result = applyPatch(document, operations);
+      expect(result.ok || result.problem.code).toBe('patch-malformed');
+    }
+  });
+
+  it('is pointer-invalid when only pointers are at fault, and counts what is listed no further', () => {
+    const result = applyPatch(document, Array(100).fill({ op: 'remove', path: 'a' }));
+    expect(result.ok || result.problem.code).toBe('pointer-invalid');
+    expect(faultsOf(result)).toHaveLength(20);
+    expect(result.ok || result.problem.detail).toContain('99 more');
+  });
+
+  it.each<[PatchRules, string, unknown]>([
+    [{ maxOperations: 2 }, 'patch-too-many-operations', Array(3).fill(short('test /a 1'))],
+    [{}, 'patch-too-many-operations', Array(100_000).fill(short('test /a 1'))],
+    [{ maxPointerLength: 3 }, 'pointer-invalid', [short('test /map 1')]],
+    [{}, 'pointer-invalid', [short(`test /${'a'.repeat(256)} 1`)]],
+    [{ maxPointerTokens: 1 }, 'pointer-invalid', [short('test /map/k 1')]],
+    [{ maxResultBytes: 70 }, 'patch-result-too-large', [short('add /b "twenty_characters_.."')]],
+  ])('keeps the limits %j: %s', (rules, code, operations) => {
+    const result = applyPatch(document, operations, rules);
+    expect(result.ok || result.problem.code).toBe(code);
+  });
+
+  it('stops copies that double the document, at the operation that crosses the limit', () => {
+    const start = { a: 'x'.repeat(100_000) };
+    const copies = Array.from({ length: 90 }, (_, n) => short(`copy  /c${String(n)}`));
+    expect(faultsOf(applyPatch(start, copies))).toEqual(['patch-result-too-large 3 /c3']);
+    // Twenty copies are not too large when each is removed again, nor is what changes nothing.
+    const wave = Array(20).fill(['copy  /c', 'remove /c']).flat().map(short);
+    expect(valueOf(applyPatch(start, wave))).toBe(start);
+    const same = [short(`add  ${JSON.stringify(start)}`)];
+    expect(valueOf(applyPatch(start, same, { maxResultBytes: 9 }))).toBe(start);
+  });
+
+  it('of a value that is not JSON says where it is', () => {
+    let reads = 0;
+    const operation = {
+      ...short('add /b 0'),
+      get value() {
+        reads += 1;
+        return { c: [() => reads] };
+      },
+    };
+    expect(faultsOf(applyPatch(document, [operation]))).toEqual(['patch-malformed 0 /0/value/c/0']);
+    expect(reads).toBe(1);
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(faultsOf(applyPatch(document, [short('test /a 1'), proxy]))).toEqual(['patch-malformed 1 /1']);
+  });
+});
+
+describe('what a program gives', () => {
+  it('is read as the same JSON would be', () => {
+    fc.assert(
+      fc.property(anyPatch, ([, operations]) => {
+        const list = frozen(operations);
+        expect(copyOperations(list, { depth: 500 })).toEqual(parseOperations(list));
+      }),
+    );
+  });
+
+  it('is refused when a value is nested too deeply, with its place', () => {
+    const result = copyOperations([short('remove /a'), short('add /a [[[]]]')], { depth: 2 });
+    expect(faultsOf(result)).toEqual(['patch-malformed 1 /1/value/0/0']);
+  });
+});
+
+describe('an add that must find nothing there', () => {
+  const refuse = { present: 'refuse' } as const;
+  const apply = (text: string): Result<Json> =>
+    applyOperations({ a: 1, list: [1], toString: 2 }, valueOf(parseOperations([short(text)])), refuse);
+
+  it.each(['add /a 1', 'add /a 2', 'add /list []', 'add /toString 2'])('is refused for %s', (text) => {
+    expect(faultsOf(apply(text))).toEqual([`patch-test-failed 0 ${text.split(' ')[1] ?? ''}`]);
+  });
+
+  it.each(['add /b 1', 'add /list/0 1', 'add /list/- 1', 'add /valueOf 1', 'replace /a 2', 'add  []'])(
+    'is done for %s',
+    (text) => {
+      expect(apply(text).ok).toBe(true);
+    },
+  );
+});
+
+describe('reserved keys taken as plain', () => {
+  it('are members like any other, and reach no prototype', () => {
+    const texts =
+      'add /__proto__ {"a":1}|add /__proto__/b 2|copy /__proto__ /constructor|move /__proto__/a /c';
+    const operations = [...texts.split('|'), 'add /constructor/prototype 3'].map(short);
+    const result = valueOf(applyPatch({}, operations, plain));
+    expect(textOf(result)).toBe('{"__proto__":{"b":2},"c":1,"constructor":{"a":1,"b":2,"prototype":3}}');
+    expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+  });
+});

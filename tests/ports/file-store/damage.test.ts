@@ -1,0 +1,293 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, it } from '@jest/globals';
+
+import type { ConfigurationStore } from 'gateway-admin-core';
+import { DamagedStoreError, openFileStore } from 'gateway-admin-core/file-store';
+
+import { DiskLog, restoreDisk, type Disk } from '../../support/disk-log.ts';
+import {
+  Ledger,
+  appendIn,
+  historyIn,
+  liveFully,
+  numbersIn,
+  openStoreWith,
+} from '../../support/store-life.ts';
+import { temporaryDirectories } from '../../support/temporary-directory.ts';
+import { watchedFiles, type Watcher } from '../../support/watched-files.ts';
+
+const temporaryDirectory = temporaryDirectories();
+
+/** What loading gives, or that it was refused as damaged. */
+async function loaded(directory: string): Promise<readonly number[] | 'refused'> {
+  return historyIn(directory).then(numbersIn, (error: unknown) => {
+    if (error instanceof DamagedStoreError) return 'refused';
+    throw error;
+  });
+}
+
+describe('a journal and a snapshot on which something happened', () => {
+  let directory: string;
+  let journal: Buffer;
+  let snapshot: Buffer;
+  /** Where the appends begin; the last entry is the end. */
+  const offsets: number[] = [];
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    const store = await openFileStore(directory);
+    const ledger = new Ledger();
+    let { position } = await store.load();
+    position = await ledger.append(store, position, 2);
+    position = await ledger.compact(store, position);
+    for (const count of [1, 3, 1, 2]) {
+      offsets.push(Number(position.split('.')[1]));
+      position = await ledger.append(store, position, count);
+    }
+    await store[Symbol.asyncDispose]();
+    journal = await readFile(join(directory, 'journal-2'));
+    snapshot = await readFile(join(directory, 'snapshot'));
+    offsets.push(journal.length);
+  });
+
+  /** The numbers that are whole in the first so many bytes of the journal. */
+  function numbersBefore(end: number): readonly number[] {
+    const counts = [2, 3, 6, 7, 9];
+    const whole = offsets.filter((offset) => offset <= end).length;
+    return Array.from({ length: counts[whole - 1] ?? 0 }, (_none, index) => index);
+  }
+
+  async function load(
+    changedJournal: Buffer,
+    changedSnapshot = snapshot,
+  ): Promise<readonly number[] | 'refused'> {
+    await writeFile(join(directory, 'journal-2'), changedJournal);
+    await writeFile(join(directory, 'snapshot'), changedSnapshot);
+    return loaded(directory);
+  }
+
+  it('are read up to a cut at any byte of the journal, and refused when its header is cut', async () => {
+    for (let cut = 0; cut <= journal.length; cut += 1) {
+      const expected = cut < (offsets[0] ?? 0) ? 'refused' : numbersBefore(cut);
+      expect([cut, await load(journal.subarray(0, cut))]).toEqual([cut, expected]);
+    }
+  });
+
+  it('are refused when the snapshot is cut at any byte', async () => {
+    for (let cut = 0; cut < snapshot.length; cut += 1) {
+      expect([cut, await load(journal, snapshot.subarray(0, cut))]).toEqual([cut, 'refused']);
+    }
+  });
+
+  // No flipped bit can pass for a torn end: the length of a frame is checked by itself, so that nothing can seem to be
+  // cut; and a sector that was not written is zeros, which no single bit makes of JSON or of the header of a frame.
+  it('are refused when any bit is flipped in the header or in the last two appends of the journal', async () => {
+    const [end = 0, start = 0] = [offsets[0], offsets.at(-3)];
+    const places = Array.from(journal.keys()).filter((index) => index < end || index >= start);
+    for (const index of places) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        expect([index, bit, await load(flipped(journal, index, bit))]).toEqual([index, bit, 'refused']);
+      }
+    }
+  }, 120_000);
+
+  it('are refused when any bit of the snapshot is flipped', async () => {
+    for (const index of snapshot.keys()) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        expect([index, bit, await load(journal, flipped(snapshot, index, bit))]).toEqual([
+          index,
+          bit,
+          'refused',
+        ]);
+      }
+    }
+  }, 120_000);
+});
+
+function flipped(bytes: Buffer, index: number, bit: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.writeUInt8(changed.readUInt8(index) ^ (1 << bit), index);
+  return changed;
+}
+
+/** Notes what a failing disk does: which call fails, and how. */
+type Failing = (failAt: number) => { readonly watcher: Watcher; readonly failed: () => boolean };
+
+class DiskError extends Error {}
+
+/** A disk on which one call fails. */
+function failingOnce(fail: (make: () => Promise<unknown>) => Promise<never>): Failing {
+  return (failAt) => {
+    let calls = 0;
+    return {
+      watcher: (_call, make) => ((calls += 1) === failAt ? fail(make) : make()),
+      failed: () => calls >= failAt,
+    };
+  };
+}
+
+/** Does it and says that it failed. */
+async function failAfter(make: () => Promise<unknown>): Promise<never> {
+  await make();
+  throw new DiskError('failed in the end');
+}
+
+/** A disk that is gone from a call on. */
+const failingFromThen: Failing = (failAt) => {
+  let calls = 0;
+  return {
+    watcher: (_call, make) => ((calls += 1) >= failAt ? Promise.reject(new DiskError('gone')) : make()),
+    failed: () => calls >= failAt,
+  };
+};
+
+/** A disk that is full: one write stops in the middle, and all later ones fail at once. */
+const full: Failing = (failAt) => {
+  let calls = 0;
+  let writes = 0;
+  return {
+    watcher: async ({ method, parameters }, make) => {
+      calls += 1;
+      if (calls < failAt || method !== 'write') return make();
+      writes += 1;
+      const [bytes, offset, length, position] = parameters as [Buffer, number, number, number];
+      if (writes > 1) throw new DiskError('ENOSPC');
+      return make([bytes, offset, Math.floor(length / 2), position]);
+    },
+    failed: () => calls >= failAt,
+  };
+};
+
+describe('a file store on a disk of which a call fails', () => {
+  it.each([
+    ['before anything was done', failingOnce(() => Promise.reject(new DiskError('refused')))],
+    ['after it was done', failingOnce(failAfter)],
+    ['and all later ones too', failingFromThen],
+    ['because it is full', full],
+  ])(
+    'keeps what it acknowledged and takes nothing more: it fails %s',
+    async (_how, failing) => {
+      let failures = 0;
+      for (let failAt = 1; ; failAt += 1) {
+        const directory = await temporaryDirectory();
+        const { watcher, failed } = failing(failAt);
+        const ledger = new Ledger();
+        const error = await openStoreWith(directory, watchedFiles(watcher)).then(
+          (store) => endOf(store, ledger),
+          (reason: unknown) => reason,
+        );
+        if (error !== undefined) failures += 1;
+        expect(error === undefined || error instanceof Error).toBe(true);
+        const history = await historyIn(directory);
+        expect([failAt, ledger.allows(history), numbersIn(history), ledger]).toEqual([
+          failAt,
+          true,
+          expect.anything(),
+          expect.anything(),
+        ]);
+        await appendIn(directory, { number: -1 });
+        expect(numbersIn(await historyIn(directory)).at(-1)).toBe(-1);
+        if (!failed()) break;
+      }
+      expect(failures).toBeGreaterThan(10);
+    },
+    120_000,
+  );
+});
+
+/** Has a store live until something fails; gives what failed. The store must take nothing from then on. */
+async function endOf(store: ConfigurationStore, ledger: Ledger): Promise<unknown> {
+  try {
+    await liveFully(store, ledger);
+    return undefined;
+  } catch (error) {
+    const later = await Promise.allSettled([
+      store.append([{ number: -2 }], { expectedPosition: '1.38' }),
+      store.compact({}, { expectedPosition: '1.38' }),
+    ]);
+    expect(later.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    if (ledger.pending.length > 0 || ledger.kept.length > 0) {
+      expect(later).toEqual([error, error].map((reason) => ({ status: 'rejected', reason })));
+    }
+    return error;
+  } finally {
+    await store[Symbol.asyncDispose]();
+  }
+}
+
+/** Disks that power failures left, each with what the store there had been given by then. */
+class Wrecks {
+  readonly #found = new Map<string, { readonly disk: Disk; readonly ledger: Ledger }>();
+
+  get size(): number {
+    return this.#found.size;
+  }
+
+  /** Adds all that a power failure at this moment may leave. */
+  add(log: DiskLog, ledger: Ledger): void {
+    for (const disk of log.afterPowerFailure()) {
+      const content = [...disk].map(([name, bytes]) => `${name}: ${bytes.toString('latin1')}`).sort();
+      const copy = Object.assign(new Ledger(), structuredClone(ledger));
+      this.#found.set(JSON.stringify([content, ledger]), { disk, ledger: copy });
+    }
+  }
+
+  /** Expects that a store can go on from each of them; gives how often it had to repair something. */
+  async expectSound(): Promise<number> {
+    const directory = await temporaryDirectory();
+    let repairs = 0;
+    for (const { disk, ledger } of this.#found.values()) {
+      await restoreDisk(directory, disk);
+      const history = await historyIn(directory);
+      if (history.repaired !== undefined) repairs += 1;
+      expect([ledger.allows(history), numbersIn(history), ledger]).toEqual([
+        true,
+        numbersIn(history),
+        ledger,
+      ]);
+    }
+    return repairs;
+  }
+}
+
+describe('a file store after a power failure', () => {
+  it('has all that it acknowledged, and what was under way or not, wherever the power failed', async () => {
+    const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
+    const log = new DiskLog(directory, () => wrecks.add(log, ledger));
+    const store = await openStoreWith(directory, log.files);
+    await liveFully(store, ledger);
+    await store[Symbol.asyncDispose]();
+    wrecks.add(log, ledger);
+    expect(wrecks.size).toBeGreaterThan(50);
+    expect(await wrecks.expectSound()).toBeGreaterThan(10);
+  }, 120_000);
+
+  it('has what it gave when it was loaded, wherever the process before was killed', async () => {
+    let wrecked = 0;
+    for (let killAt = 1; ; killAt += 1) {
+      const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
+      let changes = 0;
+      const first = new DiskLog(directory, () => {
+        if ((changes += 1) >= killAt) throw new Error('killed');
+      });
+      const killed = await openStoreWith(directory, first.files);
+      await liveFully(killed, ledger).catch(() => undefined);
+      await killed[Symbol.asyncDispose]();
+      const second = new DiskLog(directory, () => wrecks.add(second, ledger), first);
+      const store = await openStoreWith(directory, second.files);
+      const { position, ...history } = await store.load();
+      expect(ledger.allows({ position, ...history })).toBe(true);
+      ledger.settle({ position, ...history });
+      wrecks.add(second, ledger);
+      await ledger.append(store, position, 1);
+      await store[Symbol.asyncDispose]();
+      wrecks.add(second, ledger);
+      await wrecks.expectSound();
+      wrecked += wrecks.size;
+      if (changes < killAt) break;
+    }
+    expect(wrecked).toBeGreaterThan(200);
+  }, 120_000);
+});

@@ -1,0 +1,282 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  closeSession,
+  createSnapshot,
+  patchFilter,
+  patchMonitor,
+  patchServer,
+  patchService,
+  revert,
+  startService,
+  stopService,
+  type Accepted,
+  type Decision,
+  type Effect,
+  type AdminEvent,
+  type Json,
+  type Operation,
+  type Snapshot,
+  type Transition,
+} from 'gateway-admin-core';
+import { createScriptedGateway, createVirtualClock, type ScriptedGateway } from 'gateway-admin-core/testing';
+
+import { documents } from '../../support/arbitrary-document.ts';
+import { acts, stepOf } from '../../support/arbitrary-happening.ts';
+import { sampleSnapshot } from '../../support/document.ts';
+
+const context = { now: 0 };
+const signal = new AbortController().signal;
+
+function gatewayOf(snapshot: Snapshot = sampleSnapshot()): ScriptedGateway {
+  return createScriptedGateway({ snapshot, clock: createVirtualClock() });
+}
+
+async function applyAll(
+  gateway: ScriptedGateway,
+  effects: readonly Effect[],
+  commandId = '1',
+): Promise<void> {
+  for (const effect of effects) await gateway.apply(effect, { commandId, signal });
+}
+
+function inspect(gateway: ScriptedGateway, effect: Effect, commandId = '1'): Promise<string> {
+  return gateway.inspect(effect, { commandId, signal });
+}
+
+function accepted(decision: Decision): Accepted<Snapshot, AdminEvent, Effect> {
+  if (decision.outcome !== 'accepted') throw new Error(`It was ${decision.outcome}`);
+  return decision;
+}
+
+/** The one effect of a transition on the sample. */
+function effectOf(transition: Transition, snapshot: Snapshot = sampleSnapshot()): Effect {
+  const [effect] = accepted(transition(snapshot, context)).effects;
+  if (effect === undefined) throw new Error('It asks for nothing');
+  return effect;
+}
+
+const add = (path: string, value: Json): Operation => ({ op: 'add', path, value });
+const limit =
+  (value: number): Transition =>
+  (snapshot, within) =>
+    patchService(snapshot, 'My Service', [add('/max_connection', value)], within);
+const timeout =
+  (value: number): Transition =>
+  (snapshot, within) =>
+    patchService(snapshot, 'My Service', [add('/connection_timeout', value)], within);
+const words =
+  (...value: readonly string[]): Transition =>
+  (snapshot, within) =>
+    patchServer(snapshot, 'db-serv-1', [add('/state', value)], within);
+const stop: Transition = (snapshot, within) => stopService(snapshot, 'My Service', within);
+
+describe('a gateway without faults, whatever it is asked for', () => {
+  it('agrees with the snapshot once the effects of a decision are applied, and says that each is in place', async () => {
+    await fc.assert(
+      fc.asyncProperty(documents, fc.array(acts, { maxLength: 12 }), async (document, list) => {
+        let current = createSnapshot(document);
+        const gateway = gatewayOf(current);
+        expect(gateway.differences(current)).toEqual([]);
+        for (const [at, act] of list.entries()) {
+          const decision = stepOf(act)(current, context);
+          current = decision.next;
+          if (decision.outcome !== 'accepted') continue;
+          await applyAll(gateway, decision.effects, String(at));
+          expect(gateway.differences(current)).toEqual([]);
+          for (const effect of decision.effects)
+            expect([effect.type, await inspect(gateway, effect, String(at))]).toEqual([
+              effect.type,
+              'in-place',
+            ]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('says that nothing is in place before, and is as it was when all is taken back', async () => {
+    await fc.assert(
+      fc.asyncProperty(documents, acts, async (document, act) => {
+        const before = createSnapshot(document);
+        const decision = stepOf(act)(before, context);
+        if (decision.outcome !== 'accepted') return;
+        const gateway = gatewayOf(before);
+        for (const effect of decision.effects) expect(await inspect(gateway, effect)).toBe('not-in-place');
+        const [event] = decision.events;
+        if (event === undefined || !/started|stopped|updated/.test(event.type)) return;
+        const back = revert(event)(decision.next, context);
+        if (decision.events.length > 1 || back.outcome !== 'accepted') return;
+        await applyAll(gateway, [...decision.effects, ...back.effects]);
+        expect(gateway.differences(before)).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('can be asked for the same again', async () => {
+    await fc.assert(
+      fc.asyncProperty(documents, acts, async (document, act) => {
+        const decision = stepOf(act)(createSnapshot(document), context);
+        if (decision.outcome !== 'accepted') return;
+        const gateway = gatewayOf(createSnapshot(document));
+        await applyAll(gateway, [...decision.effects, ...decision.effects]);
+        expect(gateway.differences(decision.next)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('what a gateway says of an update', () => {
+  it('is about the settings that it changes: others may change later', async () => {
+    const gateway = gatewayOf();
+    const first = accepted(limit(7)(sampleSnapshot(), context));
+    const second = effectOf(timeout(9), first.next);
+    await applyAll(gateway, [...first.effects, second]);
+    for (const effect of [...first.effects, second]) expect(await inspect(gateway, effect)).toBe('in-place');
+    await applyAll(gateway, [effectOf(limit(8))]);
+    expect(await inspect(gateway, effectOf(limit(7)))).toBe('not-in-place');
+    expect(await inspect(gateway, second)).toBe('in-place');
+  });
+
+  it('is about single parameters too', async () => {
+    const parameter =
+      (name: string, value: string): Transition =>
+      (snapshot, within) =>
+        patchFilter(snapshot, 'Hint', [add(`/parameters/${name}`, value)], within);
+    const gateway = gatewayOf();
+    const first = accepted(parameter('a', '1')(sampleSnapshot(), context));
+    const second = effectOf(parameter('b', '2'), first.next);
+    expect(await inspect(gateway, second)).toBe('not-in-place');
+    await applyAll(gateway, [...first.effects, second]);
+    for (const effect of [...first.effects, second]) expect(await inspect(gateway, effect)).toBe('in-place');
+    expect(Object.keys(gateway.state.filters['hint']?.settings['parameters'] ?? {})).toEqual([
+      'match',
+      'source',
+      'a',
+      'b',
+    ]);
+  });
+
+  it('is about lists as a whole, and about what is no longer there', async () => {
+    const gateway = gatewayOf();
+    const empty = effectOf((snapshot, within) =>
+      patchMonitor(snapshot, 'Main Monitor', [{ op: 'remove', path: '/servers/0' }], within),
+    );
+    const nobody = effectOf((snapshot, within) =>
+      patchService(snapshot, 'My Service', [{ op: 'remove', path: '/user' }], within),
+    );
+    for (const effect of [empty, nobody]) {
+      expect(await inspect(gateway, effect)).toBe('not-in-place');
+      await applyAll(gateway, [effect]);
+      expect(await inspect(gateway, effect)).toBe('in-place');
+    }
+    expect(gateway.state.monitors['main-monitor']?.settings['servers']).toEqual(['/servers/DB-Server-2']);
+    expect(gateway.state.services['my-service']?.settings).not.toHaveProperty('user');
+  });
+
+  it('is true of a password that is written again', async () => {
+    const again = effectOf((snapshot, within) =>
+      patchService(snapshot, 'My Service', [add('/password', { sealed: 'another' })], within),
+    );
+    const gateway = gatewayOf();
+    expect(await inspect(gateway, again)).toBe('not-in-place');
+    await applyAll(gateway, [again]);
+    expect(await inspect(gateway, again)).toBe('in-place');
+  });
+});
+
+describe('what a gateway says of a status that monitors find as well', () => {
+  it('is about the words that the update puts in and takes out', async () => {
+    const gateway = gatewayOf();
+    const effect = effectOf(words('master', 'running', 'synced'));
+    gateway.findStatus('db-serv-1', ['slave']);
+    await applyAll(gateway, [effect]);
+    expect(gateway.state.servers['db-serv-1']?.settings['state']).toEqual(['slave', 'synced']);
+    expect(await inspect(gateway, effect)).toBe('in-place');
+    gateway.findStatus('db-serv-1', ['running']);
+    expect(await inspect(gateway, effect)).toBe('not-in-place');
+  });
+
+  it('is about maintenance alone where the update changes that, because only that stays', async () => {
+    const gateway = gatewayOf();
+    const effect = effectOf(words('maintenance', 'slave'));
+    expect(await inspect(gateway, effect)).toBe('not-in-place');
+    await applyAll(gateway, [effect]);
+    gateway.findStatus('db-serv-1', ['master', 'running']);
+    expect(gateway.state.servers['db-serv-1']?.settings['state']).toEqual([
+      'master',
+      'running',
+      'maintenance',
+    ]);
+    expect(await inspect(gateway, effect)).toBe('in-place');
+  });
+
+  it('is about the other settings where the update changes those', async () => {
+    const gateway = gatewayOf();
+    const effect = effectOf((snapshot, within) =>
+      patchServer(snapshot, 'db-serv-1', [add('/state', ['slave']), add('/port', 1)], within),
+    );
+    gateway.findStatus('db-serv-1', ['slave']);
+    expect(await inspect(gateway, effect)).toBe('not-in-place');
+    await applyAll(gateway, [effect]);
+    gateway.findStatus('db-serv-1', ['running']);
+    expect(await inspect(gateway, effect)).toBe('in-place');
+  });
+});
+
+describe('what a gateway says of everything else', () => {
+  it('takes what has failed for stopped', async () => {
+    const gateway = gatewayOf();
+    gateway.failService('My Service');
+    expect(await inspect(gateway, effectOf(stop))).toBe('in-place');
+    await applyAll(gateway, [effectOf(stop)]);
+    expect(gateway.state.services['my-service']?.state).toBe('stopped');
+    const start = effectOf((snapshot, within) => startService(snapshot, 'Report Service', within));
+    expect(await inspect(gateway, start)).toBe('not-in-place');
+  });
+
+  it('takes sessions and connections for closed that are gone, or whose id another session has', async () => {
+    const gateway = gatewayOf();
+    const close = effectOf((snapshot, within) => closeSession(snapshot, 9, within));
+    const { connected = 0, connections = {} } = gateway.state.sessions['9'] ?? {};
+    const links = {
+      type: 'connections.close',
+      resource: '/servers/db-serv-1',
+      connections: [{ session: 9, connected, id: 0 }],
+    } as const;
+    expect(Object.keys(connections)).toEqual(['0', '4']);
+    for (const effect of [close, links]) expect(await inspect(gateway, effect)).toBe('not-in-place');
+    gateway.closeConnection(9, 0);
+    expect(await inspect(gateway, links)).toBe('in-place');
+    gateway.closeSession(9);
+    expect(await inspect(gateway, close)).toBe('in-place');
+    const ids = Array.from({ length: 9 }, () => gateway.openSession('My Service')).length;
+    gateway.openConnection(9, 'db-serv-1');
+    expect([ids, Object.keys(gateway.state.sessions['9']?.connections ?? {})]).toEqual([9, ['0']]);
+    for (const effect of [close, links]) expect(await inspect(gateway, effect)).toBe('in-place');
+    await applyAll(gateway, [close, links]);
+    expect(Object.keys(gateway.state.sessions['9']?.connections ?? {})).toEqual(['0']);
+  });
+
+  it('takes the logs for flushed once they were in the same operation', async () => {
+    const gateway = gatewayOf();
+    const flush = { type: 'logs.flush', resource: '/gateway/logs' } as const;
+    expect(await inspect(gateway, flush, 'a')).toBe('not-in-place');
+    await applyAll(gateway, [flush], 'a');
+    expect([await inspect(gateway, flush, 'a'), await inspect(gateway, flush, 'b')]).toEqual([
+      'in-place',
+      'not-in-place',
+    ]);
+    expect(gateway.state.flushes).toBe(1);
+  });
+
+  it('refuses what is about things that it does not have', async () => {
+    const gateway = gatewayOf(createSnapshot({}));
+    await expect(applyAll(gateway, [effectOf(stop)])).rejects.toMatchObject({
+      name: 'EffectRefused',
+      message: 'The gateway has nothing by the name of "my-service".',
+    });
+  });
+});

@@ -1,0 +1,387 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createAdmin,
+  stopService,
+  type Effect,
+  type EffectContext,
+  type Execution,
+} from 'gateway-admin-core';
+import {
+  createRandom,
+  createScriptedGateway,
+  createVirtualClock,
+  everyFault,
+  type GatewayFaults,
+  type ScriptedGateway,
+  type VirtualClock,
+} from 'gateway-admin-core/testing';
+
+import { stepOf, type Act } from '../../support/arbitrary-happening.ts';
+import { sampleSnapshot } from '../../support/document.ts';
+
+const stop: Effect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
+const context: EffectContext = { commandId: '1', signal: new AbortController().signal };
+
+interface Scene {
+  readonly gateway: ScriptedGateway;
+  readonly clock: VirtualClock;
+}
+
+function scene(options: { seed?: number; faults?: GatewayFaults; lateMs?: number } = {}): Scene {
+  const clock = createVirtualClock();
+  return { clock, gateway: createScriptedGateway({ snapshot: sampleSnapshot(), clock, ...options }) };
+}
+
+/** How a call ended, and whether the service was stopped: at once, and once there is nothing left to wait for. */
+interface Story {
+  readonly atOnce: 'done' | 'not done';
+  readonly inTheEnd: 'done' | 'not done';
+  readonly ending: string;
+  readonly tookTime: boolean;
+}
+
+async function tell({ gateway, clock }: Scene, call: (effect: Effect) => Promise<unknown>): Promise<Story> {
+  const progress = (): 'done' | 'not done' =>
+    gateway.state.services['my-service']?.state === 'stopped' ? 'done' : 'not done';
+  let ending = 'silent';
+  try {
+    // As `await` does: the first answer counts.
+    Promise.resolve(call(stop)).then(
+      (value) => (ending = typeof value === 'string' ? value : 'resolved'),
+      (error: unknown) => (ending = (error as Error).name),
+    );
+  } catch (error) {
+    ending = `threw ${(error as Error).name}`;
+  }
+  const atOnce = progress();
+  await clock.runUntilIdle();
+  return { atOnce, inTheEnd: progress(), ending, tookTime: clock.monotonic() > 0 };
+}
+
+/** The stories that something scripted has over many seeds. */
+async function stories(
+  method: 'apply' | 'inspect',
+  script: (gateway: ScriptedGateway) => void,
+): Promise<readonly string[]> {
+  const seen = new Set<string>();
+  for (let seed = 0; seed < 40; seed += 1) {
+    const one = scene({ seed });
+    script(one.gateway);
+    const story = await tell(one, (effect) => one.gateway[method](effect, context));
+    const { atOnce, inTheEnd, ending, tookTime } = story;
+    seen.add([atOnce, inTheEnd, ending, ...(tookTime ? ['late'] : [])].join(', '));
+  }
+  return [...seen].sort();
+}
+
+describe('the ways in which apply may go', () => {
+  it.each([
+    ['done', ['done, done, resolved']],
+    ['refuse', ['not done, not done, EffectRefused']],
+    ['throwAtOnce', ['not done, not done, threw Error']],
+    ['failBefore', ['not done, not done, Error']],
+    ['failAfter', ['done, done, Error']],
+    ['late', ['done, done, resolved, late', 'not done, done, resolved, late']],
+    ['lateRefuse', ['not done, not done, EffectRefused, late']],
+    [
+      'lateFail',
+      ['done, done, Error, late', 'not done, done, Error, late', 'not done, not done, Error, late'],
+    ],
+    ['silentAfter', ['done, done, silent, late', 'not done, done, silent, late']],
+    ['silentBefore', ['not done, not done, silent']],
+    ['twice', ['done, done, resolved']],
+  ] as const)('%s', async (fault, expected) => {
+    expect(await stories('apply', ({ will }) => will(fault))).toEqual(expected);
+  });
+});
+
+describe('the ways in which inspect may go', () => {
+  it.each([
+    ['answer', ['not done, not done, not-in-place']],
+    ['throwAtOnce', ['not done, not done, threw Error']],
+    ['fail', ['not done, not done, Error']],
+    ['late', ['not done, not done, not-in-place, late']],
+    ['silent', ['not done, not done, silent']],
+    ['twice', ['not done, not done, not-in-place']],
+  ] as const)('%s', async (fault, expected) => {
+    expect(await stories('inspect', ({ willSee }) => willSee(fault))).toEqual(expected);
+  });
+
+  it('late tells what was so at the beginning or in the end', async () => {
+    const answers = new Set<string>();
+    for (let seed = 0; seed < 20; seed += 1) {
+      const { gateway, clock } = scene({ seed });
+      gateway.willSee('late');
+      const answer = gateway.inspect(stop, context);
+      await gateway.apply(stop, context);
+      await clock.runUntilIdle();
+      answers.add(await answer);
+    }
+    expect(answers).toEqual(new Set(['in-place', 'not-in-place']));
+  });
+});
+
+describe('an answer that comes twice', () => {
+  it('calls whoever waits for it again and again, and fails in the end', async () => {
+    const { gateway } = scene();
+    gateway.will('twice');
+    gateway.willSee('twice');
+    const heard: string[] = [];
+    const hear = async (answer: Promise<unknown>): Promise<void> => {
+      await answer.then(
+        (value) => heard.push(`yes ${String(value)}`),
+        (error: unknown) => heard.push(String(error)),
+      );
+    };
+    await hear(gateway.apply(stop, context));
+    await hear(gateway.inspect(stop, context));
+    const again = 'Error: The simulated gateway answers again';
+    const [yes, seen] = ['yes undefined', 'yes in-place'];
+    expect(heard).toEqual([yes, yes, again, seen, seen, again]);
+  });
+});
+
+describe('chance', () => {
+  const count = 400;
+  const ways = (options: Parameters<typeof scene>[0], calls = count): readonly string[] => {
+    const { gateway } = scene(options);
+    for (let call = 0; call < calls; call += 1) {
+      const own = { ...context, commandId: String(call) };
+      for (const method of ['apply', 'inspect'] as const) {
+        try {
+          void gateway[method](stop, own).then(undefined, () => undefined);
+        } catch {
+          // It was to throw.
+        }
+      }
+    }
+    return gateway.calls.map(({ method, way }) => `${method} ${way}`);
+  };
+
+  it('leads to every fault, as often as its probability says', () => {
+    const seen = ways({ faults: everyFault, seed: 1 }, 4000);
+    for (const method of ['apply', 'inspect'] as const) {
+      let left = 1;
+      for (const [fault, probability] of Object.entries(everyFault[method])) {
+        const share = seen.filter((way) => way === `${method} ${fault}`).length / 4000;
+        expect([fault, Math.abs(share - left * probability) < 0.02, share > 0]).toEqual([fault, true, true]);
+        left *= 1 - probability;
+      }
+    }
+  });
+
+  it('leads to the same with the same seed, whatever the order in which probabilities are given', () => {
+    const reversed = {
+      inspect: Object.fromEntries(Object.entries(everyFault.inspect).reverse()),
+      apply: Object.fromEntries(Object.entries(everyFault.apply).reverse()),
+    };
+    const first = ways({ faults: everyFault, seed: 5 });
+    expect(ways({ faults: reversed, seed: 5 })).toEqual(first);
+    expect(ways({ faults: everyFault, seed: 6 })).not.toEqual(first);
+  });
+
+  it('has no say without probabilities, or with all or nothing', () => {
+    const plain = new Set(['apply done', 'inspect answer']);
+    expect(new Set(ways({ seed: 3 }))).toEqual(plain);
+    expect(new Set(ways({ faults: { apply: { refuse: 0 }, inspect: {} } }))).toEqual(plain);
+    expect(new Set(ways({ faults: { apply: { failAfter: 1, twice: 1 }, inspect: { fail: 1 } } }))).toEqual(
+      new Set(['apply failAfter', 'inspect fail']),
+    );
+  });
+
+  it('lets no operation ask in vain more than three times in a row', async () => {
+    const { gateway } = scene({ faults: { inspect: { fail: 1 } } });
+    for (let round = 0; round < 8; round += 1) {
+      for (const commandId of ['a', 'b'])
+        await gateway.inspect(stop, { ...context, commandId }).catch(String);
+    }
+    const of = (asked: string): readonly string[] =>
+      gateway.calls.flatMap(({ way, context: { commandId } }) => (commandId === asked ? [way] : []));
+    const round = ['fail', 'fail', 'fail', 'answer'];
+    expect([of('a'), of('b')]).toEqual([
+      [...round, ...round],
+      [...round, ...round],
+    ]);
+  });
+
+  it('makes a while between a moment and the longest', async () => {
+    const whiles: number[] = [];
+    for (let seed = 0; seed < 200; seed += 1) {
+      const { gateway, clock } = scene({ seed, lateMs: 1000 });
+      gateway.will('lateRefuse');
+      gateway.apply(stop, context).catch(() => undefined);
+      await clock.runUntilIdle();
+      whiles.push(clock.monotonic());
+    }
+    expect([Math.min(...whiles) <= 2, Math.max(...whiles) <= 1000, Math.max(...whiles) > 900]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(whiles.every(Number.isInteger)).toBe(true);
+  });
+});
+
+describe('a script', () => {
+  it('says how the next calls go, before chance does', async () => {
+    const { gateway } = scene({ faults: { apply: { refuse: 1 }, inspect: { fail: 1 } } });
+    gateway.will('done', 'failAfter');
+    gateway.will('done');
+    gateway.willSee('answer');
+    for (let call = 0; call < 4; call += 1) await gateway.apply(stop, context).catch(String);
+    for (let call = 0; call < 2; call += 1) await gateway.inspect(stop, context).catch(String);
+    expect(gateway.calls.map(({ way }) => way)).toEqual([
+      'done',
+      'failAfter',
+      'done',
+      'refuse',
+      'answer',
+      'fail',
+    ]);
+  });
+
+  it('leaves a record of the calls', async () => {
+    const { gateway } = scene();
+    await gateway.inspect(stop, context);
+    await gateway.apply(stop, context);
+    expect(gateway.calls).toEqual([
+      { method: 'inspect', effect: stop, context, way: 'answer' },
+      { method: 'apply', effect: stop, context, way: 'done' },
+    ]);
+  });
+});
+
+describe('calls that are dropped', () => {
+  it('do nothing any more, and are not answered; later ones are', async () => {
+    const seen = new Set<string>();
+    for (let seed = 0; seed < 20; seed += 1) {
+      const one = scene({ seed });
+      one.gateway.will('late');
+      const story = await tell(one, async (effect) => {
+        const call = one.gateway.apply(effect, context);
+        one.gateway.dropCalls();
+        return call;
+      });
+      seen.add([story.atOnce, story.inTheEnd, story.ending].join(', '));
+      one.gateway.will('late', 'done');
+      const later = one.gateway.apply(stop, context);
+      await one.clock.waitFor(later);
+      expect(one.gateway.state.services['my-service']?.state).toBe('stopped');
+    }
+    expect([...seen].sort()).toEqual(['done, done, silent', 'not done, not done, silent']);
+  });
+});
+
+describe('what cannot be', () => {
+  it.each([
+    [{ lateMs: 0 }, 'lateMs is a number of milliseconds from 1 on, not 0'],
+    [{ lateMs: Infinity }, 'lateMs is'],
+    [{ seed: 0.5 }, 'A seed is a safe integer'],
+    [{ faults: { apply: { refuse: 1.5 } } }, 'The probability of "refuse" is a number from 0 to 1, not 1.5'],
+    [{ faults: { inspect: { fail: NaN } } }, 'The probability of "fail"'],
+    [{ faults: { inspect: { refuse: 1 } } as GatewayFaults }, 'There is no fault "refuse"'],
+  ])('%j', (options, message) => {
+    expect(() => scene(options)).toThrow(new RegExp(`^${message}`));
+    expect(() => scene(options)).toThrow(RangeError);
+  });
+});
+
+const verbs = [
+  'startService',
+  'stopService',
+  'startMonitor',
+  'stopMonitor',
+  'closeSession',
+  'closeServiceSessions',
+  'closeServerConnections',
+  'flushLogs',
+  'patchService',
+  'patchServer',
+  'patchMonitor',
+  'patchFilter',
+  'drain',
+] as const satisfies readonly Act['verb'][];
+
+interface Run extends Scene {
+  readonly differences: readonly string[];
+  readonly outcomes: readonly Execution['outcome'][];
+  readonly errors: readonly unknown[];
+  readonly idle: boolean;
+}
+
+/** Commands and traffic, on a gateway that does all it can to confuse the interface. */
+async function simulate(seed: number): Promise<Run> {
+  const faults = { ...everyFault, apply: { ...everyFault.apply, silentBefore: 0 } };
+  const { gateway, clock } = scene({ seed, faults });
+  const { pick, below } = createRandom(seed);
+  const errors: unknown[] = [];
+  const admin = createAdmin({
+    snapshot: sampleSnapshot(),
+    gateway,
+    clock,
+    onError: (error) => errors.push(error),
+  });
+  const { services, servers, monitors } = gateway.state;
+  const traffic = [
+    () => gateway.openSession(pick(Object.keys(services))),
+    () => gateway.closeSession(below(15)),
+    () => gateway.openConnection(below(15), pick(Object.keys(servers))),
+    () => gateway.findStatus(pick(Object.keys(servers)), pick([[], ['running'], ['master', 'running']])),
+    () => gateway.failService(pick(Object.keys(services))),
+    () => gateway.failMonitor(pick(Object.keys(monitors))),
+  ];
+  const executions: Promise<Execution>[] = [];
+  for (let round = 0; round < 25; round += 1) {
+    executions.push(admin.execute(stepOf({ verb: pick(verbs), pick: below(10), value: below(100_000) })));
+    admin.report(pick(traffic)());
+    for (let move = below(3); move > 0; move -= 1) await clock.next();
+  }
+  const idle = await clock.runUntilIdle();
+  admin.report(gateway.statusReports());
+  const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
+  return { gateway, clock, differences: gateway.differences(admin.snapshot), outcomes, errors, idle };
+}
+
+describe('an interface on a gateway with every fault', () => {
+  it('comes to rest, and agrees with the gateway then', async () => {
+    const seen = new Set<string>();
+    for (let seed = 0; seed < 60; seed += 1) {
+      const { differences, errors, idle, outcomes, gateway } = await simulate(seed);
+      expect({ seed, differences, errors, idle }).toEqual({ seed, differences: [], errors: [], idle: true });
+      for (const { method, way } of gateway.calls) seen.add(`${method} ${way}`);
+      for (const outcome of outcomes) seen.add(outcome);
+    }
+    const { silentBefore: _none, ...apply } = everyFault.apply;
+    expect([...seen].sort()).toEqual(
+      [
+        ...Object.keys({ ...apply, done: 0 }).map((way) => `apply ${way}`),
+        ...Object.keys({ ...everyFault.inspect, answer: 0 }).map((way) => `inspect ${way}`),
+        ...['accepted', 'refused', 'unchanged', 'unknown'],
+      ].sort(),
+    );
+  });
+
+  it('goes the same way with the same seed', async () => {
+    const tell = ({ gateway, clock, outcomes }: Run): unknown => [
+      gateway.state,
+      gateway.calls.map(({ method, way, effect }) => [method, way, effect]),
+      clock.monotonic(),
+      outcomes,
+    ];
+    expect(tell(await simulate(4))).toEqual(tell(await simulate(4)));
+    expect(tell(await simulate(4))).not.toEqual(tell(await simulate(5)));
+  });
+
+  it('does not come to rest where the gateway never says anything, until it is closed', async () => {
+    const { gateway, clock } = scene();
+    const admin = createAdmin({ snapshot: sampleSnapshot(), gateway, clock });
+    gateway.will('silentBefore');
+    const execution = admin.execute((now, within) => stopService(now, 'My Service', within));
+    expect(await clock.runUntilIdle()).toBe(false);
+    expect((await execution).outcome).toBe('unknown');
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+    const closed = admin.close();
+    expect(await clock.runUntilIdle()).toBe(true);
+    await closed;
+  });
+});

@@ -36,7 +36,7 @@ export interface DiffOptions {
  * Makes a JSON Patch that turns one document into another.
  *
  * Members that stay are not mentioned; lists that differ much are replaced. The patch keeps to the default limits of
- * {@link PatchRules} for operations and pointers: where the differences are too many, whole members are replaced, or
+ * `PatchRules` for operations and pointers: where the differences are too many, whole members are replaced, or
  * the whole document.
  *
  * @param from - plain JSON, the document as it is

@@ -39,7 +39,7 @@ export function parsePointer(text: string): readonly string[] | undefined {
 const recalled = new Map<string, readonly string[]>();
 
 /**
- * Parses a JSON Pointer as {@link parsePointer} does, once as a rule: patches name the same few places over and over.
+ * Parses a JSON Pointer as `parsePointer` does, once as a rule: patches name the same few places over and over.
  * More than the parsing, it saves the engine from making property names of freshly cut texts.
  *
  * @internal
@@ -56,7 +56,7 @@ export function recallPointer(text: string): readonly string[] | undefined {
 }
 
 /**
- * Writes reference tokens as a JSON Pointer. The inverse of {@link parsePointer}.
+ * Writes reference tokens as a JSON Pointer. The inverse of `parsePointer`.
  *
  * @param tokens - names of members and positions in arrays, from the root on
  * @returns the pointer; `''` for no tokens

@@ -12,8 +12,6 @@ export {
   createSnapshot,
   toDocument,
   type GatewayDocument,
-  type ServiceDocument,
-  type FilterDocument,
 } from './snapshot/document.ts';
 export type { SessionDocument, ConnectionDocument } from './snapshot/session-document.ts';
 export type { Snapshot } from './snapshot/snapshot.ts';
@@ -23,7 +21,6 @@ export type {
   Connection,
   Session,
   SessionConnection,
-  TableChange,
 } from './snapshot/session-table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
@@ -32,20 +29,14 @@ export type { Version } from './core/version.ts';
 
 // Decide: the transitions, one file for each kind of resource.
 export {
-  serviceLifecycle,
   startService,
   stopService,
   patchService,
-  type ServiceState,
+  type ServiceSettings,
   type Service,
   type ServiceRepresentation,
-  type OfService,
-  type ServiceEvent,
-  type ServiceReport,
-  type ServiceEffect,
-  type ServiceDecision,
+  type ServiceDocument,
 } from './resources/service.ts';
-export type { ServiceSettings } from './resources/service-settings.ts';
 export type { Listener } from './resources/listener.ts';
 export {
   serverStatusWords,
@@ -54,56 +45,30 @@ export {
   type ServerSettings,
   type Server,
   type ServerRepresentation,
-  type OfServer,
-  type ServerEvent,
-  type ServerReport,
-  type ServerEffect,
-  type ServerDecision,
+  type ServerDocument,
 } from './resources/server.ts';
 export {
-  monitorLifecycle,
   startMonitor,
   stopMonitor,
   patchMonitor,
-  type MonitorState,
   type MonitorSettings,
   type Monitor,
   type MonitorRepresentation,
-  type OfMonitor,
-  type MonitorEvent,
-  type MonitorReport,
-  type MonitorEffect,
-  type MonitorDecision,
+  type MonitorDocument,
 } from './resources/monitor.ts';
+export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
 export type { Instance, InstanceRepresentation, Threads, Thread, Task, Module } from './resources/gateway.ts';
-export {
-  flushLogs,
-  type Logs,
-  type LogsRepresentation,
-  type LogEvent,
-  type LogEffect,
-  type LogDecision,
-} from './resources/log.ts';
+export { flushLogs, type Logs, type LogsRepresentation } from './resources/log.ts';
 export {
   closeSession,
   closeServiceSessions,
   type SessionRepresentation,
   type SessionIdentity,
-  type SessionFacts,
-  type SessionReport,
-  type SessionEvent,
-  type SessionEffect,
-  type SessionDecision,
 } from './resources/session.ts';
 export {
   closeServerConnections,
   type ConnectionRepresentation,
   type ConnectionIdentity,
-  type ConnectionFacts,
-  type ConnectionReport,
-  type ConnectionEvent,
-  type ConnectionEffect,
-  type ConnectionDecision,
 } from './resources/connection.ts';
 export {
   patchFilter,
@@ -111,10 +76,7 @@ export {
   type FilterSettings,
   type Filter,
   type FilterRepresentation,
-  type OfFilter,
-  type FilterEvent,
-  type FilterEffect,
-  type FilterDecision,
+  type FilterDocument,
 } from './resources/filter.ts';
 export {
   createUser,
@@ -122,11 +84,7 @@ export {
   type User,
   type UserRepresentation,
   type NewUser,
-  type OfUser,
-  type UserEvent,
-  type UserDecision,
 } from './resources/user.ts';
-export type { CommandEvent } from './resources/command.ts';
 export {
   contractVersion,
   routes,
@@ -135,29 +93,18 @@ export {
   revert,
   canRevert,
   applyReports,
+  redactSecrets,
   type AdminEvent,
   type Effect,
   type HostReport,
   type Decision,
   type Transition,
-  type Route,
+  type AppliedReports,
 } from './resources/index.ts';
 
 // Read a decision.
-export type {
-  Context,
-  EventBase,
-  EventOf,
-  EffectBase,
-  EffectOf,
-  Accepted,
-  Unchanged,
-  Refused,
-  DecisionOf,
-  TransitionOf,
-} from './core/decision.ts';
-export type { AppliedReports } from './core/report.ts';
-export type { ReversibleUpdate, Update } from './core/update.ts';
+export type { Context } from './core/decision.ts';
+export type { Update } from './core/update.ts';
 export { defineLifecycle, nextState, canTransition, type Lifecycle } from './core/lifecycle.ts';
 export { teardownBatch } from './resources/shared/teardown.ts';
 export {
@@ -204,23 +151,12 @@ export { systemClock } from './ports/system-clock.ts';
 export { createPbkdf2Hasher, type Pbkdf2HasherOptions } from './ports/pbkdf2-hasher.ts';
 export { createSecretSealer, type SecretSealerOptions } from './ports/secret-sealer.ts';
 export { createBasicAuthentication, type BasicAuthenticationOptions } from './ports/basic-authentication.ts';
-export { redactSecrets, type Sealed, type SecretPorts } from './core/secret.ts';
+export type { Sealed } from './core/secret.ts';
 
 // Render, and walk the table of routes.
-export type { Telemetry, Rendering } from './resources/shared/rendering.ts';
+export type { Telemetry } from './resources/shared/rendering.ts';
 export { createTimeFormat, type TimeFormat } from './core/time.ts';
-export {
-  patchMediaTypes,
-  type PathParameters,
-  type Method,
-  type RouteFacts,
-  type ItemRoute,
-  type Listing,
-  type ListRoute,
-  type BodyRule,
-  type CommandRoute,
-  type RouteOf,
-} from './http/route.ts';
+export type { PathParameters, Route } from './http/route.ts';
 
 // Types of JSON that the signatures above use. The tools are in gateway-admin-core/json.
 export type { Json } from './json/value.ts';

@@ -191,7 +191,11 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
 
 /** A row for each type of event. @internal */
 export type EventTable<S, E extends EventBase> = {
-  readonly [T in E['type']]: EventRow<S, Extract<E, { readonly type: T }>, DecisionOf<S, E, EffectBase>>;
+  readonly [T in E['type']]: EventRow<
+    S,
+    Extract<E, { readonly type: T }>,
+    DecisionOf<S, EventBase, EffectBase>
+  >;
 };
 
 /**

@@ -1,21 +1,306 @@
 /**
- * Kinds: what a file of `resources/` declares about its kind of resource, beside its routes.
+ * Fields: one table for each kind of resource, from which its shapes, its document form, its representation and its
+ * patch view follow.
+ *
+ * A table reads like a field table of the Gateway Administration REST Interface: one row for each field, in the order
+ * in which the field is shown. What does not fit a row stays a function beside the table.
  */
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 
-import type { Entity } from './collection.ts';
+import { deepFreeze, type Json } from '../json/value.ts';
+import * as shape from './shape.ts';
+import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
 
-/** Fields of a document entry that hold links, each with the collection its links must be of. */
-type LinkFields = Readonly<Record<string, string>>;
-
-/** How the things of one kind stand in a gateway document. @internal */
-export interface DocumentPart<T extends Entity, D extends { readonly name: string }> {
-  /** Shape of one entry. Derived members are accepted there and ignored by `load`. */
-  readonly shape: z.core.$ZodType<D>;
-  /** The fields with links. They are resolved before `load` sees the entry. */
-  readonly links: LinkFields;
-  /** Makes the thing of a checked entry whose links are canonical. */
-  load(this: void, entry: D): T;
-  /** Writes the entry that `load` makes the same thing of. */
-  save(this: void, entity: T): object;
+/** One field, as its row declares it. @internal */
+export interface FieldRules {
+  /** Shape of the value. Of a time: {@link shape.instant}, its form in a document. Of a secret: its stored form. */
+  readonly shape: z.core.$ZodType;
+  /** A JSON Patch can change it. A text is the name that patches and settings use, where it is another one. */
+  readonly setting?: true | string;
+  /** It is never shown. The text is the name under which its sealed or hashed form is stored. */
+  readonly secret?: string;
+  /** The collection that its links belong to, such as `servers`. */
+  readonly links?: string;
+  /** It may be absent. */
+  readonly optional?: true;
+  /** The value where a document leaves it out. */
+  readonly default?: Json;
+  /** It is not shown while it is empty, and a patch that removes it empties it. Needs a `default`. */
+  readonly hiddenWhenEmpty?: true;
+  /** It is stored as an instant and shown in this form. */
+  readonly time?: keyof TimeFormat;
+  /** It is computed when it is shown. A document may have it, and then it is ignored. */
+  readonly derived?: true;
+  /** It stands in documents only. */
+  readonly shown?: false;
+  /** Shape that a document may use; left out where it is `shape`. */
+  readonly accepts?: z.core.$ZodType;
+  /** Brings a valid value into the form in which it is stored. */
+  readonly normalize?: (value: never) => unknown;
 }
+
+/** The fields of a kind by name, in the order in which they are shown. @internal */
+export type FieldTable = Readonly<Record<string, FieldRules>>;
+
+/** A field with its names. @internal */
+export interface Field extends FieldRules {
+  /** Its name for clients and in documents, unless it is a secret. */
+  readonly name: string;
+  /** Its name in what the snapshot stores. */
+  readonly storedName: string;
+  /** Its name in a document. */
+  readonly documentName: string;
+  /** Its name in a JSON Patch. */
+  readonly patchName: string;
+}
+
+/** The table of a kind, and what follows from it. @internal */
+export interface Fields {
+  /** Every field, in the order of the table. */
+  readonly all: readonly Field[];
+  /** Shape of the representation. */
+  readonly representation: shape.ObjectShape;
+  /** Shape of an entry in a gateway document. */
+  readonly document: shape.ObjectShape;
+}
+
+/** The interfaces that document a kind, for the check against its table. */
+interface Interfaces {
+  readonly settings?: object;
+  readonly representation?: object;
+  readonly document?: object;
+}
+
+/**
+ * Declares the fields of a kind. A table that differs from one of the interfaces does not compile, and the error names
+ * the members that differ.
+ *
+ * @internal
+ */
+export function defineFields<I extends Interfaces>(): <const T extends FieldTable>(
+  table: T & Agreement<T, I>,
+) => Fields {
+  return (table): Fields => {
+    const all = Object.entries<FieldRules>(table).map(([name, rules]) => fieldOf(name, rules));
+    return Object.freeze({
+      all,
+      representation: objectOf(all.filter(isShown), 'name', representationShape),
+      document: objectOf(all, 'documentName', documentShape),
+    });
+  };
+}
+
+function fieldOf(name: string, rules: FieldRules): Field {
+  const { secret = name, setting } = rules;
+  const patchName = typeof setting === 'string' ? setting : name;
+  const storedName = rules.secret ?? patchName;
+  return deepFreezeRules({ ...rules, name, storedName, documentName: secret, patchName });
+}
+
+/** Frozen, because a default becomes a part of what is stored. The shapes are zod's own. */
+function deepFreezeRules(field: Field): Field {
+  deepFreeze(field.default);
+  return Object.freeze(field);
+}
+
+/** The shape of an object with a member for each field, under one of its names. @internal */
+export function objectOf(
+  fields: readonly Field[],
+  nameBy: 'name' | 'documentName' | 'patchName',
+  shapeOf: (field: Field) => z.core.SomeType,
+): shape.ObjectShape {
+  const members = Object.fromEntries(fields.map((field) => [field[nameBy], shapeOf(field)]));
+  return z.strictObject(members) as shape.ObjectShape;
+}
+
+function representationShape(field: Field): z.core.SomeType {
+  const value = field.time === undefined ? field.shape : z.string();
+  return field.optional === true || field.hiddenWhenEmpty === true ? z.exactOptional(value) : value;
+}
+
+function documentShape(field: Field): z.core.SomeType {
+  if (field.derived === true) return z.exactOptional(field.accepts ?? z.unknown());
+  const value = field.accepts ?? field.shape;
+  return field.optional === true || field.default !== undefined ? z.exactOptional(value) : value;
+}
+
+/** Says whether clients see a field. @internal */
+export function isShown({ secret, shown }: Field): boolean {
+  return secret === undefined && shown !== false;
+}
+
+/** Values by name, as a snapshot stores them. */
+type Stored = Readonly<Record<string, unknown>>;
+
+/** What the snapshot stores of an entry: the settings, and the rest. */
+interface Loaded {
+  readonly settings: Stored;
+  readonly rest: Stored;
+}
+
+/**
+ * Reads an entry of a gateway document that its shape accepts: defaults filled in, times as instants, derived fields
+ * left out.
+ *
+ * @internal
+ */
+export function loadFields({ all }: Fields, entry: object): Loaded {
+  const settings: Record<string, unknown> = {};
+  const rest: Record<string, unknown> = {};
+  for (const field of all) {
+    if (field.derived === true) continue;
+    const given = (entry as Stored)[field.documentName] ?? field.default;
+    if (given === undefined) continue;
+    const target = field.setting === undefined ? rest : settings;
+    target[field.storedName] = fromDocument(field, given);
+  }
+  return { settings, rest };
+}
+
+function fromDocument({ time, normalize }: Field, value: unknown): unknown {
+  if (time !== undefined) return parseInstant(value as string);
+  return normalize === undefined ? value : normalize(value as never);
+}
+
+/** Writes what {@link loadFields} reads. @internal */
+export function saveFields({ all }: Fields, rest: object, settings: object = {}): object {
+  const entry: Record<string, unknown> = {};
+  for (const field of all) {
+    const value = storedValue(field, rest, settings);
+    if (value === undefined || field.derived === true) continue;
+    entry[field.documentName] = field.time === undefined ? value : formatInstant(value as number);
+  }
+  return entry;
+}
+
+/** What representations are written from. @internal */
+export interface Representing {
+  /** What the snapshot stores beside the settings. */
+  readonly rest: object;
+  /** The settings; left out where a kind has none. */
+  readonly settings?: object;
+  /** The derived fields by name; a field that is `undefined` or missing is not shown. */
+  readonly derived?: object;
+  readonly times: TimeFormat;
+}
+
+/** Writes the representation of a thing, its members in the order of the table. @internal */
+export function representFields({ all }: Fields, representing: Representing): object {
+  const { rest, settings = rest, derived = rest, times } = representing;
+  const representation: Record<string, unknown> = {};
+  for (const field of all) {
+    if (!isShown(field)) continue;
+    const value =
+      field.derived === true ? (derived as Stored)[field.name] : storedValue(field, rest, settings);
+    if (value === undefined || (field.hiddenWhenEmpty === true && isEmpty(value))) continue;
+    representation[field.name] = field.time === undefined ? value : times[field.time](value as number);
+  }
+  return representation;
+}
+
+function storedValue({ setting, storedName }: Field, rest: object, settings: object): unknown {
+  return ((setting === undefined ? rest : settings) as Stored)[storedName];
+}
+
+function isEmpty(value: unknown): boolean {
+  return Object.keys(value as object).length === 0;
+}
+
+/** The fields with links, by their name in a document, each with its collection. @internal */
+export function linkFields({ all }: Fields): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    all.flatMap(({ documentName, links }) => (links === undefined ? [] : [[documentName, links]])),
+  );
+}
+
+/** The secrets: the name of each in what is stored, with its name for clients. @internal */
+export function secretNames({ all }: Fields): readonly (readonly [stored: string, client: string])[] {
+  return all.flatMap(({ name, secret }) => (secret === undefined ? [] : [[secret, name] as const]));
+}
+
+// From here on: the types that follow from a table.
+
+type Value<R> = R extends { readonly shape: z.core.$ZodType<infer T> } ? DeepReadonly<T> : never;
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+type Flat<T> = { readonly [K in keyof T]: T[K] };
+
+interface Optional {
+  readonly optional: true;
+}
+interface Hidden {
+  readonly hiddenWhenEmpty: true;
+}
+type Absent = { readonly secret: string } | { readonly shown: false };
+interface Derived {
+  readonly derived: true;
+}
+
+/** A name, when its row is of one kind and not of another. */
+type When<Name, R, Is, IsNot = never> = R extends Is ? (R extends IsNot ? never : Name) : never;
+type StoredName<R, Name> = R extends { readonly setting: infer S extends string }
+  ? S
+  : R extends { readonly secret: infer S extends string }
+    ? S
+    : Name;
+type DocumentName<R, Name> = R extends { readonly secret: infer S extends string } ? S : Name;
+
+interface Setting {
+  readonly setting: true | string;
+}
+
+/** The settings that a table declares. @internal */
+export type SettingsOf<T> = Flat<
+  {
+    readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting, Optional>]: Value<T[K]>;
+  } & { readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting & Optional>]?: Value<T[K]> }
+>;
+
+type Shown<R> = R extends { readonly time: string } ? string : Value<R>;
+
+/** The representation that a table declares. @internal */
+export type RepresentationOf<T> = Flat<
+  { readonly [K in keyof T as When<K, T[K], unknown, Absent | Optional | Hidden>]: Shown<T[K]> } & {
+    readonly [K in keyof T as When<K, T[K], Optional | Hidden, Absent>]?: Shown<T[K]>;
+  }
+>;
+
+type Accepted<R> = R extends { readonly accepts: z.core.$ZodType<unknown, infer In> }
+  ? DeepReadonly<In>
+  : R extends Derived
+    ? unknown
+    : Shown<R>;
+type MaybeGiven = Optional | Derived | { readonly default: unknown };
+
+/** The entry of a gateway document that a table declares. @internal */
+export type DocumentOf<T> = Flat<
+  {
+    readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], unknown, MaybeGiven>]: Accepted<T[K]>;
+  } & { readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], MaybeGiven>]?: Accepted<T[K]> }
+>;
+
+/** What a table and the interfaces that document it agree on: anything, or the names of the members that differ. */
+type Agreement<T, I extends Interfaces> = Check<'settings', SettingsOf<T>, I> &
+  Check<'representation', RepresentationOf<T>, I> &
+  Check<'document', DocumentOf<T>, I>;
+type Check<K extends keyof Interfaces, Declared, I extends Interfaces> = I extends {
+  readonly [P in K]: infer Written;
+}
+  ? Differing<Declared, Flat<Written>> extends never
+    ? unknown
+    : { readonly [P in `these members differ from the ${K}`]: Differing<Declared, Flat<Written>> }
+  : unknown;
+type Differing<A, B> = {
+  [K in keyof A | keyof B]-?: K extends keyof A & keyof B
+    ? Same<Flat<Pick<A, K>>, Flat<Pick<B, K>>> extends true
+      ? never
+      : K
+    : K;
+}[keyof A | keyof B];
+/** Whether two types are the same, and not only assignable to each other: that would pass over an optional member. */
+type Same<A, B> = Probe<A> extends Probe<B> ? true : false;
+// Two generic functions are assignable only when their uses of T are identical.
+type Probe<T> = <X>(value: X) => X extends T ? 1 : 2;

@@ -51,9 +51,9 @@ export function defineLifecycle<State extends string, Command extends string>(
  *
  * @example
  * ```ts
- * import { serviceLifecycle, nextState } from 'gateway-admin-core';
+ * import { lifecycle, nextState } from 'gateway-admin-core';
  *
- * nextState(serviceLifecycle, 'failed', 'start'); // => 'started'
+ * nextState(lifecycle, 'failed', 'start'); // => 'started'
  * ```
  *
  * @public
@@ -76,9 +76,9 @@ export function nextState<State extends string, Command extends string>(
  *
  * @example
  * ```ts
- * import { canTransition, serviceLifecycle } from 'gateway-admin-core';
+ * import { canTransition, lifecycle } from 'gateway-admin-core';
  *
- * canTransition(serviceLifecycle, 'started', 'stop'); // => true
+ * canTransition(lifecycle, 'started', 'stop'); // => true
  * ```
  *
  * @public

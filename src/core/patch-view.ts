@@ -12,6 +12,7 @@ import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../js
 import { prepareOperations } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { fail, ok, problemOf, type Fault, type Result } from '../problem.ts';
+import { isShown, objectOf, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import { type SecretPorts, passwordFault } from './secret.ts';
 import { parseShape } from './shape.ts';
@@ -26,72 +27,95 @@ export const patchShape = z.array(
   }),
 );
 
-/** One modifiable field of a patch view, as it is declared. */
-interface FieldRules {
-  /** Collection that its links must be of; left out for fields that hold no links. */
+/** One modifiable field of a patch view. @internal */
+export interface PatchField {
+  /** Its name in a patch. */
+  readonly name: string;
+  /** Collection that its links belong to; left out for a field without links. */
   readonly links?: string;
-  /** Name under which the sealed text is kept. Only for a secret: such a field can be written and never read. */
+  /** Name under which the sealed text is stored. Only for a secret: it can be written and never read. */
   readonly sealedAs?: string;
-  /** What the field is when it was never set; removing it makes it so again. Left out for one that is absent then. */
+  /** The field when it was never set; removing it restores this. Left out for a field that is absent then. */
   readonly empty?: Json;
 }
 
-/** One modifiable field of a patch view. @internal */
-export interface PatchField extends FieldRules {
-  readonly name: string;
-}
-
-/** What a JSON Patch sees of a resource, as it is declared. @internal */
-export interface PatchViewRules<T extends object> {
-  /** The modifiable fields. */
-  readonly fields: Readonly<Record<string, FieldRules>>;
-  /** The fields of the representation that cannot be modified. A `test` may read them. */
-  readonly readOnly: readonly string[];
-  /** Other spellings of a first token. */
-  readonly aliases?: Readonly<Record<string, string>>;
-  /** Shape of all settings together, with a secret under the name of its field. It must not transform. */
-  readonly shape: z.core.$ZodType<T>;
+/** What a kind adds to the patch view that follows from its fields. @internal */
+export interface PatchHooks<T extends object> {
   /** Turns a shorthand of this resource into what it stands for; `settings` is the state the operation meets. */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
-  /** Brings valid settings into the form in which they are kept. */
-  readonly normalize?: (settings: T) => T;
-  /** Rules beyond the shape, checked on the whole result. */
+  /** Rules beyond the shapes, checked on the whole result. */
   readonly check?: (before: T, after: T) => readonly Fault[];
 }
 
 /** What a JSON Patch sees of a resource. @internal */
-export interface PatchView<T extends object> extends PatchViewRules<T> {
+export interface PatchView<T extends object> extends PatchHooks<T> {
   /** The names of the modifiable fields, for people. */
   readonly names: string;
+  /** The fields of the representation that cannot be modified. A `test` may read them. */
+  readonly readOnly: readonly string[];
+  /** Shape of all settings together, with each secret under the name of its field. It must not transform. */
+  readonly shape: z.core.$ZodType<T>;
   /** The field that a first token speaks of. */
   field(this: void, token: string): PatchField | undefined;
   /** Fields with links. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
   /** Fields that are never absent, with what they are when they were never set. */
   readonly emptied: readonly (readonly [name: string, empty: Json])[];
-  /** The secret, if there is one: its name for clients and its name in the settings. */
-  readonly secret: { readonly name: string; readonly sealedAs: string } | undefined;
+  /** The name of each secret for clients, with its name in the settings. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Fields that have a form in which they are stored, each with the way there. */
+  readonly normalized: readonly (readonly [name: string, normalize: (value: never) => unknown])[];
 }
 
-/** Declares a patch view. @internal */
-export function definePatchView<T extends object>(rules: PatchViewRules<T>): PatchView<T> {
-  // Frozen, because what a field is when it was never set becomes a part of settings.
-  const fields = Object.entries(rules.fields).map(([name, field]) => deepFreeze({ ...field, name }));
-  const byToken = new Map(fields.map((field) => [field.name, field]));
-  for (const [alias, name] of Object.entries(rules.aliases ?? {})) {
-    const field = byToken.get(name);
-    if (field !== undefined) byToken.set(alias, field);
+/**
+ * Makes the patch view of a kind from its fields.
+ *
+ * @internal
+ */
+export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<T> = {}): PatchView<T> {
+  const settings = fields.all.filter(({ setting }) => setting !== undefined);
+  const byToken = new Map<string, PatchField>();
+  for (const field of settings) {
+    const patchField = patchFieldOf(field);
+    byToken.set(field.patchName, patchField);
+    if (isShown(field)) byToken.set(field.name, patchField);
   }
-  const secret = fields.find(({ sealedAs }) => sealedAs !== undefined);
   return Object.freeze({
-    ...rules,
-    shape: z.compile(rules.shape),
-    names: fields.map(({ name }) => name).join(', '),
+    ...hooks,
+    shape: z.compile(objectOf(settings, 'patchName', settingShape)) as z.core.$ZodType as z.core.$ZodType<T>,
+    names: settings.map(({ patchName }) => patchName).join(', '),
+    readOnly: fields.all
+      .filter((field) => isShown(field) && field.setting === undefined)
+      .map(({ name }) => name),
     field: (token: string) => byToken.get(token),
-    linked: fields.flatMap(({ name, links }) => (links === undefined ? [] : [[name, links] as const])),
-    emptied: fields.flatMap(({ name, empty }) => (empty === undefined ? [] : [[name, empty] as const])),
-    secret: secret?.sealedAs === undefined ? undefined : { name: secret.name, sealedAs: secret.sealedAs },
+    linked: settings.flatMap(({ patchName, links }) =>
+      links === undefined ? [] : [[patchName, links] as const],
+    ),
+    emptied: [...byToken.values()].flatMap(({ name, empty }) =>
+      empty === undefined ? [] : [[name, empty] as const],
+    ),
+    secrets: new Map(
+      settings.flatMap(({ patchName, secret }) =>
+        secret === undefined ? [] : [[patchName, secret] as const],
+      ),
+    ),
+    normalized: settings.flatMap(({ patchName, normalize }) =>
+      normalize === undefined ? [] : [[patchName, normalize] as const],
+    ),
   });
+}
+
+function patchFieldOf({ patchName, links, secret, hiddenWhenEmpty, default: empty }: Field): PatchField {
+  return Object.freeze({
+    name: patchName,
+    ...(links === undefined ? {} : { links }),
+    ...(secret === undefined ? {} : { sealedAs: secret }),
+    ...(hiddenWhenEmpty === true && empty !== undefined ? { empty } : {}),
+  });
+}
+
+function settingShape({ shape, optional }: Field): z.core.SomeType {
+  return optional === true ? z.exactOptional(shape) : shape;
 }
 
 /** What a patch comes to: how the settings differ, which is in nothing when a secret was only written again. @internal */
@@ -200,19 +224,20 @@ function isSecret<T extends object>(
   return field(token)?.sealedAs !== undefined;
 }
 
-/** The settings with their secret under the name that clients know, so that every fault speaks of that name. */
-function toClient<T extends object>({ secret }: PatchView<T>, settings: T): JsonObject {
-  return secret === undefined
-    ? (settings as JsonObject)
-    : renamed(settings as JsonObject, secret.sealedAs, secret.name);
+/** The settings with their secrets under the names that clients know, so that every fault speaks of those. */
+function toClient<T extends object>({ secrets }: PatchView<T>, settings: T): JsonObject {
+  let renamed = settings as JsonObject;
+  for (const [name, sealedAs] of secrets) renamed = withMemberNamed(renamed, sealedAs, name);
+  return renamed;
 }
 
-function toStored<T extends object>({ secret }: PatchView<T>, settings: T): T {
-  if (secret === undefined) return settings;
-  return renamed(settings as JsonObject, secret.name, secret.sealedAs) as T;
+function toStored<T extends object>({ secrets }: PatchView<T>, settings: T): T {
+  let renamed = settings as JsonObject;
+  for (const [name, sealedAs] of secrets) renamed = withMemberNamed(renamed, name, sealedAs);
+  return renamed as T;
 }
 
-function renamed(settings: JsonObject, from: string, to: string): JsonObject {
+function withMemberNamed(settings: JsonObject, from: string, to: string): JsonObject {
   if (!Object.hasOwn(settings, from)) return settings;
   const copy: Record<string, Json> = {};
   // Not by taking the member out and spreading the rest, which takes five times as long.
@@ -221,12 +246,14 @@ function renamed(settings: JsonObject, from: string, to: string): JsonObject {
 }
 
 function withClientName<T extends object>(
-  { secret }: PatchView<T>,
+  { secrets }: PatchView<T>,
   operation: ParsedOperation,
 ): ParsedOperation {
   const [token, ...rest] = operation.path;
-  if (secret === undefined || token !== secret.sealedAs) return operation;
-  return { ...operation, path: [secret.name, ...rest] };
+  for (const [name, sealedAs] of secrets) {
+    if (token === sealedAs) return { ...operation, path: [name, ...rest] };
+  }
+  return operation;
 }
 
 function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject): JsonObject {
@@ -299,11 +326,19 @@ function validate<T extends object>(
   const parsed = parseShape(view.shape, result);
   const resolved = resolveFields(view, result, old, find);
   const canonical = resolved.settings as unknown as T;
-  const after = parsed.ok ? (view.normalize?.(canonical) ?? canonical) : before;
+  const after = parsed.ok ? normalize(view, canonical) : before;
   const broken = parsed.ok ? (check?.(before, after) ?? []) : parsed.faults;
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => locate(fault, operations));
   return { ok: false, problem: problemOf(faults) };
+}
+
+/** Brings valid settings into the form in which they are stored. */
+function normalize<T extends object>({ normalized }: PatchView<T>, settings: T): T {
+  if (normalized.length === 0) return settings;
+  const stored = { ...settings } as Record<string, unknown>;
+  for (const [name, form] of normalized) stored[name] = form(stored[name] as never);
+  return stored as T;
 }
 
 /**

@@ -35,11 +35,11 @@ export type ReportTable<S, O extends ReportBase, E extends EventBase> = {
 };
 
 /**
- * What a report comes to.
+ * What reports come to.
  *
- * @public
+ * @internal
  */
-export interface AppliedReports<S, E extends EventBase> {
+export interface FoldedReports<S, E extends EventBase> {
   /** The snapshot with the report folded in; the same object when it told nothing new. */
   readonly next: S;
   /** The facts that follow, in order. */
@@ -58,7 +58,7 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
   snapshot: S,
   given: readonly unknown[],
   at: number,
-): AppliedReports<S, E> {
+): FoldedReports<S, E> {
   const folding = beginFold(tables.events, snapshot);
   const events: E[] = [];
   const faults: Fault[] = [];

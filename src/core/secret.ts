@@ -1,7 +1,15 @@
 /**
  * Secrets: what a password must be like, and the form in which one may come near the core.
  */
-import type { Json } from '../json/value.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
+import {
+  isArray,
+  isContainer,
+  setMember,
+  type Json,
+  type JsonContainer,
+  type JsonObject,
+} from '../json/value.ts';
 
 /**
  * Sealed text in the place of a secret: the only form in which a transition accepts one.
@@ -61,37 +69,72 @@ function utf8Length(text: string): number {
   return length;
 }
 
-/** Members that hold hashes and sealed texts, each with the name that clients know. */
-const secretMembers: ReadonlyMap<string, string> = new Map([
-  ['passwordHash', 'password'],
-  ['passwordSealed', 'password'],
-]);
-
 /**
- * Takes hashes and sealed texts out of what a reader is shown: members that hold them, and the values of patch
- * operations on such members.
+ * Makes the function that takes secrets out of plain JSON.
  *
- * @param value - plain JSON, such as an event or a list of effects
- * @returns the same without them
+ * Every member with the stored name of a secret goes, at any depth. An operation of a JSON Patch whose pointer leads to
+ * a secret, or into one, loses its value, and the pointer speaks of the name that clients know.
  *
- * @example
- * ```ts
- * import { redactSecrets } from 'gateway-admin-core';
- *
- * redactSecrets({ type: 'user.created', name: 'ada', passwordHash: 'opaque' }); // => { type: 'user.created', name: 'ada' }
- * ```
- *
- * @public
+ * @param secrets - the name of each secret in what is stored, with its name for clients
+ * @internal
  */
-export function redactSecrets(value: Json | object): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(redactSecrets);
-  const { path, ...rest } = value as Readonly<Record<string, Json>>;
-  const name = typeof path === 'string' && 'op' in rest ? secretMembers.get(path.slice(1)) : undefined;
-  if (name !== undefined) return { op: rest['op'] ?? null, path: `/${name}` };
-  return Object.fromEntries(
-    Object.entries(value as Readonly<Record<string, Json>>)
-      .filter(([member]) => !secretMembers.has(member))
-      .map(([member, content]) => [member, redactSecrets(content)]),
-  );
+export function createRedactor(
+  secrets: Iterable<readonly [stored: string, client: string]>,
+): (value: Json | object) => Json {
+  const clientNames = new Map(secrets);
+  const secretNames = new Set([...clientNames.keys(), ...clientNames.values()]);
+  return (value) => {
+    if (!isContainer(value as Json)) return value as Json;
+    const root: Record<string, Json> = {};
+    // A list of what is left to copy, not a recursion: no value is too deep.
+    const pending: Copying[] = [{ source: { value: value as Json }, target: root }];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      copyMembers(next, clientNames, secretNames, pending);
+    }
+    return root['value'] ?? null;
+  };
+}
+
+/** An array or object whose members are to be copied into another. */
+interface Copying {
+  readonly source: JsonContainer;
+  readonly target: Json[] | Record<string, Json>;
+}
+
+function copyMembers(
+  { source, target }: Copying,
+  clientNames: ReadonlyMap<string, string>,
+  secretNames: ReadonlySet<string>,
+  pending: Copying[],
+): void {
+  const members = isArray(source)
+    ? source.entries()
+    : Object.entries(redactOperation(source, clientNames, secretNames));
+  for (const [name, member] of members) {
+    if (typeof name === 'string' && clientNames.has(name)) continue;
+    let copy = member;
+    if (isContainer(member)) {
+      const empty: Copying['target'] = isArray(member) ? [] : {};
+      pending.push({ source: member, target: empty });
+      copy = empty;
+    }
+    if (Array.isArray(target)) target.push(copy);
+    else setMember(target, String(name), copy);
+  }
+}
+
+/** An operation of a JSON Patch without what it says of secrets; every other object as it is. */
+function redactOperation(
+  value: JsonObject,
+  clientNames: ReadonlyMap<string, string>,
+  secretNames: ReadonlySet<string>,
+): JsonObject {
+  const { op, path, from } = value;
+  if (typeof op !== 'string' || typeof path !== 'string') return value;
+  const tokens = parsePointer(path) ?? [];
+  const sources = typeof from === 'string' ? (parsePointer(from) ?? []) : [];
+  if (![...tokens, ...sources].some((token) => secretNames.has(token))) return value;
+  const shown = (pointer: readonly string[]): string =>
+    formatPointer(pointer.map((token) => clientNames.get(token) ?? token));
+  return { op, ...(typeof from === 'string' ? { from: shown(sources) } : {}), path: shown(tokens) };
 }

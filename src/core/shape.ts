@@ -31,6 +31,9 @@ export const name = z.string().check((context) => {
 /** A TCP port: 1 to 65535. */
 export const port = z.int().check(z.minimum(1), z.maximum(65_535));
 
+/** The id of a session or connection: 0 or a positive safe integer. */
+export const id = z.int().check(z.minimum(0));
+
 /** A count or a time where 0 means no limit. */
 export const unlimited = z.int().check(z.minimum(0));
 

@@ -3,74 +3,73 @@
  */
 import type * as z from 'zod/mini';
 
-import type { EffectBase, EventBase, TransitionOf } from '../core/decision.ts';
+import type { Context } from '../core/decision.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
 import type { Json } from '../json/value.ts';
 import type { Result } from '../problem.ts';
 
 /**
- * What the variable segments of a path stand for, percent-decoded once: `name` or `id`. No path has more than one;
- * routes are given its value as their `subject`, which is empty where the path has none.
+ * The variable segments of a path by their names, percent-decoded once: `{ name: 'Sales' }` for `/services/:name`.
  *
  * @public
  */
 export type PathParameters = Readonly<Record<string, string>>;
 
-/**
- * The methods that a route can have.
- *
- * @public
- */
+/** The methods that a route can have. @internal */
 export type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 
 /**
- * What every route says of itself.
+ * An endpoint of the interface, as it describes itself.
  *
  * @public
  */
-export interface RouteFacts {
-  /** Stable name of the operation, such as `services.stop`. */
+export interface Route {
+  /** `item` reads one thing, `list` a list, `command` changes something. */
+  readonly kind: 'item' | 'list' | 'command';
+  /** Stable name, such as `services.stop`. */
   readonly id: string;
   /** The method. `HEAD` comes with `GET`, `OPTIONS` with every path. */
   readonly method: Method;
   /** The canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
-  /** Other spellings of the same operation. */
+  /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
-  /** The query parameters that mean something here. */
+  /** The query parameters that the endpoint takes. */
   readonly query: readonly ('fields' | 'range' | 'dry_run')[];
-  /** One sentence that says what the operation does. */
+  /** One sentence that says what the endpoint does. */
   readonly summary: string;
+  /** Names that `fields` may select; empty where it selects nothing. */
+  readonly fields: readonly string[];
+  /** Media types of the body, the advertised one first; empty where the body is ignored. */
+  readonly mediaTypes: readonly string[];
 }
 
-/**
- * A route that reads one thing.
- *
- * @public
- */
-export interface ItemRoute<S, R> extends RouteFacts {
-  /** Tells the routes apart. */
-  readonly kind: 'item';
-  /** Things are read with GET. */
-  readonly method: 'GET';
-  /** Shape of the representation. */
+/** How every route finds what its path names. */
+interface Finding<S, T> {
+  /** Finds what the path names in the snapshot of the moment, or gives the problem that says why not. */
+  find(this: void, snapshot: S, parameters: PathParameters): Result<T>;
+  /** When anything that the representation shows last changed; left out where figures change by themselves. */
+  version?(this: void, snapshot: S, thing: T): Version;
+}
+
+/** How every reading route shows what it finds. */
+interface Showing {
+  /** Shape of the representation, or of one element. */
   readonly shape: z.core.$ZodType;
-  /** Names of all fields that the representation can have. */
-  readonly fields: readonly string[];
   /** Other spellings that `fields` may use, each with the field that it stands for. */
   readonly fieldAliases?: Readonly<Record<string, string>>;
-  /** When what it shows last changed; left out where it shows figures that change by themselves. */
-  readonly version?: (this: void, snapshot: S, subject: string) => Version | undefined;
-  /** Gives the representation, or the problem that there is none. */
-  readonly read: (this: void, snapshot: S, subject: string, rendering: R) => Result<object>;
 }
 
-/**
- * A list that can be cut before it is rendered.
- *
- * @public
- */
+/** A route that reads one thing. @internal */
+export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Showing {
+  readonly kind: 'item';
+  readonly method: 'GET';
+  /** Gives the representation. */
+  read(this: void, snapshot: S, thing: T, rendering: R): object;
+}
+
+/** A list that can be cut before it is rendered. @internal */
 export interface Listing {
   /** How many elements there are. */
   readonly total: number;
@@ -78,81 +77,48 @@ export interface Listing {
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
 }
 
-/**
- * A route that reads a list.
- *
- * @public
- */
-export interface ListRoute<S, R> extends RouteFacts {
-  /** Tells the routes apart. */
+/** A route that reads a list. @internal */
+export interface ListRoute<S, R, T = unknown> extends Route, Finding<S, T>, Showing {
   readonly kind: 'list';
-  /** Lists are read with GET. */
   readonly method: 'GET';
-  /** Shape of one element. */
-  readonly shape: z.core.$ZodType;
-  /** Names of all fields that an element can have; empty when the elements are links. */
-  readonly fields: readonly string[];
-  /** Other spellings that `fields` may use, each with the field that it stands for. */
-  readonly fieldAliases?: Readonly<Record<string, string>>;
-  /** When what it shows last changed; left out where it shows figures that change by themselves. */
-  readonly version?: (this: void, snapshot: S, subject: string) => Version | undefined;
-  /** Gives the list, or the problem that there is none. */
-  readonly list: (this: void, snapshot: S, subject: string, rendering: R) => Result<Listing>;
+  /** Gives the list. */
+  list(this: void, snapshot: S, thing: T, rendering: R): Listing;
 }
 
-/**
- * What a command takes in its body.
- *
- * @public
- */
-export interface BodyRule {
-  /** Media types that are accepted; the first is the one to advertise. */
-  readonly mediaTypes: readonly [string, ...string[]];
-  /** Shape of the body. */
-  readonly shape: z.core.$ZodType;
+/** A command that a request asks for, before it is known what its path names. @internal */
+export interface Change<S, D, T = unknown> {
+  /** Decides the command about what the path names. */
+  decide(this: void, snapshot: S, thing: T, context: Context): D;
 }
 
-/**
- * A route that changes something.
- *
- * @public
- */
-export interface CommandRoute<S, E extends EventBase, F extends EffectBase, R> extends RouteFacts {
-  /** Tells the routes apart. */
+/** A route that changes something. `T` is what the path names: `If-Match` speaks of its version. @internal */
+export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T> {
   readonly kind: 'command';
-  /** Commands have every method but GET. */
   readonly method: Exclude<Method, 'GET'>;
-  /** Path of the representation that the command is about: what `If-Match` speaks of. */
-  readonly about: string;
-  /** What it takes in its body; left out where the body is ignored. */
-  readonly body?: BodyRule;
+  /** When the list that shows the thing last changed. Only for a command that deletes: then the thing has no version. */
+  versionWhenGone?(this: void, snapshot: S): Version;
+  /** Link of the resource that the command rests on: commands on one resource wait for each other. */
+  link(this: void, thing: T): string;
+  /** Shape of the body; left out where the body is ignored. */
+  readonly bodyShape?: z.core.$ZodType;
   /**
-   * Makes the transition that the request asks for. Checks the form of the body, and puts protected texts in the place of
-   * secrets before the core sees them.
+   * Makes the change that the request asks for. Checks the form of the body, and puts hashed or sealed text in the
+   * place of secrets before the core sees them.
    */
-  readonly command: (
+  command(
     this: void,
-    subject: string,
+    parameters: PathParameters,
     body: Json,
     secrets: SecretPorts,
-  ) => Promise<Result<TransitionOf<S, E, F>>> | Result<TransitionOf<S, E, F>>;
+  ): Promise<Result<Change<S, D, T>>> | Result<Change<S, D, T>>;
   /** Gives the body of a 200; left out where the answer is 204. */
-  readonly answer?: (this: void, snapshot: S, subject: string, rendering: R) => Result<object>;
+  answer?(this: void, snapshot: S, thing: T, rendering: R): object;
 }
 
-/**
- * A route of any kind.
- *
- * @public
- */
-export type RouteOf<S, E extends EventBase, F extends EffectBase, R> =
-  ItemRoute<S, R> | ListRoute<S, R> | CommandRoute<S, E, F, R>;
+/** A route of any kind, with the functions that serve it. @internal */
+export type RouteOf<S, D, R> = ItemRoute<S, R> | ListRoute<S, R> | CommandRoute<S, D, R>;
 
-/**
- * Media types of a JSON Patch (RFC 6902 §6); the others are what clients send in practice.
- *
- * @public
- */
+/** Media types of a JSON Patch (RFC 6902 §6); the others are what clients send in practice. @internal */
 export const patchMediaTypes = Object.freeze([
   'application/json-patch+json',
   'application/json-patch',

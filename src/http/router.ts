@@ -1,10 +1,11 @@
 /**
- * The router: method and path → route, subject, Allow.
+ * The router: method and path → route, path parameters, Allow.
  *
  * Paths are compared segment by segment, as a client wrote them: fixed segments with their case, variable ones
  * percent-decoded once.
  */
 import { decodeSegment } from '../core/link.ts';
+import type { PathParameters } from './route.ts';
 
 /** What the router needs to know of a route. @internal */
 export interface Routable {
@@ -19,7 +20,12 @@ export interface Routable {
  * @internal
  */
 export type Match<T> =
-  | { readonly found: 'route'; readonly route: T; readonly subject: string; readonly place: Place<T> }
+  | {
+      readonly found: 'route';
+      readonly route: T;
+      readonly parameters: PathParameters;
+      readonly place: Place<T>;
+    }
   | { readonly found: 'place'; readonly place: Place<T> }
   | { readonly found: 'broken-escape'; readonly segment: string }
   | { readonly found: 'nothing' };
@@ -60,10 +66,15 @@ export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T>
 }
 
 function bind<T>(route: T, place: Place<T>, segments: readonly string[]): Match<T> {
-  const segment = segments[place.segments.findIndex((part) => part.startsWith(':'))] ?? '';
-  const subject = decodeSegment(segment);
-  if (subject === undefined) return { found: 'broken-escape', segment };
-  return { found: 'route', route, subject, place };
+  const parameters: Record<string, string> = {};
+  for (const [position, part] of place.segments.entries()) {
+    if (!part.startsWith(':')) continue;
+    const segment = segments[position] ?? '';
+    const value = decodeSegment(segment);
+    if (value === undefined) return { found: 'broken-escape', segment };
+    parameters[part.slice(1)] = value;
+  }
+  return { found: 'route', route, parameters, place };
 }
 
 function byLengthOf<T>(places: readonly Place<T>[]): ReadonlyMap<number, readonly Place<T>[]> {

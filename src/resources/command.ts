@@ -1,21 +1,25 @@
 /**
- * Commands: what is told of a command whose outcome was not known for a while.
+ * Commands: what is told of a command whose outcome was unknown for a while.
  */
-import type { EventOf, EventTable } from '../core/decision.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { EventOf } from '../core/decision.ts';
+import type { Kind } from './shared/kind.ts';
 
 /**
- * What can happen to an command of unknown outcome: it turns out that it was not done. One that was done is told by
- * the events it stands for; both carry the id of the command.
+ * What can happen to a command of unknown outcome: it turns out that it was not done. One that was done is told by its
+ * own events. Both carry the id of the command.
  *
- * @public
+ * @internal
  */
 export type CommandEvent = EventOf<'command.failed'> & {
-  /** What became of it, for a person. */
+  /** Why it was not done, for a person. */
   readonly reason: string;
 };
 
 /** @internal */
-export const commandEvents: EventTable<Snapshot, CommandEvent> = {
-  'command.failed': { origin: 'command', revert: 'irreversible', evolve: (snapshot) => snapshot },
+export const commandKind: Kind<CommandEvent, never, never> = {
+  fields: {},
+  events: { 'command.failed': { origin: 'command', revert: 'irreversible', evolve: (snapshot) => snapshot } },
+  effects: {},
+  reports: {},
+  routes: [],
 };

@@ -6,40 +6,35 @@
  */
 import * as z from 'zod/mini';
 
-import { inBatches } from './shared/teardown.ts';
 import {
   accepted,
   eventHead,
   refused,
   unchanged,
   type Context,
-  type DecisionOf,
   type EffectOf,
-  type EffectTable,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
+import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
-import { ok } from '../problem.ts';
-import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { commandRoute, listing, listRoute } from './shared/route.ts';
 import {
   noStatistics,
   type Connection,
   type ConnectionStatistics,
   type Session,
+  type SessionConnection,
 } from '../snapshot/session-table.ts';
-import {
-  linkOf,
-  linkOfKey,
-  lookUp,
-  lookUpSessionAt,
-  withSessions,
-  type Snapshot,
-} from '../snapshot/snapshot.ts';
+import { linkOf, linkOfKey, withSessions, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import type { Server } from './server.ts';
+import type { Kind } from './shared/kind.ts';
+import { finder, findSession, lookUp } from './shared/look-up.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
+import { inBatches } from './shared/teardown.ts';
 
 /**
  * A backend connection as clients see it.
@@ -94,7 +89,7 @@ export interface ConnectionFacts {
 /**
  * What the host reports of connections.
  *
- * @public
+ * @internal
  */
 export type ConnectionReport =
   | ({ readonly type: 'connection.opened' } & ConnectionFacts)
@@ -121,7 +116,7 @@ export type ConnectionReport =
  * What can happen to connections. `connections.closed` comes from a command, at most 1,000 connections at a time;
  * the others are reported by the host.
  *
- * @public
+ * @internal
  */
 export type ConnectionEvent =
   | (EventOf<'connection.opened'> & ConnectionFacts)
@@ -133,39 +128,36 @@ export type ConnectionEvent =
  * What the host is asked to do with connections: close them and let their sessions go on. A connection that is gone
  * counts as closed.
  *
- * @public
+ * @internal
  */
 export type ConnectionEffect = EffectOf<'connections.close'> & {
   /** At most 1,000 connections. */
   readonly connections: readonly ConnectionIdentity[];
 };
 
-/**
- * The answer of a transition of connections.
- *
- * @public
- */
-export type ConnectionDecision = DecisionOf<Snapshot, ConnectionEvent, ConnectionEffect>;
-
-const id = z.int().check(z.minimum(0));
 const line = shape.text(4096);
-const representationShape = z.strictObject({
-  state: z.string(),
-  role: z.string(),
-  server: z.string(),
-  service: z.string(),
-  statistics: z.strictObject({
-    reads: z.number(),
-    writes: z.number(),
-    buffered_writes: z.number(),
-    high_water_events: z.number(),
-    low_water_events: z.number(),
-  }),
-}) satisfies z.core.$ZodType<ConnectionRepresentation>;
 
-function toRepresentation(
+/** The chapter "Connection". Server and service are stored as keys and shown as links. */
+const fields = defineFields<{ representation: ConnectionRepresentation }>()({
+  state: { shape: line },
+  role: { shape: line },
+  server: { shape: line },
+  service: { shape: line, derived: true },
+  statistics: {
+    shape: z.strictObject({
+      reads: z.number(),
+      writes: z.number(),
+      buffered_writes: z.number(),
+      high_water_events: z.number(),
+      low_water_events: z.number(),
+    }),
+    default: { ...noStatistics },
+  },
+});
+
+function represent(
   snapshot: Snapshot,
-  { session, connection }: { readonly session: Session; readonly connection: Connection },
+  { session, connection }: SessionConnection,
   { telemetry }: Rendering,
 ): ConnectionRepresentation {
   return {
@@ -177,8 +169,7 @@ function toRepresentation(
   };
 }
 
-/** @internal */
-export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
+const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
     evolve: (snapshot, { session, id, server, role, state }, change) =>
@@ -213,16 +204,12 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
   },
 };
 
-/** @internal */
-export const connectionEffects: EffectTable<ConnectionEffect> = { 'connections.close': 'irreversible' };
-
-/** @internal */
-export const connectionReports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
+const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
   'connection.opened': {
     shape: z.strictObject({
       type: z.literal('connection.opened'),
-      session: id,
-      id,
+      session: shape.id,
+      id: shape.id,
       server: line,
       role: line,
       state: line,
@@ -241,8 +228,8 @@ export const connectionReports: ReportTable<Snapshot, ConnectionReport, Connecti
   'connection.updated': {
     shape: z.strictObject({
       type: z.literal('connection.updated'),
-      session: id,
-      id,
+      session: shape.id,
+      id: shape.id,
       role: z.exactOptional(line),
       state: z.exactOptional(line),
     }),
@@ -262,7 +249,7 @@ export const connectionReports: ReportTable<Snapshot, ConnectionReport, Connecti
     },
   },
   'connection.closed': {
-    shape: z.strictObject({ type: z.literal('connection.closed'), session: id, id }),
+    shape: z.strictObject({ type: z.literal('connection.closed'), session: shape.id, id: shape.id }),
     event: (_snapshot, { type, session, id }, at) => ({
       type,
       at,
@@ -292,19 +279,19 @@ export const connectionReports: ReportTable<Snapshot, ConnectionReport, Connecti
  *
  * @public
  */
-export function closeServerConnections(
-  snapshot: Snapshot,
-  server: string,
-  context: Context,
-): ConnectionDecision {
+export function closeServerConnections(snapshot: Snapshot, server: string, context: Context): Decision {
   const found = lookUp(snapshot, 'servers', server);
   if (!found.ok) return refused(snapshot, found.problem);
-  const resource = linkOf('servers', found.value);
-  const open = snapshot.sessions.connectionsOfServer(found.value.key, 0, Infinity);
+  return decideServerConnections(snapshot, found.value, context);
+}
+
+function decideServerConnections(snapshot: Snapshot, server: Server, context: Context): Decision {
+  const resource = linkOf('servers', server);
+  const open = snapshot.sessions.connectionsOfServer(server.key, 0, Infinity);
   if (open.length === 0) return unchanged(snapshot, [resource]);
   const batches = inBatches(open.map(({ session, connection }) => identityOf(session, connection)));
   const head = eventHead(resource, context);
-  return accepted(connectionEvents, snapshot, [resource], {
+  return accepted(events, snapshot, [resource], {
     events: batches.map((batch) => ({ type: 'connections.closed', ...head, connections: batch })),
     effects: batches.map((batch) => ({ type: 'connections.close', resource, connections: batch })),
   });
@@ -315,54 +302,47 @@ function identityOf({ id: session, connected }: Session, { id }: Connection): Co
 }
 
 /** @internal */
-export const connectionRoutes: readonly RouteOf<Snapshot, ConnectionEvent, ConnectionEffect, Rendering>[] = [
-  listRoute(
-    {
+export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionReport> = {
+  fields: { connection: fields },
+  events,
+  effects: { 'connections.close': 'irreversible' },
+  reports,
+  routes: [
+    listRoute<Server>({
       id: 'servers.connections',
       path: '/servers/:name/connections',
       query: ['fields', 'range'],
       summary: 'Lists the backend connections to a server.',
-      shape: representationShape,
-    },
-    (snapshot, name, rendering) => {
-      const found = lookUp(snapshot, 'servers', name);
-      if (!found.ok) return found;
-      const { key } = found.value;
-      const cut = (offset: number, length: number): readonly ConnectionRepresentation[] =>
-        snapshot.sessions
-          .connectionsOfServer(key, offset, length)
-          .map((each) => toRepresentation(snapshot, each, rendering));
-      return ok(listing(snapshot.sessions.countOfServer(key), cut));
-    },
-  ),
-  commandRoute(
-    {
+      shape: fields.representation,
+      find: finder('servers'),
+      list: (snapshot, { key }, rendering) =>
+        listing(snapshot.sessions.countOfServer(key), (offset, length) =>
+          snapshot.sessions
+            .connectionsOfServer(key, offset, length)
+            .map((each) => represent(snapshot, each, rendering)),
+        ),
+    }),
+    commandRoute({
       id: 'servers.closeConnections',
       method: 'DELETE',
       path: '/servers/:name/connections',
-      aliases: [],
-      about: '/servers/:name',
       summary: 'Closes all backend connections to a server.',
-    },
-    closeServerConnections,
-  ),
-  listRoute(
-    {
+      find: finder('servers'),
+      version: (_snapshot, { version }) => version,
+      link: (server) => linkOf('servers', server),
+      decide: decideServerConnections,
+    }),
+    listRoute({
       id: 'sessions.connections',
       path: '/sessions/:id/connections',
       query: ['fields', 'range'],
       summary: 'Lists the backend connections of a session.',
-      shape: representationShape,
-    },
-    (snapshot, id, rendering) => {
-      const found = lookUpSessionAt(snapshot, id);
-      if (!found.ok) return found;
-      const session = found.value;
-      const cut = (offset: number, length: number): readonly ConnectionRepresentation[] =>
-        session.connections
-          .slice(offset, offset + length)
-          .map((connection) => toRepresentation(snapshot, { session, connection }, rendering));
-      return ok(listing(session.connections.length, cut));
-    },
-  ),
-];
+      shape: fields.representation,
+      find: findSession,
+      list: (snapshot, session, rendering) =>
+        listingOf(session.connections, (connection) =>
+          represent(snapshot, { session, connection }, rendering),
+        ),
+    }),
+  ],
+};

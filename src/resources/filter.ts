@@ -5,23 +5,26 @@
  */
 import * as z from 'zod/mini';
 
-import { initialVersion } from '../core/version.ts';
 import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf, EffectOf, EffectTable, EventOf, EventTable } from '../core/decision.ts';
-import { type Json, isObject, type JsonObject } from '../json/value.ts';
-import type { DocumentPart } from '../core/field.ts';
-import { nameKey } from '../core/name.ts';
-import type { Operation, ParsedOperation } from '../json/patch.ts';
-import { definePatchView } from '../core/patch-view.ts';
-import { formatPointer, reservedToken } from '../json/pointer.ts';
-import type { Fault } from '../problem.ts';
-import type { RouteOf } from '../http/route.ts';
+import type { Context } from '../core/decision.ts';
+import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
-import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
+import type { Operation, ParsedOperation } from '../json/patch.ts';
+import { formatPointer, reservedToken } from '../json/pointer.ts';
+import { isObject, type Json, type JsonObject } from '../json/value.ts';
+import type { Fault } from '../problem.ts';
+import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import type { Kind } from './shared/kind.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { patchRoute, readRoutes } from './shared/route.ts';
-import { linkOf, replaceSettings, type Snapshot } from '../snapshot/snapshot.ts';
-import { patchAsGiven, revertUpdate, type Patchable } from './shared/transition.ts';
+import { readRoutes } from './shared/route.ts';
+import {
+  decidePatch,
+  patchRoute,
+  settingsOf,
+  type UpdateEffect,
+  type UpdateEvent,
+} from './shared/settings.ts';
 
 /**
  * A parameter of a filter.
@@ -72,47 +75,31 @@ export interface FilterRepresentation extends FilterSettings {
 }
 
 /**
- * What every event and effect about a filter has.
+ * A filter in a gateway document.
  *
  * @public
  */
-export interface OfFilter {
-  /** Key of the filter; see {@link nameKey}. */
-  readonly filter: string;
+export interface FilterDocument {
+  /** Name of the filter. */
+  readonly name: string;
+  /** Name of the filter module. */
+  readonly module: string;
+  /** The parameters by name, or a single one with its name; none when left out. */
+  readonly parameters?: FilterSettings['parameters'] | (FilterParameter & { readonly name: string });
+  /** Ignored: derived from the services. */
+  readonly services?: unknown;
 }
 
-/**
- * What can happen to a filter: its settings are changed.
- *
- * @public
- */
-export type FilterEvent = OfFilter & EventOf<'filter.updated'> & ReversibleUpdate<FilterSettings>;
+/** What can happen to a filter: its settings are changed. @internal */
+export type FilterEvent = UpdateEvent<'filter', FilterSettings>;
 
-/**
- * What the host is asked to do with a filter: change its settings.
- *
- * @public
- */
-export type FilterEffect = OfFilter & EffectOf<'filter.update'> & Update<FilterSettings>;
-
-/**
- * The answer of a transition of filters.
- *
- * @public
- */
-export type FilterDecision = DecisionOf<Snapshot, FilterEvent, FilterEffect>;
+/** What the host is asked to do with a filter: change its settings. @internal */
+export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 
 const parameter = z.strictObject({ value: shape.text(4096), configurable: z.boolean() });
 const parameters = z
   .record(shape.text(255).check(z.minLength(1)), parameter)
   .check(shape.membersAtMost(1000));
-
-const representationShape = z.strictObject({
-  name: z.string(),
-  module: z.string(),
-  parameters,
-  services: shape.links,
-}) satisfies z.core.$ZodType<FilterRepresentation>;
 
 const parameterName = shape.text(255).check(
   z.minLength(1),
@@ -125,59 +112,33 @@ const singleEntry = z.pipe(
   z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),
 );
 
-const documentShape = z.strictObject({
-  name: shape.name,
-  module: shape.text(255),
-  parameters: z.exactOptional(
-    z.union([parameters, singleEntry], { error: 'must map names to { value, configurable }' }),
-  ),
-  services: z.exactOptional(z.unknown()),
+const fields = defineFields<{
+  settings: FilterSettings;
+  representation: FilterRepresentation;
+}>()({
+  name: { shape: shape.name },
+  module: { shape: shape.text(255) },
+  parameters: {
+    shape: parameters,
+    accepts: z.union([parameters, singleEntry], { error: 'must map names to { value, configurable }' }),
+    setting: true,
+    default: {},
+  },
+  services: { shape: shape.links, derived: true },
 });
 
-/** How filters stand in a gateway document. @internal */
-export const filterDocument: DocumentPart<Filter, z.infer<typeof documentShape>> = {
-  shape: documentShape,
-  links: {},
-  load: ({ name, module, parameters = {} }) => ({
-    name,
-    key: nameKey(name),
-    version: initialVersion,
-    module,
-    settings: { parameters },
-  }),
-  save: ({ name, module, settings }) => ({
-    name,
-    module,
-    parameters: settings.parameters,
-  }),
-};
-
-/** The representation of a filter. */
-function toFilterRepresentation(snapshot: Snapshot, filter: Filter): FilterRepresentation {
+function represent(snapshot: Snapshot, filter: Filter, { times }: Rendering): object {
   const link = linkOf('filters', filter);
-  const services = [...snapshot.services].filter(({ settings }) => settings.filters.includes(link));
-  const { name, module, settings } = filter;
-  return {
-    name,
-    module,
-    parameters: settings.parameters,
-    services: services.map((each) => linkOf('services', each)),
-  };
+  const using = [...snapshot.services].filter(({ settings }) => settings.filters.includes(link));
+  return representFields(fields, {
+    rest: filter,
+    settings: filter.settings,
+    derived: { services: using.map((service) => linkOf('services', service)) },
+    times,
+  });
 }
 
-/** @internal */
-export const filterEvents: EventTable<Snapshot, FilterEvent> = {
-  'filter.updated': {
-    origin: 'command',
-    effect: 'filter.update',
-    revert: (...given) => revertUpdate(patchable, ...given),
-    evolve: (snapshot, event, change) =>
-      replaceSettings(snapshot, 'filters', event.filter, change, (settings) => mergeUpdate(settings, event)),
-  },
-};
-
-/** @internal */
-export const filterEffects: EffectTable<FilterEffect> = { 'filter.update': invertUpdate };
+const settings = settingsOf('filters', fields, { represent, expand, check });
 
 /**
  * The shorthands for a parameter: text stands for its value, `configurable` is true unless said otherwise, and
@@ -230,22 +191,6 @@ function check(
   });
 }
 
-const patchable: Patchable<'filters', FilterSettings, FilterEvent, FilterEffect> = {
-  collection: 'filters',
-  events: filterEvents,
-  event: 'filter.updated',
-  effect: 'filter.update',
-  view: definePatchView<FilterSettings>({
-    fields: { parameters: {} },
-    readOnly: ['name', 'module', 'services'],
-    shape: z.strictObject({ parameters }),
-    expand,
-    check,
-  }),
-  settings: (filter) => filter.settings,
-  shown: toFilterRepresentation,
-};
-
 /**
  * Modifies the parameters of a filter with a JSON Patch (RFC 6902): all operations or none.
  *
@@ -273,17 +218,18 @@ export function patchFilter(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): FilterDecision {
-  return patchAsGiven(patchable, snapshot, name, operations, context);
+): Decision {
+  return decidePatch(settings, snapshot, name, operations, context);
 }
 
 /** @internal */
-export const filterRoutes: readonly RouteOf<Snapshot, FilterEvent, FilterEffect, Rendering>[] = [
-  ...readRoutes({
-    collection: 'filters',
-    shape: representationShape,
-    represent: toFilterRepresentation,
-    version: (_snapshot, filter) => filter.version,
-  }),
-  patchRoute(patchable, { path: '/filter/:name', aliases: ['/filters/:name'] }),
-];
+export const filterKind: Kind<FilterEvent, FilterEffect, never> = {
+  fields: { filter: fields },
+  events: settings.events,
+  effects: settings.effects,
+  reports: {},
+  routes: [
+    ...readRoutes({ collection: 'filters', shape: fields.representation, represent }),
+    patchRoute(settings, { path: '/filter/:name', aliases: ['/filters/:name'] }),
+  ],
+};

@@ -8,12 +8,12 @@ import * as z from 'zod/mini';
 
 import { initialVersion, type Version } from '../core/version.ts';
 import { ok } from '../problem.ts';
-import type { ItemRoute, ListRoute } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
-import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { itemRoute, listing, listRoute } from './shared/route.ts';
+import { itemRoute, listingOf, listRoute } from './shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { defineFields, loadFields, saveFields, representFields } from '../core/field.ts';
+import type { GatewayDocument } from '../snapshot/document.ts';
+import type { Kind } from './shared/kind.ts';
 
 /**
  * The gateway instance.
@@ -108,6 +108,16 @@ export interface Task {
 }
 
 /**
+ * A task in a gateway document: `next_due` is an ISO 8601 instant with an offset.
+ *
+ * @internal
+ */
+export interface TaskDocument extends Omit<Task, 'next_due'> {
+  /** When it runs next. */
+  readonly next_due: string;
+}
+
+/**
  * A loaded module.
  *
  * @public
@@ -125,8 +135,9 @@ export interface Module {
   readonly maturity: string;
 }
 
-const path = z.exactOptional(shape.text(4096));
-const facts = {
+const path = { shape: shape.text(4096), optional: true } as const;
+
+const fields = defineFields<{ representation: InstanceRepresentation }>()({
   config: path,
   cachedir: path,
   datadir: path,
@@ -134,138 +145,139 @@ const facts = {
   piddir: path,
   execdir: path,
   languagedir: path,
-  user: z.exactOptional(shape.text(255)),
-  threads: z.exactOptional(z.int().check(z.minimum(0))),
-  version: z.exactOptional(shape.text(255)),
-  commit: z.exactOptional(shape.text(255)),
-};
-const instanceShape = z.strictObject({
-  ...facts,
-  started: z.exactOptional(z.string()),
-}) satisfies z.core.$ZodType<InstanceRepresentation>;
+  user: { shape: shape.text(255), optional: true },
+  threads: { shape: z.int().check(z.minimum(0)), optional: true },
+  version: { shape: shape.text(255), optional: true },
+  commit: { shape: shape.text(255), optional: true },
+  started: { shape: shape.instant, time: 'rfc5322', optional: true },
+});
 
-const threadsShape = z.strictObject({
-  load_average: z.strictObject({
-    historic: z.number(),
-    current: z.number(),
-    '1min': z.number(),
-    '5min': z.number(),
-    '15min': z.number(),
-  }),
-  threads: z.array(
-    z.strictObject({
-      id: z.number(),
-      state: shape.text(255),
-      file_descriptors: z.number(),
-      event: z.array(shape.text(255)),
-      run_time: z.number(),
+const threadsFields = defineFields<{ representation: Threads; document: Threads }>()({
+  load_average: {
+    shape: z.strictObject({
+      historic: z.number(),
+      current: z.number(),
+      '1min': z.number(),
+      '5min': z.number(),
+      '15min': z.number(),
     }),
-  ),
-}) satisfies z.core.$ZodType<Threads>;
+  },
+  threads: {
+    shape: z.array(
+      z.strictObject({
+        id: z.number(),
+        state: shape.text(255),
+        file_descriptors: z.number(),
+        event: z.array(shape.text(255)),
+        run_time: z.number(),
+      }),
+    ),
+  },
+});
 
-const taskFields = {
-  name: shape.text(255),
-  type: shape.text(255),
-  frequency: z.number(),
-  next_due: z.string(),
-};
-const taskShape = z.strictObject(taskFields);
+const taskFields = defineFields<{ document: TaskDocument }>()({
+  name: { shape: shape.text(255) },
+  type: { shape: shape.text(255) },
+  frequency: { shape: z.number() },
+  next_due: { shape: shape.instant, time: 'asctime' },
+});
 
-const moduleShape = z.strictObject({
-  name: shape.text(255),
-  type: shape.text(255),
-  version: shape.text(255),
-  api_version: shape.text(255),
-  maturity: shape.text(255),
-}) satisfies z.core.$ZodType<Module>;
+const moduleFields = defineFields<{ representation: Module; document: Module }>()({
+  name: { shape: shape.text(255) },
+  type: { shape: shape.text(255) },
+  version: { shape: shape.text(255) },
+  api_version: { shape: shape.text(255) },
+  maturity: { shape: shape.text(255) },
+});
 
 /** How the instance stands in a gateway document. @internal */
 export const gatewayDocument = {
-  gateway: z.exactOptional(z.strictObject({ ...facts, started: z.exactOptional(shape.instant) })),
-  threads: z.exactOptional(threadsShape),
-  tasks: z.exactOptional(z.array(z.strictObject({ ...taskFields, next_due: shape.instant }))),
-  modules: z.exactOptional(z.array(moduleShape)),
+  gateway: z.exactOptional(fields.document),
+  threads: z.exactOptional(threadsFields.document),
+  tasks: z.exactOptional(z.array(taskFields.document)),
+  modules: z.exactOptional(z.array(moduleFields.document)),
 };
-
-type GatewayDocument = z.infer<z.ZodMiniObject<typeof gatewayDocument>>;
 
 const noThreads: Threads = {
   load_average: { historic: 0, current: 0, '1min': 0, '5min': 0, '15min': 0 },
   threads: [],
 };
 
-/** Makes the parts of a snapshot that tell of the instance. @internal */
-export function loadGateway(
-  document: GatewayDocument,
-): Pick<Snapshot, 'gateway' | 'threads' | 'tasks' | 'modules'> {
-  const { gateway: { started, ...facts } = {}, threads = noThreads, tasks = [], modules = [] } = document;
-  const at = started === undefined ? undefined : parseInstant(started);
+/** Makes the parts of a snapshot that tell of the instance, from a document that its shapes accept. @internal */
+export function loadGateway({
+  gateway = {},
+  threads = noThreads,
+  tasks = [],
+  modules = [],
+}: Pick<GatewayDocument, 'gateway' | 'threads' | 'tasks' | 'modules'>): Pick<
+  Snapshot,
+  'gateway' | 'threads' | 'tasks' | 'modules'
+> {
+  const { started, ...facts } = loadFields(fields, gateway).rest as Instance['facts'] & { started?: number };
   return {
-    gateway: { version: initialVersion, ...(at === undefined ? {} : { started: at }), facts },
+    gateway: { version: initialVersion, ...(started === undefined ? {} : { started }), facts },
     threads,
-    tasks: tasks.map((task) => ({ ...task, next_due: parseInstant(task.next_due) ?? 0 })),
+    tasks: tasks.map((task) => loadFields(taskFields, task).rest as unknown as Task),
     modules,
   };
 }
 
 /** Writes the parts of a document that tell of the instance. @internal */
-export function saveGateway({ gateway: { started, facts }, threads, tasks, modules }: Snapshot): object {
+export function saveGateway({ gateway, threads, tasks, modules }: Snapshot): object {
   return {
-    gateway: started === undefined ? facts : { ...facts, started: formatInstant(started) },
+    gateway: saveFields(fields, { ...gateway.facts, started: gateway.started }),
     threads,
-    tasks: tasks.map((task) => ({ ...task, next_due: formatInstant(task.next_due) })),
+    tasks: tasks.map((task) => saveFields(taskFields, task)),
     modules,
   };
 }
 
-function toInstance({ gateway: { started, facts } }: Snapshot, times: TimeFormat): InstanceRepresentation {
-  return started === undefined ? facts : { ...facts, started: times.rfc5322(started) };
-}
-
 /** @internal */
-export const gatewayRoutes: readonly (ItemRoute<Snapshot, Rendering> | ListRoute<Snapshot, Rendering>)[] = [
-  itemRoute(
-    {
+export const gatewayKind: Kind<never, never, never> = {
+  fields: { instance: fields, 'thread information': threadsFields, task: taskFields, module: moduleFields },
+  events: {},
+  effects: {},
+  reports: {},
+  routes: [
+    itemRoute({
       id: 'gateway.get',
       path: '/gateway',
       summary: 'Gives the gateway instance.',
-      shape: instanceShape,
-      version: (snapshot) => snapshot.gateway.version,
-    },
-    (snapshot, _subject, { times }) => ok(toInstance(snapshot, times)),
-  ),
-  itemRoute(
-    {
+      shape: fields.representation,
+      find: ({ gateway }) => ok(gateway),
+      version: (_snapshot, { version }) => version,
+      read: (_snapshot, { facts, started }, { times }) =>
+        representFields(fields, { rest: { ...facts, started }, times }),
+    }),
+    itemRoute({
       id: 'gateway.threads',
       path: '/gateway/threads',
       summary: 'Gives the threads and their load.',
-      shape: threadsShape,
-    },
-    (snapshot, _subject, { telemetry }) => ok(telemetry?.threads?.() ?? snapshot.threads),
-  ),
-  listRoute(
-    {
+      shape: threadsFields.representation,
+      find: ({ threads }) => ok(threads),
+      read: (_snapshot, threads, { telemetry }) => telemetry?.threads?.() ?? threads,
+    }),
+    listRoute({
       id: 'gateway.tasks',
       path: '/gateway/tasks',
       query: ['fields'],
       summary: 'Lists the queued tasks.',
-      shape: taskShape,
-    },
-    (snapshot, _subject, { times, telemetry }) => {
-      const tasks = telemetry?.tasks?.() ?? snapshot.tasks;
-      const written = tasks.map((task) => ({ ...task, next_due: times.asctime(task.next_due) }));
-      return ok(listing(written.length, (offset, length) => written.slice(offset, offset + length)));
-    },
-  ),
-  listRoute(
-    {
+      shape: taskFields.representation,
+      find: ({ tasks }) => ok(tasks),
+      list: (_snapshot, tasks, { times, telemetry }) =>
+        listingOf(telemetry?.tasks?.() ?? tasks, (task) =>
+          representFields(taskFields, { rest: task, times }),
+        ),
+    }),
+    listRoute({
       id: 'gateway.modules',
       path: '/gateway/modules',
       query: ['fields', 'range'],
       summary: 'Lists the loaded modules.',
-      shape: moduleShape,
+      shape: moduleFields.representation,
+      find: ({ modules }) => ok(modules),
       version: () => initialVersion,
-    },
-    ({ modules }) => ok(listing(modules.length, (offset, length) => modules.slice(offset, offset + length))),
-  ),
-];
+      list: (_snapshot, modules) => listingOf(modules, (module) => module),
+    }),
+  ],
+};

@@ -1,93 +1,59 @@
 /**
- * The list of kinds, and what follows from it: the unions of events and effects, the fold, the table of routes.
+ * The list of kinds, and what follows from it: the unions of events, effects and reports, the fold, the routes, the
+ * form of documents, redaction.
  */
+import * as z from 'zod/mini';
+
 import {
   fold,
   sequenceFor,
   type Context,
-  type DecisionOf,
   type EffectTable,
   type EventRow,
   type EventTable,
-  type TransitionOf,
 } from '../core/decision.ts';
-import { foldReports, type ReportTable, type AppliedReports } from '../core/report.ts';
-import type { DocumentPart } from '../core/field.ts';
-import type { RouteOf } from '../http/route.ts';
-import type { Rendering } from './shared/rendering.ts';
+import type { Fields } from '../core/field.ts';
+import { secretNames } from '../core/field.ts';
+import { foldReports, type ReportTable } from '../core/report.ts';
+import { createRedactor } from '../core/secret.ts';
+import * as shape from '../core/shape.ts';
+import type { Route } from '../http/route.ts';
+import type { Json } from '../json/value.ts';
+import type { Fault, Problem } from '../problem.ts';
 import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
+import { commandKind, type CommandEvent } from './command.ts';
 import {
-  connectionEffects,
-  connectionEvents,
-  connectionReports,
-  connectionRoutes,
+  connectionKind,
   type ConnectionEffect,
   type ConnectionEvent,
   type ConnectionReport,
 } from './connection.ts';
-import {
-  filterDocument,
-  filterEffects,
-  filterEvents,
-  filterRoutes,
-  type FilterEffect,
-  type FilterEvent,
-} from './filter.ts';
-import { gatewayDocument, gatewayRoutes, loadGateway, saveGateway } from './gateway.ts';
-import {
-  loadLogs,
-  logDocument,
-  logEffects,
-  logEvents,
-  logRoutes,
-  saveLogs,
-  type LogEffect,
-  type LogEvent,
-} from './log.ts';
-import {
-  monitorDocument,
-  monitorEffects,
-  monitorEvents,
-  monitorReports,
-  monitorRoutes,
-  type MonitorEffect,
-  type MonitorEvent,
-  type MonitorReport,
-} from './monitor.ts';
-import { commandEvents, type CommandEvent } from './command.ts';
-import {
-  serverDocument,
-  serverEffects,
-  serverEvents,
-  serverReports,
-  serverRoutes,
-  type ServerEffect,
-  type ServerEvent,
-  type ServerReport,
-} from './server.ts';
-import {
-  serviceDocument,
-  serviceEffects,
-  serviceEvents,
-  serviceReports,
-  serviceRoutes,
-  type ServiceEffect,
-  type ServiceEvent,
-  type ServiceReport,
-} from './service.ts';
-import {
-  sessionEffects,
-  sessionEvents,
-  sessionReports,
-  sessionRoutes,
-  type SessionEffect,
-  type SessionEvent,
-  type SessionReport,
-} from './session.ts';
-import { userDocument, userEvents, userRoutes, type UserEvent } from './user.ts';
+import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
+import { gatewayDocument, gatewayKind, loadGateway, saveGateway } from './gateway.ts';
+import { loadLogs, logDocument, logKind, saveLogs, type LogEffect, type LogEvent } from './log.ts';
+import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
+import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
+import { serviceKind, type ServiceEffect, type ServiceEvent, type ServiceReport } from './service.ts';
+import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
+import type { BoundRoute } from './shared/route.ts';
+import { userKind, type UserEvent } from './user.ts';
+
+/** Every kind, in the order of the interface. @internal */
+export const kinds = [
+  serviceKind,
+  serverKind,
+  monitorKind,
+  gatewayKind,
+  logKind,
+  sessionKind,
+  connectionKind,
+  filterKind,
+  userKind,
+  commandKind,
+] as const;
 
 /**
- * Everything that can happen.
+ * Everything that can happen: plain JSON, told apart by `type`. docs/events.md has a row for each type.
  *
  * @public
  */
@@ -103,7 +69,7 @@ export type AdminEvent =
   | CommandEvent;
 
 /**
- * Everything that the host can be asked to do.
+ * Everything that the host can be asked to do: plain JSON, told apart by `type`. docs/ports.md has a row for each type.
  *
  * @public
  */
@@ -111,7 +77,7 @@ export type Effect =
   ServiceEffect | ServerEffect | MonitorEffect | LogEffect | SessionEffect | ConnectionEffect | FilterEffect;
 
 /**
- * Everything that the host can report.
+ * Everything that the host can report: plain JSON, told apart by `type`. docs/ports.md has a row for each type.
  *
  * @public
  */
@@ -122,67 +88,92 @@ export type HostReport = ServiceReport | ServerReport | MonitorReport | SessionR
  *
  * @public
  */
-export type Decision = DecisionOf<Snapshot, AdminEvent, Effect>;
+export type Decision =
+  | {
+      /** The snapshot changes. */
+      readonly outcome: 'accepted';
+      /** The given snapshot with the events folded over it. */
+      readonly next: Snapshot;
+      /** Links of the resources that the decision rests on. */
+      readonly resources: readonly string[];
+      /** What happened, in order. */
+      readonly events: readonly AdminEvent[];
+      /** What the host must do, in order. Empty when only the records of this library change. */
+      readonly effects: readonly Effect[];
+    }
+  | {
+      /** The snapshot is as the command wants it already. */
+      readonly outcome: 'unchanged';
+      /** The given snapshot: the same object. */
+      readonly next: Snapshot;
+      /** Links of the resources that the decision rests on. */
+      readonly resources: readonly string[];
+    }
+  | {
+      /** The command was refused; `problem` says why. */
+      readonly outcome: 'refused';
+      /** The given snapshot: the same object. */
+      readonly next: Snapshot;
+      /** Links of the resources that the decision rests on; empty when there is no such resource. */
+      readonly resources: readonly string[];
+      /** Why. */
+      readonly problem: Problem;
+    };
 
 /**
- * A transition with everything given but the snapshot and the context.
+ * A transition with every argument but the snapshot and the context: what `execute`, `plan` and `sequence` take.
  *
  * @public
  */
-export type Transition = TransitionOf<Snapshot, AdminEvent, Effect>;
-
-/**
- * A route of this interface.
- *
- * @public
- */
-export type Route = RouteOf<Snapshot, AdminEvent, Effect, Rendering>;
+export type Transition = (snapshot: Snapshot, context: Context) => Decision;
 
 /** What each event does to a snapshot. @internal */
-export const eventTable: EventTable<Snapshot, AdminEvent> = {
-  ...serviceEvents,
-  ...serverEvents,
-  ...monitorEvents,
-  ...logEvents,
-  ...sessionEvents,
-  ...connectionEvents,
-  ...filterEvents,
-  ...userEvents,
-  ...commandEvents,
+export const eventTable = merged(kinds.map(({ events }) => events)) as EventTable<Snapshot, AdminEvent>;
+
+/** How each effect is undone. @internal */
+export const effectTable = merged(kinds.map(({ effects }) => effects)) as EffectTable<Effect>;
+
+/** What follows from each report. @internal */
+export const reportTable = merged(kinds.map(({ reports }) => reports)) as ReportTable<
+  Snapshot,
+  HostReport,
+  AdminEvent
+>;
+
+/** The table of fields of each kind and of its parts, by the name of the chapter that describes it. @internal */
+export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly<Record<string, Fields>>;
+
+function merged(tables: readonly object[]): object {
+  return Object.freeze(Object.assign({}, ...tables) as object);
+}
+
+/** The fields of the things with names, which stand in a gateway document under their collection. @internal */
+export const collectionFields: Readonly<Record<keyof Collections, Fields>> = {
+  servers: tableOf('server'),
+  services: tableOf('service'),
+  monitors: tableOf('monitor'),
+  filters: tableOf('filter'),
+  users: tableOf('user'),
 };
 
-/** How each effect is taken back. @internal */
-export const effectTable: EffectTable<Effect> = {
-  ...serviceEffects,
-  ...serverEffects,
-  ...monitorEffects,
-  ...logEffects,
-  ...sessionEffects,
-  ...connectionEffects,
-  ...filterEffects,
-};
+function tableOf(name: string): Fields {
+  const table = fieldTables[name];
+  if (table === undefined) throw new RangeError(`No kind declares the fields of a ${name}`);
+  return table;
+}
 
-const reportTable: ReportTable<Snapshot, HostReport, AdminEvent> = {
-  ...serviceReports,
-  ...serverReports,
-  ...monitorReports,
-  ...sessionReports,
-  ...connectionReports,
-};
-
-/** How the things with names stand in a gateway document. @internal */
-export const documentParts = {
-  servers: serverDocument,
-  services: serviceDocument,
-  monitors: monitorDocument,
-  filters: filterDocument,
-  users: userDocument,
-} satisfies Record<keyof Collections, unknown> as unknown as {
-  readonly [K in keyof Collections]: DocumentPart<Collections[K], never>;
-};
+/** Shape of a session in a gateway document, with its connections. @internal */
+export const sessionDocument = z.extend(tableOf('session').document, {
+  connections: z.exactOptional(
+    z.array(z.extend(tableOf('connection').document, { id: z.exactOptional(shape.id) })),
+  ),
+});
 
 /** The members of a document that tell of the gateway as a whole. @internal */
 export const wholeDocument = { ...gatewayDocument, ...logDocument };
+
+/** The parts of a snapshot that tell of the gateway as a whole. */
+type Whole = ReturnType<typeof loadGateway> & ReturnType<typeof loadLogs>;
 
 /** Makes the parts of a snapshot that tell of the gateway as a whole. @internal */
 export function loadWhole(
@@ -196,9 +187,6 @@ export function saveWhole(snapshot: Snapshot): object {
   return { ...saveGateway(snapshot), ...saveLogs(snapshot) };
 }
 
-/** The parts of a snapshot that tell of the gateway as a whole. @internal */
-export type Whole = ReturnType<typeof loadGateway> & ReturnType<typeof loadLogs>;
-
 /**
  * Version of the interface that the routes implement: goes up as its description does.
  *
@@ -206,22 +194,48 @@ export type Whole = ReturnType<typeof loadGateway> & ReturnType<typeof loadLogs>
  */
 export const contractVersion = '1.0';
 
+/** Every route with the functions that serve it, in the order of the interface. @internal */
+export const boundRoutes: readonly BoundRoute[] = Object.freeze(kinds.flatMap((kind) => [...kind.routes]));
+
 /**
- * Every route of the interface, in the order of its description.
+ * Every endpoint of the interface, in the order of its description.
+ *
+ * @example
+ * ```ts
+ * import { routes } from 'gateway-admin-core';
+ *
+ * routes.filter(({ path }) => path === '/services/:name').map(({ method }) => method); // => ['GET', 'PATCH']
+ * ```
  *
  * @public
  */
-export const routes: readonly Route[] = Object.freeze<Route[]>([
-  ...serviceRoutes,
-  ...serverRoutes,
-  ...monitorRoutes,
-  ...gatewayRoutes,
-  ...logRoutes,
-  ...sessionRoutes,
-  ...connectionRoutes,
-  ...filterRoutes,
-  ...userRoutes,
-]);
+export const routes: readonly Route[] = boundRoutes;
+
+/**
+ * Takes secrets out of plain JSON before a person or another program sees it: events, effects, decisions, plans,
+ * documents, JSON Patches.
+ *
+ * Every member that stores a declared secret goes, at any depth. An operation of a JSON Patch that reads or writes a
+ * secret keeps its pointer and loses its value.
+ *
+ * @param value - plain JSON, of any depth
+ * @returns a copy without secrets
+ *
+ * @example
+ * ```ts
+ * import { redactSecrets } from 'gateway-admin-core';
+ *
+ * redactSecrets({ type: 'user.created', name: 'ada', passwordHash: 'opaque' }); // => { type: 'user.created', name: 'ada' }
+ * redactSecrets([{ op: 'add', path: '/services/0/passwordSealed', value: 'opaque' }]); // => [{ op: 'add', path: '/services/0/password' }]
+ * ```
+ *
+ * docs/spec-choices.md 24 and 31.
+ *
+ * @public
+ */
+export const redactSecrets: (value: Json | object) => Json = createRedactor(
+  Object.values(fieldTables).flatMap(secretNames),
+);
 
 /**
  * Folds events over a snapshot, as one change: history, replay and undo are made of this.
@@ -370,9 +384,23 @@ export function applyReports(
   snapshot: Snapshot,
   report: HostReport | readonly HostReport[],
   context: Pick<Context, 'now'>,
-): AppliedReports<Snapshot, AdminEvent> {
+): AppliedReports {
   const tables = { reports: reportTable, events: eventTable };
   return foldReports(tables, snapshot, isList(report) ? report : [report], context.now);
+}
+
+/**
+ * What reports come to.
+ *
+ * @public
+ */
+export interface AppliedReports {
+  /** The snapshot with the reports folded in; the same object when they told nothing new. */
+  readonly next: Snapshot;
+  /** The events that follow, in order. */
+  readonly events: readonly AdminEvent[];
+  /** What is malformed or contradicts the snapshot. Such reports change nothing; the others hold. */
+  readonly faults: readonly Fault[];
 }
 
 function isList(report: HostReport | readonly HostReport[]): report is readonly HostReport[] {

@@ -4,14 +4,13 @@
  * The chapter "Listener (of a service)" of the Gateway Administration REST Interface. Listeners are declared with
  * their service and do not change.
  */
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 
-import { ok } from '../problem.ts';
-import type { ListRoute } from '../http/route.ts';
+import { defineFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { listing } from './shared/route.ts';
-import { lookUp, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Service } from './service.ts';
+import { finder } from './shared/look-up.ts';
+import { listingOf, listRoute, type BoundRoute } from './shared/route.ts';
 
 /**
  * A network listener of a service. The `ssl` fields are there only when SSL is configured.
@@ -38,33 +37,28 @@ export interface Listener {
 }
 
 /** @internal */
-export const listenerShape = z.strictObject({
-  name: shape.name,
-  protocol: shape.text(255),
-  address: shape.address,
-  port: shape.port,
-  ssl: z.exactOptional(shape.text(64)),
-  ssl_cert: z.exactOptional(shape.text(4096)),
-  ssl_key: z.exactOptional(shape.text(4096)),
-  ssl_ca_cert: z.exactOptional(shape.text(4096)),
-}) satisfies z.core.$ZodType<Listener>;
+export const listenerFields = defineFields<{ representation: Listener; document: Listener }>()({
+  name: { shape: shape.name },
+  protocol: { shape: shape.text(255) },
+  address: { shape: shape.address },
+  port: { shape: shape.port },
+  ssl: { shape: shape.text(64), optional: true },
+  ssl_cert: { shape: shape.text(4096), optional: true },
+  ssl_key: { shape: shape.text(4096), optional: true },
+  ssl_ca_cert: { shape: shape.text(4096), optional: true },
+});
+
+/** Shape of a listener in a gateway document. @internal */
+export const listenerShape = listenerFields.document as z.core.$ZodType as z.core.$ZodType<Listener>;
 
 /** @internal */
-export const listenerRoute: ListRoute<Snapshot, Rendering> = {
-  kind: 'list',
+export const listenerRoute: BoundRoute = listRoute<Service>({
   id: 'services.listeners',
-  method: 'GET',
   path: '/services/:name/listeners',
-  aliases: [],
   query: ['fields', 'range'],
   summary: 'Lists the listeners of a service.',
-  shape: listenerShape,
-  fields: shape.fieldNames(listenerShape),
-  version: (snapshot, name) => snapshot.services.find(name)?.version,
-  list(snapshot, name) {
-    const found = lookUp(snapshot, 'services', name);
-    if (!found.ok) return found;
-    const { listeners } = found.value;
-    return ok(listing(listeners.length, (offset, length) => listeners.slice(offset, offset + length)));
-  },
-};
+  shape: listenerFields.representation,
+  find: finder('services'),
+  version: (_snapshot, service) => service.version,
+  list: (_snapshot, { listeners }) => listingOf(listeners, (listener) => listener),
+});

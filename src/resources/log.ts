@@ -10,19 +10,18 @@ import {
   accepted,
   eventHead,
   type Context,
-  type DecisionOf,
   type EffectOf,
-  type EffectTable,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
 import { ok } from '../problem.ts';
-import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
-import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
-import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, itemRoute } from './shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { defineFields, loadFields, saveFields, representFields } from '../core/field.ts';
+import type { GatewayDocument } from '../snapshot/document.ts';
+import type { Decision } from './index.ts';
+import type { Kind } from './shared/kind.ts';
 
 /**
  * Logging, as the snapshot keeps it.
@@ -60,80 +59,52 @@ export interface LogsRepresentation {
   readonly last_flushed?: string;
 }
 
-/**
- * What can happen to the logs: they are flushed. `at` is the time at which the host confirmed.
- *
- * @public
- */
+/** What can happen to the logs: they are flushed. `at` is the time at which the host confirmed. @internal */
 export type LogEvent = EventOf<'logs.flushed'>;
 
-/**
- * What the host is asked to do with itself: write pending messages to disk and reopen the log files.
- *
- * @public
- */
+/** What the host is asked to do: write pending messages to disk and reopen the log files. @internal */
 export type LogEffect = EffectOf<'logs.flush'>;
 
-/**
- * The answer of a transition of logging.
- *
- * @public
- */
-export type LogDecision = DecisionOf<Snapshot, LogEvent, LogEffect>;
-
-const path = z.exactOptional(shape.text(4096));
-const logFacts = {
-  logdir: path,
-  maxlog: z.exactOptional(z.boolean()),
-  syslog: z.exactOptional(z.boolean()),
-  log_levels: z.exactOptional(
-    z.strictObject({
+const fields = defineFields<{ representation: LogsRepresentation }>()({
+  logdir: { shape: shape.text(4096), optional: true },
+  maxlog: { shape: z.boolean(), optional: true },
+  syslog: { shape: z.boolean(), optional: true },
+  log_levels: {
+    shape: z.strictObject({
       error: z.boolean(),
       warning: z.boolean(),
       notice: z.boolean(),
       info: z.boolean(),
       debug: z.boolean(),
     }),
-  ),
-  log_augmentation: z.exactOptional(z.strictObject({ function: z.boolean() })),
-  log_throttling: z.exactOptional(
-    z.strictObject({ limit: z.number(), window: z.number(), suppression: z.number() }),
-  ),
-};
-const logsShape = z.strictObject({
-  ...logFacts,
-  last_flushed: z.exactOptional(z.string()),
-}) satisfies z.core.$ZodType<LogsRepresentation>;
-
-const documentShape = z.strictObject({ ...logFacts, last_flushed: z.exactOptional(shape.instant) });
+    optional: true,
+  },
+  log_augmentation: { shape: z.strictObject({ function: z.boolean() }), optional: true },
+  log_throttling: {
+    shape: z.strictObject({ limit: z.number(), window: z.number(), suppression: z.number() }),
+    optional: true,
+  },
+  last_flushed: { shape: shape.instant, time: 'rfc5322', optional: true },
+});
 
 /** How logging stands in a gateway document. @internal */
-export const logDocument = { logs: z.exactOptional(documentShape) };
+export const logDocument = { logs: z.exactOptional(fields.document) };
 
-/** Makes the part of a snapshot that tells of logging. @internal */
-export function loadLogs({
-  logs = {},
-}: {
-  readonly logs?: z.infer<typeof documentShape>;
-}): Pick<Snapshot, 'logs'> {
-  const { last_flushed, ...facts } = logs;
-  const at = last_flushed === undefined ? undefined : parseInstant(last_flushed);
-  return { logs: { version: initialVersion, ...(at === undefined ? {} : { last_flushed: at }), facts } };
+/** Makes the part of a snapshot that tells of logging, from a document that its shape accepts. @internal */
+export function loadLogs({ logs = {} }: Pick<GatewayDocument, 'logs'>): Pick<Snapshot, 'logs'> {
+  const { last_flushed, ...facts } = loadFields(fields, logs).rest as Logs['facts'] & {
+    last_flushed?: number;
+  };
+  const flushed = last_flushed === undefined ? {} : { last_flushed };
+  return { logs: { version: initialVersion, ...flushed, facts } };
 }
 
 /** Writes the part of a document that tells of logging. @internal */
 export function saveLogs({ logs: { last_flushed, facts } }: Snapshot): object {
-  return {
-    logs: last_flushed === undefined ? facts : { ...facts, last_flushed: formatInstant(last_flushed) },
-  };
+  return { logs: saveFields(fields, { ...facts, last_flushed }) };
 }
 
-function toLogs({ logs: { last_flushed, facts } }: Snapshot, times: TimeFormat): LogsRepresentation {
-  return last_flushed === undefined ? facts : { ...facts, last_flushed: times.rfc5322(last_flushed) };
-}
-
-/** @internal */
-export const logEvents: EventTable<Snapshot, LogEvent> = {
+const events: EventTable<Snapshot, LogEvent> = {
   'logs.flushed': {
     origin: 'command',
     effect: 'logs.flush',
@@ -149,8 +120,7 @@ export const logEvents: EventTable<Snapshot, LogEvent> = {
   },
 };
 
-/** @internal */
-export const logEffects: EffectTable<LogEffect> = { 'logs.flush': 'irreversible' };
+const resource = '/gateway/logs';
 
 /**
  * Flushes the logs: pending messages go to disk and the log files are opened anew.
@@ -168,35 +138,39 @@ export const logEffects: EffectTable<LogEffect> = { 'logs.flush': 'irreversible'
  *
  * @public
  */
-export function flushLogs(snapshot: Snapshot, context: Context): LogDecision {
-  const resource = '/gateway/logs';
-  return accepted(logEvents, snapshot, [resource], {
+export function flushLogs(snapshot: Snapshot, context: Context): Decision {
+  return accepted(events, snapshot, [resource], {
     events: [{ type: 'logs.flushed', ...eventHead(resource, context) }],
     effects: [{ type: 'logs.flush', resource }],
   });
 }
 
 /** @internal */
-export const logRoutes: readonly RouteOf<Snapshot, LogEvent, LogEffect, Rendering>[] = [
-  itemRoute(
-    {
+export const logKind: Kind<LogEvent, LogEffect, never> = {
+  fields: { logging: fields },
+  events,
+  effects: { 'logs.flush': 'irreversible' },
+  reports: {},
+  routes: [
+    itemRoute({
       id: 'gateway.logs',
       path: '/gateway/logs',
       summary: 'Gives the state of logging.',
-      shape: logsShape,
-      version: (snapshot) => snapshot.logs.version,
-    },
-    (snapshot, _subject, { times }) => ok(toLogs(snapshot, times)),
-  ),
-  commandRoute(
-    {
+      shape: fields.representation,
+      find: ({ logs }) => ok(logs),
+      version: (_snapshot, { version }) => version,
+      read: (_snapshot, { facts, last_flushed }, { times }) =>
+        representFields(fields, { rest: { ...facts, last_flushed }, times }),
+    }),
+    commandRoute({
       id: 'gateway.flushLogs',
       method: 'POST',
       path: '/gateway/logs/flush',
-      aliases: [],
-      about: '/gateway/logs',
       summary: 'Writes pending log messages to disk and reopens the log files.',
-    },
-    (snapshot, _subject, context) => flushLogs(snapshot, context),
-  ),
-];
+      find: ({ logs }) => ok(logs),
+      version: (_snapshot, { version }) => version,
+      link: () => resource,
+      decide: (snapshot, _logs, context) => flushLogs(snapshot, context),
+    }),
+  ],
+};

@@ -5,43 +5,35 @@
  */
 import * as z from 'zod/mini';
 
-import { initialVersion } from '../core/version.ts';
 import type { Entity } from '../core/collection.ts';
-import type {
-  Context,
-  DecisionOf,
-  EffectOf,
-  EffectTable,
-  EventOf,
-  EventRow,
-  EventTable,
-} from '../core/decision.ts';
-import type { DocumentPart } from '../core/field.ts';
-import { defineLifecycle } from '../core/lifecycle.ts';
-import { nameKey } from '../core/name.ts';
-import type { ReportTable } from '../core/report.ts';
-import type { Operation } from '../json/patch.ts';
-import { definePatchView } from '../core/patch-view.ts';
-import type { RouteOf } from '../http/route.ts';
+import type { Context } from '../core/decision.ts';
+import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
-import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { patchRoute, readRoutes, lifecycleRoutes } from './shared/route.ts';
-import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Operation } from '../json/patch.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
-  patchAsGiven,
-  revertUpdate,
-  type Patchable,
-  type Startable,
-} from './shared/transition.ts';
-
-/**
- * The states of a monitor. `failed` is only ever reported by the host.
- *
- * @public
- */
-export type MonitorState = 'started' | 'stopped' | 'failed';
+  lifecycleEffects,
+  lifecycleOf,
+  lifecycleReports,
+  lifecycleRoutes,
+  lifecycleState,
+  type LifecycleEffect,
+  type LifecycleEvent,
+  type LifecycleReport,
+  type LifecycleState,
+} from './shared/lifecycle.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { readRoutes } from './shared/route.ts';
+import {
+  decidePatch,
+  patchRoute,
+  settingsOf,
+  type UpdateEffect,
+  type UpdateEvent,
+} from './shared/settings.ts';
 
 /**
  * What can be modified in a monitor.
@@ -70,7 +62,7 @@ export interface Monitor extends Entity {
   /** Name of the monitor module. */
   readonly module: string;
   /** Whether it is started. */
-  readonly state: MonitorState;
+  readonly state: LifecycleState;
   /** What can be modified. */
   readonly settings: MonitorSettings;
 }
@@ -86,208 +78,55 @@ export interface MonitorRepresentation extends MonitorSettings {
   /** Name of the monitor module. */
   readonly module: string;
   /** Whether it is started. */
-  readonly state: MonitorState;
+  readonly state: LifecycleState;
 }
 
 /**
- * What every event and effect about a monitor has.
+ * A monitor in a gateway document. One without `state` is started.
  *
  * @public
  */
-export interface OfMonitor {
-  /** Key of the monitor; see {@link nameKey}. */
-  readonly monitor: string;
-}
-
-/**
- * What can happen to a monitor. `monitor.failed` is only reported by the host.
- *
- * @public
- */
-export type MonitorEvent = OfMonitor &
-  (
-    | EventOf<'monitor.started' | 'monitor.stopped' | 'monitor.failed'>
-    | (EventOf<'monitor.updated'> & ReversibleUpdate<MonitorSettings>)
-  );
-
-/**
- * What the host reports of a monitor: that it failed.
- *
- * @public
- */
-export interface MonitorReport {
-  /** Says what kind of report it is. */
-  readonly type: 'monitor.failed';
+export interface MonitorDocument extends Partial<Omit<MonitorRepresentation, 'name' | 'module'>> {
   /** Name of the monitor. */
-  readonly monitor: string;
+  readonly name: string;
+  /** Name of the monitor module. */
+  readonly module: string;
 }
 
-/**
- * What the host is asked to do with a monitor: start its probes, stop them, change its settings.
- *
- * @public
- */
-export type MonitorEffect = OfMonitor &
-  (EffectOf<'monitor.start' | 'monitor.stop'> | (EffectOf<'monitor.update'> & Update<MonitorSettings>));
+/** What can happen to a monitor. @internal */
+export type MonitorEvent = LifecycleEvent<'monitor'> | UpdateEvent<'monitor', MonitorSettings>;
 
-/**
- * The answer of a transition of monitors.
- *
- * @public
- */
-export type MonitorDecision = DecisionOf<Snapshot, MonitorEvent, MonitorEffect>;
+/** What the host is asked to do with a monitor: start its probes, stop them, change its settings. @internal */
+export type MonitorEffect = LifecycleEffect<'monitor'> | UpdateEffect<'monitor', MonitorSettings>;
 
-/**
- * The lifecycle of a monitor: from each state, where each command leads.
- *
- * @public
- */
-export const monitorLifecycle = defineLifecycle<MonitorState, 'start' | 'stop'>({
-  started: { start: 'started', stop: 'stopped' },
-  stopped: { start: 'started', stop: 'stopped' },
-  failed: { start: 'started', stop: 'failed' },
+/** What the host reports of a monitor. @internal */
+export type MonitorReport = LifecycleReport<'monitor'>;
+
+const fields = defineFields<{
+  settings: MonitorSettings;
+  representation: MonitorRepresentation;
+  document: MonitorDocument;
+}>()({
+  name: { shape: shape.name },
+  module: { shape: shape.text(255) },
+  state: { shape: lifecycleState, default: 'started' },
+  monitor_interval: {
+    shape: z.int().check(z.minimum(1), z.maximum(2_147_483_647)),
+    setting: true,
+    default: 2000,
+  },
+  connect_timeout: { shape: shape.unlimited, setting: true, default: 3 },
+  read_timeout: { shape: shape.unlimited, setting: true, default: 1 },
+  write_timeout: { shape: shape.unlimited, setting: true, default: 2 },
+  servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
 });
 
-const settings = {
-  servers: shape.links,
-  monitor_interval: z.int().check(z.minimum(1), z.maximum(2_147_483_647)),
-  connect_timeout: shape.unlimited,
-  read_timeout: shape.unlimited,
-  write_timeout: shape.unlimited,
-};
-
-const state = z.enum(['started', 'stopped', 'failed']);
-
-const representationShape = z.strictObject({
-  name: z.string(),
-  module: z.string(),
-  state,
-  ...settings,
-}) satisfies z.core.$ZodType<MonitorRepresentation>;
-
-const documentShape = z.strictObject({
-  name: shape.name,
-  module: shape.text(255),
-  state: z.exactOptional(state),
-  servers: z.exactOptional(settings.servers),
-  monitor_interval: z.exactOptional(settings.monitor_interval),
-  connect_timeout: z.exactOptional(shape.unlimited),
-  read_timeout: z.exactOptional(shape.unlimited),
-  write_timeout: z.exactOptional(shape.unlimited),
-});
-
-/** What a document may leave out: a probe every two seconds, three seconds to connect. */
-const defaults: MonitorSettings = {
-  servers: [],
-  monitor_interval: 2000,
-  connect_timeout: 3,
-  read_timeout: 1,
-  write_timeout: 2,
-};
-
-/** How monitors stand in a gateway document. @internal */
-export const monitorDocument: DocumentPart<Monitor, z.infer<typeof documentShape>> = {
-  shape: documentShape,
-  links: { servers: 'servers' },
-  load: ({ name, module, state = 'started', ...rest }) => ({
-    name,
-    key: nameKey(name),
-    version: initialVersion,
-    module,
-    state,
-    settings: { ...defaults, ...rest },
-  }),
-  save: ({ name, module, state, settings }) => ({ name, module, state, ...settings }),
-};
-
-/** The representation of a monitor. */
-function toMonitorRepresentation({ name, module, state, settings }: Monitor): MonitorRepresentation {
-  return { name, module, state, ...settings };
+function represent(_snapshot: Snapshot, monitor: Monitor, { times }: Rendering): object {
+  return representFields(fields, { rest: monitor, settings: monitor.settings, times });
 }
 
-function becomes(state: MonitorState): EventRow<Snapshot, OfMonitor>['evolve'] {
-  return (snapshot, { monitor }, change) =>
-    revise(snapshot, 'monitors', monitor, change, (draft) => {
-      draft.state = state;
-    });
-}
-
-/** @internal */
-export const monitorEvents: EventTable<Snapshot, MonitorEvent> = {
-  'monitor.started': {
-    origin: 'command',
-    effect: 'monitor.start',
-    revert: (snapshot, { monitor }, context) => stopMonitor(snapshot, monitor, context),
-    evolve: becomes('started'),
-  },
-  'monitor.stopped': {
-    origin: 'command',
-    effect: 'monitor.stop',
-    revert: (snapshot, { monitor }, context) => startMonitor(snapshot, monitor, context),
-    evolve: becomes('stopped'),
-  },
-  'monitor.failed': { origin: 'report', evolve: becomes('failed') },
-  'monitor.updated': {
-    origin: 'command',
-    effect: 'monitor.update',
-    revert: (...given) => revertUpdate(patchable, ...given),
-    evolve: (snapshot, event, change) =>
-      replaceSettings(snapshot, 'monitors', event.monitor, change, (settings) =>
-        mergeUpdate(settings, event),
-      ),
-  },
-};
-
-/** @internal */
-export const monitorReports: ReportTable<Snapshot, MonitorReport, MonitorEvent> = {
-  'monitor.failed': {
-    shape: z.strictObject({ type: z.literal('monitor.failed'), monitor: shape.text(255) }),
-    event(snapshot, { type, monitor }, at) {
-      const found = snapshot.monitors.find(monitor);
-      if (found === undefined) return { contradiction: 'names a monitor that does not exist' };
-      if (found.state === 'failed') return undefined;
-      return { type, at, resource: linkOf('monitors', found), monitor: found.key };
-    },
-  },
-};
-
-/** @internal */
-export const monitorEffects: EffectTable<MonitorEffect> = {
-  'monitor.start': (effect) => ({ ...effect, type: 'monitor.stop' }),
-  'monitor.stop': (effect) => ({ ...effect, type: 'monitor.start' }),
-  'monitor.update': invertUpdate,
-};
-
-const machine: Startable<'monitors', MonitorState, 'start' | 'stop', MonitorEvent, MonitorEffect> = {
-  collection: 'monitors',
-  lifecycle: monitorLifecycle,
-  events: monitorEvents,
-  state: (monitor) => monitor.state,
-  consequence: (command, head, monitor) => ({
-    event: { type: command === 'start' ? 'monitor.started' : 'monitor.stopped', ...head, monitor },
-    effect: { type: `monitor.${command}`, resource: head.resource, monitor },
-  }),
-};
-
-const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEffect> = {
-  collection: 'monitors',
-  events: monitorEvents,
-  event: 'monitor.updated',
-  effect: 'monitor.update',
-  view: definePatchView<MonitorSettings>({
-    fields: {
-      servers: { links: 'servers' },
-      monitor_interval: {},
-      connect_timeout: {},
-      read_timeout: {},
-      write_timeout: {},
-    },
-    readOnly: ['name', 'module', 'state'],
-    shape: z.strictObject(settings),
-  }),
-  settings: (monitor) => monitor.settings,
-  shown: (_snapshot, monitor) => toMonitorRepresentation(monitor),
-};
+const machine = lifecycleOf('monitor');
+const settings = settingsOf('monitors', fields, { represent });
 
 /**
  * Starts a monitor: it probes its servers. Unchanged when it is started; a failed one is started again.
@@ -307,7 +146,7 @@ const patchable: Patchable<'monitors', MonitorSettings, MonitorEvent, MonitorEff
  *
  * @public
  */
-export function startMonitor(snapshot: Snapshot, name: string, context: Context): MonitorDecision {
+export function startMonitor(snapshot: Snapshot, name: string, context: Context): Decision {
   return decideLifecycle(machine, 'start', snapshot, name, context);
 }
 
@@ -329,7 +168,7 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
  *
  * @public
  */
-export function stopMonitor(snapshot: Snapshot, name: string, context: Context): MonitorDecision {
+export function stopMonitor(snapshot: Snapshot, name: string, context: Context): Decision {
   return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
 
@@ -359,18 +198,19 @@ export function patchMonitor(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): MonitorDecision {
-  return patchAsGiven(patchable, snapshot, name, operations, context);
+): Decision {
+  return decidePatch(settings, snapshot, name, operations, context);
 }
 
 /** @internal */
-export const monitorRoutes: readonly RouteOf<Snapshot, MonitorEvent, MonitorEffect, Rendering>[] = [
-  ...readRoutes({
-    collection: 'monitors',
-    shape: representationShape,
-    represent: (_snapshot, monitor) => toMonitorRepresentation(monitor),
-    version: (_snapshot, monitor) => monitor.version,
-  }),
-  ...lifecycleRoutes('monitors', { start: startMonitor, stop: stopMonitor }),
-  patchRoute(patchable, { path: '/monitor/:name', aliases: ['/monitors/:name'] }),
-];
+export const monitorKind: Kind<MonitorEvent, MonitorEffect, MonitorReport> = {
+  fields: { monitor: fields },
+  events: { ...machine.events, ...settings.events },
+  effects: { ...lifecycleEffects('monitor'), ...settings.effects },
+  reports: lifecycleReports('monitor'),
+  routes: [
+    ...readRoutes({ collection: 'monitors', shape: fields.representation, represent }),
+    ...lifecycleRoutes(machine),
+    patchRoute(settings, { path: '/monitor/:name', aliases: ['/monitors/:name'] }),
+  ],
+};

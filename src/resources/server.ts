@@ -7,22 +7,26 @@
 import { castDraft } from 'immer';
 import * as z from 'zod/mini';
 
-import { initialVersion } from '../core/version.ts';
 import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf, EffectOf, EffectTable, EventOf, EventTable } from '../core/decision.ts';
-import type { DocumentPart } from '../core/field.ts';
-import { nameKey } from '../core/name.ts';
+import type { Context, EventOf, EventTable } from '../core/decision.ts';
+import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
+import * as shape from '../core/shape.ts';
+import { mergeUpdate, type Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
-import { definePatchView } from '../core/patch-view.ts';
-import type { RouteOf } from '../http/route.ts';
-import * as shape from '../core/shape.ts';
-import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
+import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import type { About, Kind } from './shared/kind.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { patchRoute, readRoutes } from './shared/route.ts';
-import { linkOf, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import { patchAsGiven, revertUpdate, type Patchable } from './shared/transition.ts';
+import { readRoutes } from './shared/route.ts';
+import {
+  decidePatch,
+  patchRoute,
+  settingsOf,
+  type UpdateEffect,
+  type UpdateEvent,
+} from './shared/settings.ts';
 
 /**
  * The words a status is made of. An empty status means that the server is down.
@@ -77,47 +81,40 @@ export interface Server extends Entity {
  *
  * @public
  */
-export interface ServerRepresentation {
+export interface ServerRepresentation extends Omit<ServerSettings, 'state'> {
   /** Name of the server. */
   readonly name: string;
-  /** Host name, IP address or path of a socket. */
-  readonly address: string;
-  /** Port, 1 to 65535. */
-  readonly port: number;
   /** Name of the protocol module. */
   readonly protocol: string;
   /** The words that hold; empty when the server is down. */
   readonly status: readonly ServerStatusWord[];
-  /** Custom parameters by name. */
-  readonly parameters: Readonly<Record<string, number | string>>;
 }
 
 /**
- * What every event and effect about a server has.
+ * A server in a gateway document. One without `status` is down.
  *
  * @public
  */
-export interface OfServer {
-  /** Key of the server; see {@link nameKey}. */
-  readonly server: string;
+export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters'> {
+  /** The words that hold; empty when left out. */
+  readonly status?: readonly ServerStatusWord[];
+  /** Custom parameters by name; none when left out. */
+  readonly parameters?: ServerSettings['parameters'];
 }
 
-/**
- * What can happen to a server: a monitor reports its status, or its settings are changed.
- *
- * @public
- */
-export type ServerEvent = OfServer &
-  (
-    | (EventOf<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
-    | (EventOf<'server.updated'> & ReversibleUpdate<ServerSettings>)
-  );
+/** What can happen to a server: a monitor reports its status, or its settings are changed. @internal */
+export type ServerEvent =
+  | (About<'server'> & EventOf<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
+  | UpdateEvent<'server', ServerSettings>;
+
+/** What the host is asked to do with a server: change its settings. @internal */
+export type ServerEffect = UpdateEffect<'server', ServerSettings>;
 
 /**
  * What the host reports of a server: the status that its monitor found. It replaces the words that hold, except
  * `maintenance`, which belongs to the administrator.
  *
- * @public
+ * @internal
  */
 export interface ServerReport {
   /** Says what kind of report it is. */
@@ -128,85 +125,33 @@ export interface ServerReport {
   readonly status: readonly ServerStatusWord[];
 }
 
-/**
- * What the host is asked to do with a server: change its settings.
- *
- * @public
- */
-export type ServerEffect = OfServer & EffectOf<'server.update'> & Update<ServerSettings>;
-
-/**
- * The answer of a transition of servers.
- *
- * @public
- */
-export type ServerDecision = DecisionOf<Snapshot, ServerEvent, ServerEffect>;
-
 /** The words of a status as they may be sent: one may come again. */
-const wordsShape = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
+const words = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
 
-/** The words of a status, in the order given; a word that comes again is dropped. */
-const statusShape = z.pipe(
-  wordsShape,
-  z.transform((words): readonly ServerStatusWord[] => [...new Set(words)]),
-);
-
-const parametersShape = z
+const parameters = z
   .record(
     shape.text(255).check(z.minLength(1)),
     z.union([z.number(), shape.text(4096)], { error: 'must be a number or a text' }),
   )
   .check(shape.membersAtMost(1000));
 
-const settings = {
-  address: shape.address,
-  port: shape.port,
-  parameters: parametersShape,
-};
-
-const representationShape = z.strictObject({
-  name: z.string(),
-  address: settings.address,
-  port: settings.port,
-  protocol: z.string(),
-  status: statusShape,
-  parameters: settings.parameters,
-}) satisfies z.core.$ZodType<ServerRepresentation>;
-
-const documentShape = z.strictObject({
-  name: shape.name,
-  protocol: shape.text(255),
-  address: settings.address,
-  port: settings.port,
-  status: z.exactOptional(statusShape),
-  parameters: z.exactOptional(parametersShape),
+const fields = defineFields<{
+  settings: ServerSettings;
+  representation: ServerRepresentation;
+  document: ServerDocument;
+}>()({
+  name: { shape: shape.name },
+  address: { shape: shape.address, setting: true },
+  port: { shape: shape.port, setting: true },
+  protocol: { shape: shape.text(255) },
+  // A patch calls it `state` (chapter "Server").
+  status: { shape: words, setting: 'state', default: [], normalize: withoutRepeats },
+  parameters: { shape: parameters, setting: true, default: {} },
 });
 
-/** How servers stand in a gateway document. @internal */
-export const serverDocument: DocumentPart<Server, z.infer<typeof documentShape>> = {
-  shape: documentShape,
-  links: {},
-  load: ({ name, protocol, address, port, status = [], parameters = {} }) => ({
-    name,
-    key: nameKey(name),
-    version: initialVersion,
-    protocol,
-    settings: { address, port, parameters, state: status },
-  }),
-  save: ({ name, protocol, settings: { address, port, parameters, state } }) => ({
-    name,
-    protocol,
-    address,
-    port,
-    status: state,
-    parameters,
-  }),
-};
-
-/** The representation of a server. */
-function toServerRepresentation({ name, protocol, settings }: Server): ServerRepresentation {
-  const { address, port, state, parameters } = settings;
-  return { name, address, port, protocol, status: state, parameters };
+/** The words of a status, in the order given; a word that comes again is dropped. */
+function withoutRepeats(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
+  return [...new Set(given)];
 }
 
 /**
@@ -236,35 +181,42 @@ function mergeWords(
   return reportedStatus(added.includes('maintenance') ? ['maintenance'] : kept, [...kept, ...added]);
 }
 
-/** @internal */
-export const serverEvents: EventTable<Snapshot, ServerEvent> = {
+const settings = settingsOf('servers', fields, {
+  represent: (snapshot, server, rendering) => ({
+    ...represent(snapshot, server, rendering),
+    state: server.settings.state,
+  }),
+  merge: (present, update: Update<ServerSettings>) => ({
+    ...mergeUpdate(present, update),
+    state: Object.freeze(mergeWords(present.state, update.before.state, update.after.state)),
+  }),
+});
+
+function represent(_snapshot: Snapshot, server: Server, { times }: Rendering): object {
+  return representFields(fields, { rest: server, settings: server.settings, times });
+}
+
+const events: EventTable<Snapshot, ServerEvent> = {
+  ...settings.events,
   'server.reported': {
     origin: 'report',
     evolve: (snapshot, { server, status }, change) =>
-      revise(snapshot, 'servers', server, change, (draft, { settings }) => {
-        const next = reportedStatus(settings.state, status);
-        if (!sameJson(settings.state, next)) draft.settings.state = castDraft(next);
+      revise(snapshot, 'servers', server, change, (draft, { settings: { state } }) => {
+        const next = reportedStatus(state, status);
+        if (!sameJson(state, next)) draft.settings.state = castDraft(next);
       }),
-  },
-  'server.updated': {
-    origin: 'command',
-    effect: 'server.update',
-    revert: (...given) => revertUpdate(patchable, ...given),
-    evolve: (snapshot, event, change) =>
-      replaceSettings(snapshot, 'servers', event.server, change, (settings) => ({
-        ...mergeUpdate(settings, event),
-        state: Object.freeze(mergeWords(settings.state, event.before.state, event.after.state)),
-      })),
   },
 };
 
-/** @internal */
-export const serverReports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
+const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
   'server.reported': {
     shape: z.strictObject({
       type: z.literal('server.reported'),
       server: shape.text(255),
-      status: statusShape,
+      status: z.pipe(
+        words,
+        z.transform((given: ServerStatusWord[]): readonly ServerStatusWord[] => withoutRepeats(given)),
+      ),
     }),
     event(snapshot, { type, server, status }, at) {
       const found = snapshot.servers.find(server);
@@ -274,25 +226,6 @@ export const serverReports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
       return { type, at, resource: linkOf('servers', found), server: found.key, status };
     },
   },
-};
-
-/** @internal */
-export const serverEffects: EffectTable<ServerEffect> = { 'server.update': invertUpdate };
-
-const patchable: Patchable<'servers', ServerSettings, ServerEvent, ServerEffect> = {
-  collection: 'servers',
-  events: serverEvents,
-  event: 'server.updated',
-  effect: 'server.update',
-  view: definePatchView<ServerSettings>({
-    fields: { address: {}, port: {}, parameters: {}, state: {} },
-    readOnly: ['name', 'protocol'],
-    aliases: { status: 'state' },
-    shape: z.strictObject({ ...settings, state: wordsShape }),
-    normalize: (settings) => ({ ...settings, state: [...new Set(settings.state)] }),
-  }),
-  settings: (server) => server.settings,
-  shown: (_snapshot, server) => ({ ...toServerRepresentation(server), state: server.settings.state }),
 };
 
 /**
@@ -322,18 +255,23 @@ export function patchServer(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): ServerDecision {
-  return patchAsGiven(patchable, snapshot, name, operations, context);
+): Decision {
+  return decidePatch(settings, snapshot, name, operations, context);
 }
 
 /** @internal */
-export const serverRoutes: readonly RouteOf<Snapshot, ServerEvent, ServerEffect, Rendering>[] = [
-  ...readRoutes({
-    collection: 'servers',
-    shape: representationShape,
-    fieldAliases: { state: 'status' },
-    represent: (_snapshot, server) => toServerRepresentation(server),
-    version: (_snapshot, server) => server.version,
-  }),
-  patchRoute(patchable, { path: '/servers/:name', aliases: [] }),
-];
+export const serverKind: Kind<ServerEvent, ServerEffect, ServerReport> = {
+  fields: { server: fields },
+  events,
+  effects: settings.effects,
+  reports,
+  routes: [
+    ...readRoutes({
+      collection: 'servers',
+      shape: fields.representation,
+      fieldAliases: { state: 'status' },
+      represent,
+    }),
+    patchRoute(settings, { path: '/servers/:name', aliases: [] }),
+  ],
+};

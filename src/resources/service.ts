@@ -6,46 +6,67 @@
  */
 import * as z from 'zod/mini';
 
-import { latest, initialVersion } from '../core/version.ts';
 import type { Entity } from '../core/collection.ts';
-import type {
-  Change,
-  Context,
-  DecisionOf,
-  EffectOf,
-  EffectTable,
-  EventOf,
-  EventRow,
-  EventTable,
-} from '../core/decision.ts';
-import type { DocumentPart } from '../core/field.ts';
-import { defineLifecycle } from '../core/lifecycle.ts';
-import { nameKey } from '../core/name.ts';
-import type { ReportTable } from '../core/report.ts';
-import type { Operation } from '../json/patch.ts';
-import type { RouteOf } from '../http/route.ts';
+import type { Change, Context } from '../core/decision.ts';
+import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
-import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
-import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { patchRoute, readRoutes, lifecycleRoutes, type Readable } from './shared/route.ts';
-import { linkOf, touch, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Update } from '../core/update.ts';
+import type { Operation } from '../json/patch.ts';
+import { touch, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import { listenerFields, listenerRoute, listenerShape, type Listener } from './listener.ts';
+import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
-  patchAsGiven,
-  revertUpdate,
-  type Patchable,
-  type Startable,
-} from './shared/transition.ts';
-import { optionalSettings, servicePatchView, settings, type ServiceSettings } from './service-settings.ts';
-import { listenerRoute, listenerShape, type Listener } from './listener.ts';
+  lifecycleEffects,
+  lifecycleOf,
+  lifecycleReports,
+  lifecycleRoutes,
+  lifecycleState,
+  type LifecycleEffect,
+  type LifecycleEvent,
+  type LifecycleReport,
+  type LifecycleState,
+} from './shared/lifecycle.ts';
+import type { Rendering } from './shared/rendering.ts';
+import { readRoutes } from './shared/route.ts';
+import {
+  decidePatch,
+  patchRoute,
+  settingsOf,
+  type UpdateEffect,
+  type UpdateEvent,
+} from './shared/settings.ts';
 
 /**
- * The states of a service. `failed` is only ever reported by the host.
+ * What can be modified in a service.
  *
  * @public
  */
-export type ServiceState = 'started' | 'stopped' | 'failed';
+export interface ServiceSettings {
+  /** Links of the servers used. */
+  readonly servers: readonly string[];
+  /** Options of the router: text by name. */
+  readonly router_options: Readonly<Record<string, string>>;
+  /** Links of the filters, in the order in which they are applied. */
+  readonly filters: readonly string[];
+  /** Name of the service user. */
+  readonly user?: string;
+  /** Password of the service user, sealed through the `secrets` port. */
+  readonly passwordSealed?: string;
+  /** Whether the root user may connect. */
+  readonly root_user?: boolean;
+  /** Version string given to clients that connect. */
+  readonly version_string?: string;
+  /** Name of the server parameter that weights connections. */
+  readonly weightby?: string;
+  /** Idle time in seconds after which a client is disconnected; 0 for no limit. */
+  readonly connection_timeout?: number;
+  /** Number of connections allowed; 0 for no limit. */
+  readonly max_connection?: number;
+  /** Whether escape characters are stripped from the default database name. */
+  readonly strip_db_esc?: boolean;
+}
 
 /**
  * A service as the snapshot keeps it.
@@ -56,7 +77,7 @@ export interface Service extends Entity {
   /** Name of the router module. */
   readonly router: string;
   /** Whether it is started. */
-  readonly state: ServiceState;
+  readonly state: LifecycleState;
   /** When it was last started, in milliseconds since 1970-01-01T00:00:00Z; left out when it never was. */
   readonly started?: number;
   /** Its listeners. */
@@ -76,7 +97,7 @@ export interface ServiceRepresentation extends Omit<ServiceSettings, 'filters' |
   /** Name of the router module. */
   readonly router: string;
   /** Whether it is started. */
-  readonly state: ServiceState;
+  readonly state: LifecycleState;
   /** Number of sessions ever opened on it. Never decreases. */
   readonly total_connections: number;
   /** Number of sessions open on it now. */
@@ -88,178 +109,83 @@ export interface ServiceRepresentation extends Omit<ServiceSettings, 'filters' |
 }
 
 /**
- * What every event and effect about a service has.
+ * A service in a gateway document, with its listeners. One without `state` is started.
  *
  * @public
  */
-export interface OfService {
-  /** Key of the service; see {@link nameKey}. */
-  readonly service: string;
-}
-
-/**
- * What can happen to a service. `service.failed` is only reported by the host.
- *
- * @public
- */
-export type ServiceEvent = OfService &
-  (
-    | EventOf<'service.started' | 'service.stopped' | 'service.failed'>
-    | (EventOf<'service.updated'> & ReversibleUpdate<ServiceSettings>)
-  );
-
-/**
- * What the host reports of a service: that it failed.
- *
- * @public
- */
-export interface ServiceReport {
-  /** Says what kind of report it is. */
-  readonly type: 'service.failed';
+export interface ServiceDocument extends Partial<
+  Omit<ServiceRepresentation, 'name' | 'router' | 'current_connections'>
+> {
   /** Name of the service. */
-  readonly service: string;
+  readonly name: string;
+  /** Name of the router module. */
+  readonly router: string;
+  /** Ignored: counted from the sessions. */
+  readonly current_connections?: unknown;
+  /** Its listeners. */
+  readonly listeners?: readonly Listener[];
+  /** Password of the service user, sealed through the `sealer` port. */
+  readonly passwordSealed?: string;
 }
+
+/** What can happen to a service. @internal */
+export type ServiceEvent = LifecycleEvent<'service'> | UpdateEvent<'service', ServiceSettings>;
 
 /**
  * What the host is asked to do with a service: open its listeners, close them and let the sessions go on, change
  * its settings.
  *
- * @public
+ * @internal
  */
-export type ServiceEffect = OfService &
-  (EffectOf<'service.start' | 'service.stop'> | (EffectOf<'service.update'> & Update<ServiceSettings>));
+export type ServiceEffect = LifecycleEffect<'service'> | UpdateEffect<'service', ServiceSettings>;
 
-/**
- * The answer of a transition of services.
- *
- * @public
- */
-export type ServiceDecision = DecisionOf<Snapshot, ServiceEvent, ServiceEffect>;
+/** What the host reports of a service. @internal */
+export type ServiceReport = LifecycleReport<'service'>;
 
-/**
- * The lifecycle of a service: from each state, where each command leads.
- *
- * @public
- */
-export const serviceLifecycle = defineLifecycle<ServiceState, 'start' | 'stop'>({
-  started: { start: 'started', stop: 'stopped' },
-  stopped: { start: 'started', stop: 'stopped' },
-  failed: { start: 'started', stop: 'failed' },
-});
-
-const state = z.enum(['started', 'stopped', 'failed']);
 const count = z.int().check(z.minimum(0));
 
-const representationShape = z.strictObject({
-  name: z.string(),
-  router: z.string(),
-  router_options: settings.router_options,
-  state,
-  total_connections: count,
-  current_connections: count,
-  started: z.exactOptional(z.string()),
-  filters: z.exactOptional(settings.filters),
-  servers: settings.servers,
-  ...optionalSettings,
-}) satisfies z.core.$ZodType<ServiceRepresentation>;
-
-const documentShape = z.strictObject({
-  name: shape.name,
-  router: shape.text(255),
-  state: z.exactOptional(state),
-  started: z.exactOptional(shape.instant),
-  total_connections: z.exactOptional(count),
-  current_connections: z.exactOptional(z.unknown()),
-  listeners: z.exactOptional(z.array(listenerShape)),
-  ...settings,
-  servers: z.exactOptional(settings.servers),
-  router_options: z.exactOptional(settings.router_options),
-  filters: z.exactOptional(settings.filters),
+const fields = defineFields<{
+  settings: ServiceSettings;
+  representation: ServiceRepresentation;
+  document: ServiceDocument;
+}>()({
+  name: { shape: shape.name },
+  router: { shape: shape.text(255) },
+  router_options: { shape: shape.options, setting: true, default: {} },
+  state: { shape: lifecycleState, default: 'started' },
+  // A document may raise the total: the session table keeps it.
+  total_connections: { shape: count, derived: true, accepts: count },
+  current_connections: { shape: count, derived: true },
+  started: { shape: shape.instant, time: 'iso8601', optional: true },
+  filters: { shape: shape.links, setting: true, links: 'filters', default: [], hiddenWhenEmpty: true },
+  servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
+  user: { shape: shape.text(255), setting: true, optional: true },
+  password: { shape: shape.text(8192), setting: true, optional: true, secret: 'passwordSealed' },
+  root_user: { shape: z.boolean(), setting: true, optional: true },
+  version_string: { shape: shape.text(255), setting: true, optional: true },
+  weightby: { shape: shape.text(255), setting: true, optional: true },
+  connection_timeout: { shape: shape.unlimited, setting: true, optional: true },
+  max_connection: { shape: shape.unlimited, setting: true, optional: true },
+  strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
+  listeners: { shape: z.array(listenerShape), shown: false, default: [] },
 });
 
-/** How services stand in a gateway document. @internal */
-export const serviceDocument: DocumentPart<Service, z.infer<typeof documentShape>> = {
-  shape: documentShape,
-  links: { servers: 'servers', filters: 'filters' },
-  load({
-    name,
-    router,
-    state = 'started',
-    started,
-    total_connections,
-    current_connections,
-    listeners = [],
-    ...rest
-  }) {
-    const settings = { servers: [], router_options: {}, filters: [], ...rest };
-    const at = started === undefined ? {} : { started: parseInstant(started) ?? 0 };
-    return { name, key: nameKey(name), version: initialVersion, router, state, ...at, listeners, settings };
-  },
-  save({ name, router, state, started, listeners, settings }) {
-    const at = started === undefined ? {} : { started: formatInstant(started) };
-    return { name, router, state, ...at, listeners, ...settings };
-  },
-};
-
-/** The representation of a service. */
-function toServiceRepresentation(
-  snapshot: Snapshot,
-  service: Service,
-  times: TimeFormat,
-): ServiceRepresentation {
-  const { servers, router_options, filters, passwordSealed, ...rest } = service.settings;
-  return {
-    name: service.name,
-    router: service.router,
-    router_options,
-    state: service.state,
-    total_connections: snapshot.sessions.totalOfService(service.key),
-    current_connections: snapshot.sessions.countOfService(service.key),
-    ...(service.started === undefined ? {} : { started: times.iso8601(service.started) }),
-    ...(filters.length === 0 ? {} : { filters }),
-    servers,
-    ...rest,
-  };
-}
-
-function becomes(state: ServiceState): EventRow<Snapshot, OfService>['evolve'] {
-  return (snapshot, { service }, change) =>
-    revise(snapshot, 'services', service, change, (draft) => {
-      draft.state = state;
-    });
-}
-
-/** @internal */
-export const serviceEvents: EventTable<Snapshot, ServiceEvent> = {
-  'service.started': {
-    origin: 'command',
-    effect: 'service.start',
-    revert: (snapshot, { service }, context) => stopService(snapshot, service, context),
-    evolve: (snapshot, { service, at }, change) =>
-      revise(snapshot, 'services', service, change, (draft) => {
-        draft.state = 'started';
-        draft.started = at;
-      }),
-  },
-  'service.stopped': {
-    origin: 'command',
-    effect: 'service.stop',
-    revert: (snapshot, { service }, context) => startService(snapshot, service, context),
-    evolve: becomes('stopped'),
-  },
-  'service.failed': { origin: 'report', evolve: becomes('failed') },
-  'service.updated': {
-    origin: 'command',
-    effect: 'service.update',
-    revert: (...given) => revertUpdate(patchable, ...given),
-    evolve(snapshot, event, change) {
-      const next = replaceSettings(snapshot, 'services', event.service, change, (settings) =>
-        mergeUpdate(settings, event),
-      );
-      return touchFilters(next, event, change);
+function represent({ sessions }: Snapshot, service: Service, { times }: Rendering): object {
+  return representFields(fields, {
+    rest: service,
+    settings: service.settings,
+    derived: {
+      total_connections: sessions.totalOfService(service.key),
+      current_connections: sessions.countOfService(service.key),
     },
-  },
-};
+    times,
+  });
+}
+
+const machine = lifecycleOf('service', (draft, at) => {
+  draft.started = at;
+});
+const settings = settingsOf('services', fields, { represent, after: touchFilters });
 
 /** A filter shows the services that use it, so it changes with their lists. */
 function touchFilters(
@@ -275,47 +201,6 @@ function touchFilters(
   ];
   return changed.reduce((next, link) => touch(next, 'filters', link, change), snapshot);
 }
-
-/** @internal */
-export const serviceReports: ReportTable<Snapshot, ServiceReport, ServiceEvent> = {
-  'service.failed': {
-    shape: z.strictObject({ type: z.literal('service.failed'), service: shape.text(255) }),
-    event(snapshot, { type, service }, at) {
-      const found = snapshot.services.find(service);
-      if (found === undefined) return { contradiction: 'names a service that does not exist' };
-      if (found.state === 'failed') return undefined;
-      return { type, at, resource: linkOf('services', found), service: found.key };
-    },
-  },
-};
-
-/** @internal */
-export const serviceEffects: EffectTable<ServiceEffect> = {
-  'service.start': (effect) => ({ ...effect, type: 'service.stop' }),
-  'service.stop': (effect) => ({ ...effect, type: 'service.start' }),
-  'service.update': invertUpdate,
-};
-
-const machine: Startable<'services', ServiceState, 'start' | 'stop', ServiceEvent, ServiceEffect> = {
-  collection: 'services',
-  lifecycle: serviceLifecycle,
-  events: serviceEvents,
-  state: (service) => service.state,
-  consequence: (command, head, service) => ({
-    event: { type: command === 'start' ? 'service.started' : 'service.stopped', ...head, service },
-    effect: { type: `service.${command}`, resource: head.resource, service },
-  }),
-};
-
-const patchable: Patchable<'services', ServiceSettings, ServiceEvent, ServiceEffect> = {
-  collection: 'services',
-  events: serviceEvents,
-  event: 'service.updated',
-  effect: 'service.update',
-  view: servicePatchView,
-  settings: (service) => service.settings,
-  shown: toServiceRepresentation,
-};
 
 /**
  * Starts a service: its listeners open. Unchanged when it is started; a failed one is started again.
@@ -335,7 +220,7 @@ const patchable: Patchable<'services', ServiceSettings, ServiceEvent, ServiceEff
  *
  * @public
  */
-export function startService(snapshot: Snapshot, name: string, context: Context): ServiceDecision {
+export function startService(snapshot: Snapshot, name: string, context: Context): Decision {
   return decideLifecycle(machine, 'start', snapshot, name, context);
 }
 
@@ -357,7 +242,7 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
  *
  * @public
  */
-export function stopService(snapshot: Snapshot, name: string, context: Context): ServiceDecision {
+export function stopService(snapshot: Snapshot, name: string, context: Context): Decision {
   return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
 
@@ -388,23 +273,20 @@ export function patchService(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): ServiceDecision {
-  return patchAsGiven(patchable, snapshot, name, operations, context);
+): Decision {
+  return decidePatch(settings, snapshot, name, operations, context);
 }
 
-const readable: Readable<'services'> = {
-  collection: 'services',
-  shape: representationShape,
-  represent: (snapshot, service, { times }) => toServiceRepresentation(snapshot, service, times),
-  // The counters live in the session table, so that opening a session copies no service.
-  version: (snapshot, { key, version }) =>
-    latest(version, { command: 0, live: snapshot.sessions.liveOfService(key) }),
-};
-
 /** @internal */
-export const serviceRoutes: readonly RouteOf<Snapshot, ServiceEvent, ServiceEffect, Rendering>[] = [
-  ...readRoutes(readable),
-  listenerRoute,
-  patchRoute(patchable, { path: '/services/:name', aliases: [] }),
-  ...lifecycleRoutes('services', { start: startService, stop: stopService }),
-];
+export const serviceKind: Kind<ServiceEvent, ServiceEffect, ServiceReport> = {
+  fields: { service: fields, listener: listenerFields },
+  events: { ...machine.events, ...settings.events },
+  effects: { ...lifecycleEffects('service'), ...settings.effects },
+  reports: lifecycleReports('service'),
+  routes: [
+    ...readRoutes({ collection: 'services', shape: fields.representation, represent }),
+    listenerRoute,
+    patchRoute(settings, { path: '/services/:name', aliases: [] }),
+    ...lifecycleRoutes(machine),
+  ],
+};

@@ -11,31 +11,24 @@ import {
   refused,
   unchanged,
   type Context,
-  type DecisionOf,
   type EffectOf,
-  type EffectTable,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
-import { inBatches } from './shared/teardown.ts';
+import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
-import { ok } from '../problem.ts';
-import type { RouteOf } from '../http/route.ts';
 import * as shape from '../core/shape.ts';
+import { ok } from '../problem.ts';
+import type { Session } from '../snapshot/session-table.ts';
+import { linkOf, linkOfKey, shownVersion, withSessions, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import type { Service } from './service.ts';
+import type { Kind } from './shared/kind.ts';
+import { finder, findSession, lookUp, lookUpSession } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listRoute } from './shared/route.ts';
-import type { Session } from '../snapshot/session-table.ts';
-import {
-  linkOf,
-  linkOfKey,
-  lookUp,
-  lookUpSession,
-  lookUpSessionAt,
-  parseSessionId,
-  withSessions,
-  type Snapshot,
-} from '../snapshot/snapshot.ts';
+import { inBatches } from './shared/teardown.ts';
 
 /**
  * A session as clients see it.
@@ -90,7 +83,7 @@ export interface SessionFacts extends SessionIdentity {
 /**
  * What the host reports of sessions.
  *
- * @public
+ * @internal
  */
 export type SessionReport =
   | ({ readonly type: 'session.opened' } & SessionFacts)
@@ -109,7 +102,7 @@ export type SessionReport =
  * What can happen to sessions. `sessions.closed` comes from a command, at most 1,000 sessions at a time; the others
  * are reported by the host.
  *
- * @public
+ * @internal
  */
 export type SessionEvent =
   | (EventOf<'session.opened'> & SessionFacts)
@@ -121,33 +114,27 @@ export type SessionEvent =
  * What the host is asked to do with sessions: close client connections and all that belongs to them. A session that
  * is gone, or whose id is used again with another connect time, counts as closed.
  *
- * @public
+ * @internal
  */
 export type SessionEffect = EffectOf<'sessions.close'> & {
   /** At most 1,000 sessions. */
   readonly sessions: readonly SessionIdentity[];
 };
 
-/**
- * The answer of a transition of sessions.
- *
- * @public
- */
-export type SessionDecision = DecisionOf<Snapshot, SessionEvent, SessionEffect>;
-
-const id = z.int().check(z.minimum(0));
-const representationShape = z.strictObject({
-  id,
-  state: z.string(),
-  user: z.string(),
-  address: z.string(),
-  service: z.string(),
-  connected: z.string(),
-  idle: z.number(),
-}) satisfies z.core.$ZodType<SessionRepresentation>;
 const line = shape.text(4096);
 
-function toRepresentation(
+/** The chapter "Session", and what a document adds. The service is stored as its key and shown as its link. */
+const fields = defineFields<{ representation: SessionRepresentation }>()({
+  id: { shape: shape.id },
+  state: { shape: line },
+  user: { shape: line },
+  address: { shape: line },
+  service: { shape: line },
+  connected: { shape: shape.instant, time: 'asctime' },
+  idle: { shape: z.number(), default: 0 },
+});
+
+function represent(
   snapshot: Snapshot,
   session: Session,
   { times, telemetry }: Rendering,
@@ -163,8 +150,7 @@ function toRepresentation(
   };
 }
 
-/** @internal */
-export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
+const events: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
     origin: 'report',
     evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
@@ -198,15 +184,11 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
   },
 };
 
-/** @internal */
-export const sessionEffects: EffectTable<SessionEffect> = { 'sessions.close': 'irreversible' };
-
-/** @internal */
-export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
+const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
   'session.opened': {
     shape: z.strictObject({
       type: z.literal('session.opened'),
-      id,
+      id: shape.id,
       state: line,
       user: line,
       address: line,
@@ -224,7 +206,7 @@ export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> 
   'session.updated': {
     shape: z.strictObject({
       type: z.literal('session.updated'),
-      id,
+      id: shape.id,
       state: z.exactOptional(line),
       user: z.exactOptional(line),
     }),
@@ -236,7 +218,7 @@ export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> 
     },
   },
   'session.closed': {
-    shape: z.strictObject({ type: z.literal('session.closed'), id, connected: shape.milliseconds }),
+    shape: z.strictObject({ type: z.literal('session.closed'), id: shape.id, connected: shape.milliseconds }),
     event: (_snapshot, { type, id, connected }, at) => ({
       type,
       at,
@@ -264,10 +246,14 @@ export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> 
  *
  * @public
  */
-export function closeSession(snapshot: Snapshot, id: number, context: Context): SessionDecision {
+export function closeSession(snapshot: Snapshot, id: number, context: Context): Decision {
   const found = lookUpSession(snapshot, id);
   if (!found.ok) return refused(snapshot, found.problem);
-  return close(snapshot, linkTo('sessions', id), [found.value], context);
+  return decideSession(snapshot, found.value, context);
+}
+
+function decideSession(snapshot: Snapshot, session: Session, context: Context): Decision {
+  return close(snapshot, linkTo('sessions', session.id), [session], context);
 }
 
 /**
@@ -289,11 +275,15 @@ export function closeSession(snapshot: Snapshot, id: number, context: Context): 
  *
  * @public
  */
-export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): SessionDecision {
+export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): Decision {
   const found = lookUp(snapshot, 'services', service);
   if (!found.ok) return refused(snapshot, found.problem);
-  const sessions = snapshot.sessions.identitiesOfService(found.value.key, 0, Infinity);
-  return close(snapshot, linkOf('services', found.value), sessions, context);
+  return decideServiceSessions(snapshot, found.value, context);
+}
+
+function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): Decision {
+  const sessions = snapshot.sessions.identitiesOfService(service.key, 0, Infinity);
+  return close(snapshot, linkOf('services', service), sessions, context);
 }
 
 function close(
@@ -301,82 +291,73 @@ function close(
   resource: string,
   sessions: readonly SessionIdentity[],
   context: Context,
-): SessionDecision {
+): Decision {
   if (sessions.length === 0) return unchanged(snapshot, [resource]);
   const batches = inBatches(sessions.map(({ id, connected }) => ({ id, connected })));
   const head = eventHead(resource, context);
-  return accepted(sessionEvents, snapshot, [resource], {
+  return accepted(events, snapshot, [resource], {
     events: batches.map((batch) => ({ type: 'sessions.closed', ...head, sessions: batch })),
     effects: batches.map((batch) => ({ type: 'sessions.close', resource, sessions: batch })),
   });
 }
 
 /** @internal */
-export const sessionRoutes: readonly RouteOf<Snapshot, SessionEvent, SessionEffect, Rendering>[] = [
-  listRoute(
-    {
+export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
+  fields: { session: fields },
+  events,
+  effects: { 'sessions.close': 'irreversible' },
+  reports,
+  routes: [
+    listRoute<Service>({
       id: 'services.sessions',
       path: '/services/:name/sessions',
       query: ['range'],
       summary: 'Lists the links of the sessions on a service.',
       shape: z.string(),
-    },
-    (snapshot, name) => {
-      const found = lookUp(snapshot, 'services', name);
-      if (!found.ok) return found;
-      const { sessions } = snapshot;
-      const links = (offset: number, length: number): readonly string[] =>
-        sessions.idsOfService(found.value.key, offset, length).map((id) => linkTo('sessions', id));
-      return ok(listing(sessions.countOfService(found.value.key), links));
-    },
-  ),
-  commandRoute(
-    {
+      find: finder('services'),
+      list: ({ sessions }, { key }) =>
+        listing(sessions.countOfService(key), (offset, length) =>
+          sessions.idsOfService(key, offset, length).map((id) => linkTo('sessions', id)),
+        ),
+    }),
+    commandRoute({
       id: 'services.closeSessions',
       method: 'DELETE',
       path: '/services/:name/sessions',
-      aliases: [],
-      about: '/services/:name',
       summary: 'Closes all sessions on a service with their backend connections.',
-    },
-    closeServiceSessions,
-  ),
-  itemRoute(
-    { id: 'sessions.get', path: '/sessions/:id', summary: 'Gives one session.', shape: representationShape },
-    (snapshot, id, rendering) => {
-      const found = lookUpSessionAt(snapshot, id);
-      return found.ok ? ok(toRepresentation(snapshot, found.value, rendering)) : found;
-    },
-  ),
-  listRoute(
-    {
+      find: finder('services'),
+      version: (snapshot, service) => shownVersion(snapshot, 'services', service),
+      link: (service) => linkOf('services', service),
+      decide: decideServiceSessions,
+    }),
+    itemRoute({
+      id: 'sessions.get',
+      path: '/sessions/:id',
+      summary: 'Gives one session.',
+      shape: fields.representation,
+      find: findSession,
+      read: represent,
+    }),
+    listRoute({
       id: 'sessions.list',
       path: '/sessions',
       query: ['fields', 'range'],
       summary: 'Lists the sessions.',
-      shape: representationShape,
-    },
-    (snapshot, _subject, rendering) =>
-      ok(
-        listing(snapshot.sessions.size, (offset, length) =>
-          snapshot.sessions
-            .range(offset, length)
-            .map((session) => toRepresentation(snapshot, session, rendering)),
+      shape: fields.representation,
+      find: ({ sessions }) => ok(sessions),
+      list: (snapshot, sessions, rendering) =>
+        listing(sessions.size, (offset, length) =>
+          sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
         ),
-      ),
-  ),
-  {
-    kind: 'command',
-    id: 'sessions.close',
-    method: 'DELETE',
-    path: '/sessions/:id',
-    aliases: [],
-    query: ['dry_run'],
-    about: '/sessions/:id',
-    summary: 'Closes a session: its client connection and all its backend connections.',
-    command(text) {
-      const id = parseSessionId(text);
-      return id.ok ? ok((snapshot, context) => closeSession(snapshot, id.value, context)) : id;
-    },
-  },
-];
+    }),
+    commandRoute({
+      id: 'sessions.close',
+      method: 'DELETE',
+      path: '/sessions/:id',
+      summary: 'Closes a session: its client connection and all its backend connections.',
+      find: findSession,
+      link: ({ id }) => linkTo('sessions', id),
+      decide: decideSession,
+    }),
+  ],
+};

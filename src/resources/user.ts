@@ -12,22 +12,23 @@ import {
   eventHead,
   refused,
   type Context,
-  type DecisionOf,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
-import type { DocumentPart } from '../core/field.ts';
+import { defineFields, representFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import { copyJson } from '../json/copy.ts';
 import { type Json, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
-import { fail, ok, problem, problemOf, type Fault } from '../problem.ts';
-import type { CommandRoute, RouteOf } from '../http/route.ts';
+import { fail, ok, problem, problemOf, type Fault, type Result } from '../problem.ts';
+import type { PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { collectionRoute, commandRoute } from './shared/route.ts';
-import { linkOf, lookUp, put, type Snapshot } from '../snapshot/snapshot.ts';
+import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } from './shared/route.ts';
+import { linkOf, put, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Decision } from './index.ts';
+import type { About, Kind } from './shared/kind.ts';
+import { lookUp } from './shared/look-up.ts';
 
 /**
  * An admin user as the snapshot keeps it.
@@ -61,29 +62,8 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/**
- * What every event about a user has.
- *
- * @public
- */
-export interface OfUser {
-  /** Key of the user; see {@link nameKey}. */
-  readonly user: string;
-}
-
-/**
- * What can happen to admin users.
- *
- * @public
- */
-export type UserEvent = OfUser & ((EventOf<'user.created'> & NewUser) | EventOf<'user.deleted'>);
-
-/**
- * The answer of a transition of users. It asks nothing of the host.
- *
- * @public
- */
-export type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
+/** What can happen to admin users. @internal */
+export type UserEvent = About<'user'> & ((EventOf<'user.created'> & NewUser) | EventOf<'user.deleted'>);
 
 const userNamePattern = /^[A-Za-z0-9]{1,64}$/;
 const userName = z.string().check(
@@ -91,23 +71,15 @@ const userName = z.string().check(
     error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)',
   }),
 );
-const representationShape = z.strictObject({ name: userName }) satisfies z.core.$ZodType<UserRepresentation>;
-const bodyShape = z.strictObject({ name: userName, password: z.string() });
-const documentShape = z.strictObject({
-  name: userName,
-  passwordHash: shape.text(4096).check(z.minLength(1)),
+
+const fields = defineFields<{ representation: UserRepresentation; document: NewUser }>()({
+  name: { shape: userName },
+  password: { shape: shape.text(4096).check(z.minLength(1)), secret: 'passwordHash' },
 });
+const newUserShape = fields.document as z.core.$ZodType as z.core.$ZodType<NewUser>;
+const bodyShape = z.strictObject({ name: userName, password: z.string() });
 
-/** How admin users stand in a gateway document. @internal */
-export const userDocument: DocumentPart<User, NewUser> = {
-  shape: documentShape,
-  links: {},
-  load: ({ name, passwordHash }) => ({ name, key: nameKey(name), version: initialVersion, passwordHash }),
-  save: ({ name, passwordHash }) => ({ name, passwordHash }),
-};
-
-/** @internal */
-export const userEvents: EventTable<Snapshot, UserEvent> = {
+const events: EventTable<Snapshot, UserEvent> = {
   'user.created': {
     origin: 'command',
     revert: revertCreation,
@@ -152,10 +124,10 @@ const resource = '/users';
  *
  * @public
  */
-export function createUser(snapshot: Snapshot, user: NewUser, context: Context): UserDecision {
+export function createUser(snapshot: Snapshot, user: NewUser, context: Context): Decision {
   const json = copyJson(user, { depth: 1 });
   if (!json.ok) return refused(snapshot, json.problem, [resource]);
-  const parsed = shape.parseShape(documentShape, json.value);
+  const parsed = shape.parseShape(newUserShape, json.value);
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
   const { name, passwordHash } = parsed.value;
   if (snapshot.users.find(name) !== undefined) {
@@ -163,7 +135,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
       'There is a user of this name, in this or another case. Delete it first, or choose another name.';
     return refused(snapshot, problem('user-exists', detail), [resource]);
   }
-  return accepted(userEvents, snapshot, [resource], {
+  return accepted(events, snapshot, [resource], {
     events: [
       {
         type: 'user.created',
@@ -196,18 +168,24 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  *
  * @public
  */
-export function deleteUser(snapshot: Snapshot, name: string, context: Context): UserDecision {
-  // Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, is that of no user.
-  const found = lookUp(snapshot, 'users', userNamePattern.test(name) ? name : '');
+export function deleteUser(snapshot: Snapshot, name: string, context: Context): Decision {
+  const found = findUser(snapshot, { name });
   if (!found.ok) return refused(snapshot, found.problem, [resource]);
+  return decideDeletion(snapshot, found.value, context);
+}
+
+/** Finds a user by name. Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, names no user. */
+function findUser(snapshot: Snapshot, { name = '' }: PathParameters): Result<User> {
+  return lookUp(snapshot, 'users', userNamePattern.test(name) ? name : '');
+}
+
+function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decision {
   if (context.authentication === 'required' && snapshot.users.size === 1) {
     const detail = 'This is the last user: without it nobody could log in. Create another one first.';
     return refused(snapshot, problem('last-user', detail), [resource]);
   }
-  return accepted(userEvents, snapshot, [resource], {
-    events: [
-      { type: 'user.deleted', ...eventHead(linkOf('users', found.value), context), user: found.value.key },
-    ],
+  return accepted(events, snapshot, [resource], {
+    events: [{ type: 'user.deleted', ...eventHead(linkOf('users', user), context), user: user.key }],
     effects: [],
   });
 }
@@ -215,9 +193,9 @@ export function deleteUser(snapshot: Snapshot, name: string, context: Context): 
 /** Deletes the user who was created, and nobody else: who has been given the name since has another hash. */
 function revertCreation(
   snapshot: Snapshot,
-  { user, passwordHash }: OfUser & NewUser,
+  { user, passwordHash }: About<'user'> & NewUser,
   context: Context,
-): UserDecision {
+): Decision {
   const found = snapshot.users.find(user);
   if (found === undefined || found.passwordHash === passwordHash) return deleteUser(snapshot, user, context);
   const detail =
@@ -227,17 +205,21 @@ function revertCreation(
 }
 
 /** Hashes the password before anything else sees it. */
-const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
+const create: BoundRoute = {
   kind: 'command',
   id: 'users.create',
   method: 'PUT',
   path: '/users',
   aliases: [],
   query: ['dry_run'],
-  about: '/users',
+  fields: [],
+  mediaTypes: ['application/json'],
   summary: 'Creates an admin user.',
-  body: { mediaTypes: ['application/json'], shape: bodyShape },
-  async command(_subject, body, secrets) {
+  bodyShape,
+  find: () => ok('users'),
+  version: (snapshot) => collectionVersion(snapshot, 'users'),
+  link: () => resource,
+  async command(_parameters, body, secrets) {
     const parsed = shape.parseShape(bodyShape, body);
     const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
     if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
@@ -245,7 +227,9 @@ const create: CommandRoute<Snapshot, UserEvent, never, Rendering> = {
     const passwordHash = await secrets.hash(password.normalize('NFC'));
     if (passwordHash === undefined)
       return fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.');
-    return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
+    return ok({
+      decide: (snapshot, _users, context) => createUser(snapshot, { name, passwordHash }, context),
+    });
   },
 };
 
@@ -258,23 +242,28 @@ function faultsOfPassword(body: Json, secrets: SecretPorts): readonly Fault[] {
 }
 
 /** @internal */
-export const userRoutes: readonly RouteOf<Snapshot, UserEvent, never, Rendering>[] = [
-  collectionRoute({
-    collection: 'users',
-    shape: representationShape,
-    represent: (_snapshot, { name }): UserRepresentation => ({ name }),
-    version: (_snapshot, { version }) => version,
-  }),
-  create,
-  commandRoute(
-    {
+export const userKind: Kind<UserEvent, never, never> = {
+  fields: { user: fields },
+  events,
+  effects: {},
+  reports: {},
+  routes: [
+    collectionRoute({
+      collection: 'users',
+      shape: fields.representation,
+      represent: (_snapshot, user, { times }) => representFields(fields, { rest: user, times }),
+    }),
+    create,
+    commandRoute({
       id: 'users.delete',
       method: 'DELETE',
       path: '/users/:name',
-      aliases: [],
-      about: '/users',
       summary: 'Deletes an admin user.',
-    },
-    deleteUser,
-  ),
-];
+      find: findUser,
+      version: (snapshot) => collectionVersion(snapshot, 'users'),
+      versionWhenGone: (snapshot) => collectionVersion(snapshot, 'users'),
+      link: () => resource,
+      decide: decideDeletion,
+    }),
+  ],
+};

@@ -10,7 +10,7 @@ import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
 import type { Clock, ConfigurationStore } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { applyReports, routes, type Transition } from '../resources/index.ts';
+import { applyReports, boundRoutes, type Transition } from '../resources/index.ts';
 import type { Rendering } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions } from './admin.ts';
@@ -173,7 +173,7 @@ function contextOf(context: Context, actor: string | undefined): Context {
   return actor === undefined ? context : { ...context, actor };
 }
 
-const reads = createRouter(routes.filter((route) => route.kind !== 'command'));
+const reads = createRouter(boundRoutes.filter((route) => route.kind !== 'command'));
 
 function commandOf(
   transition: Transition,
@@ -186,10 +186,14 @@ function commandOf(
   const match = reads.match('GET', ifMatch.link);
   if (match.found !== 'route')
     throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
-  const { route, subject } = match;
+  const { route, parameters } = match;
   return {
     ...command,
-    condition: (snapshot) =>
-      tags.ok ? preconditionFailure(snapshot, route.version?.(snapshot, subject), tags.value) : tags.problem,
+    condition(snapshot) {
+      if (!tags.ok) return tags.problem;
+      const found = route.find(snapshot, parameters);
+      const version = found.ok ? route.version?.(snapshot, found.value) : undefined;
+      return preconditionFailure(snapshot, version, tags.value);
+    },
   };
 }

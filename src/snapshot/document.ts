@@ -6,23 +6,28 @@
 import * as z from 'zod/mini';
 
 import { Collection, type Entity } from '../core/collection.ts';
-import { isEpoch } from '../core/version.ts';
+import { initialVersion, isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
-import type { DocumentPart } from '../core/field.ts';
+import { saveFields, loadFields, linkFields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import { listFaults, type Fault } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
-import type { FilterParameter, FilterSettings } from '../resources/filter.ts';
+import type { FilterDocument } from '../resources/filter.ts';
 import type { InstanceRepresentation, Module, Task, Threads } from '../resources/gateway.ts';
-import { documentParts, loadWhole, saveWhole, wholeDocument } from '../resources/index.ts';
-import type { Listener } from '../resources/listener.ts';
+import {
+  collectionFields,
+  loadWhole,
+  saveWhole,
+  sessionDocument,
+  wholeDocument,
+} from '../resources/index.ts';
 import type { LogsRepresentation } from '../resources/log.ts';
-import type { MonitorRepresentation } from '../resources/monitor.ts';
-import type { ServerRepresentation } from '../resources/server.ts';
-import type { ServiceRepresentation } from '../resources/service.ts';
+import type { MonitorDocument } from '../resources/monitor.ts';
+import type { ServerDocument } from '../resources/server.ts';
+import type { ServiceDocument } from '../resources/service.ts';
 import type { NewUser } from '../resources/user.ts';
 import {
   loadSessions,
@@ -52,51 +57,17 @@ export interface GatewayDocument {
   /** The loaded modules. */
   readonly modules?: readonly Module[];
   /** The backend servers. A server without `status` is down. */
-  readonly servers?: readonly (Partial<ServerRepresentation> &
-    Pick<ServerRepresentation, 'name' | 'protocol' | 'address' | 'port'>)[];
+  readonly servers?: readonly ServerDocument[];
   /** The services with their listeners. A service without `state` is started. */
   readonly services?: readonly ServiceDocument[];
   /** The monitors. A monitor without `state` is started. */
-  readonly monitors?: readonly (Partial<MonitorRepresentation> &
-    Pick<MonitorRepresentation, 'name' | 'module'>)[];
+  readonly monitors?: readonly MonitorDocument[];
   /** The filters. The services that use one are derived. */
   readonly filters?: readonly FilterDocument[];
   /** The admin users with the hashes of their passwords. */
   readonly users?: readonly NewUser[];
   /** The sessions with their connections; times are ISO 8601 instants with an offset. */
   readonly sessions?: readonly SessionDocument[];
-}
-
-/**
- * A service in a gateway document.
- *
- * @public
- */
-export interface ServiceDocument extends Partial<Omit<ServiceRepresentation, 'name' | 'router'>> {
-  /** Name of the service. */
-  readonly name: string;
-  /** Name of the router module. */
-  readonly router: string;
-  /** Its listeners. */
-  readonly listeners?: readonly Listener[];
-  /** Password of the service user, sealed through the `secrets` port. */
-  readonly passwordSealed?: string;
-}
-
-/**
- * A filter in a gateway document.
- *
- * @public
- */
-export interface FilterDocument {
-  /** Name of the filter. */
-  readonly name: string;
-  /** Name of the filter module. */
-  readonly module: string;
-  /** The parameters by name, or a single one with its name. */
-  readonly parameters?: FilterSettings['parameters'] | (FilterParameter & { readonly name: string });
-  /** Ignored: derived from the services. */
-  readonly services?: unknown;
 }
 
 /**
@@ -178,7 +149,7 @@ function load(document: Json): Loading {
   const names = namesOf(members);
   const find: FindName = (collection, key) => names.of[collection as keyof Collections].get(key);
   const loadOf = <K extends keyof Collections>(member: K): Loaded<Collections[K]> =>
-    loadCollection(member, documentParts[member], members[member], find);
+    loadCollection(member, members[member], find);
   const [servers, services, monitors, filters, users] = [
     loadOf('servers'),
     loadOf('services'),
@@ -186,7 +157,7 @@ function load(document: Json): Loading {
     loadOf('filters'),
     loadOf('users'),
   ];
-  const sessions = readSessions(members.sessions, find);
+  const sessions = readSessions(sessionDocument, members.sessions, find);
   const faults = [
     ...(hasReservedKey(document) === undefined ? [] : reservedFaults(document)),
     ...(whole.ok ? [] : whole.faults),
@@ -196,7 +167,7 @@ function load(document: Json): Loading {
   return {
     faults,
     build(epoch) {
-      const gateway = deepFreeze(loadWhole(whole.ok ? whole.value : {}));
+      const gateway = deepFreeze(loadWhole((whole.ok ? whole.value : {}) as unknown as GatewayDocument));
       const collections = {
         servers: Collection.of(servers.entities),
         services: Collection.of(services.entities),
@@ -274,33 +245,43 @@ export interface Loaded<T> {
   readonly faults: readonly Fault[];
 }
 
-function loadCollection<T extends Entity>(
-  member: string,
-  part: DocumentPart<T, never>,
+function loadCollection<K extends keyof Collections>(
+  member: K,
   entries: readonly Json[],
   find: FindName,
-): Loaded<T> {
-  const entities: T[] = [];
+): Loaded<Collections[K]> {
+  const fields = collectionFields[member];
+  const links = linkFields(fields);
+  const entities: Collections[K][] = [];
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
-    const parsed = parseShape(part.shape as z.core.$ZodType<JsonObject>, entry, [member, position]);
-    const resolved = resolveEntry(part, isObject(entry) ? entry : {}, [member, position], find);
+    const parsed = parseShape(fields.document, entry, [member, position]);
+    const resolved = resolveEntry(links, isObject(entry) ? entry : {}, [member, position], find);
     for (const fault of [parsed.ok ? [] : parsed.faults, resolved.faults].flat()) faults.push(fault);
-    if (parsed.ok) entities.push(deepFreeze(part.load({ ...parsed.value, ...resolved.links } as never)));
+    if (parsed.ok) entities.push(loadEntity(member, { ...parsed.value, ...resolved.links }));
   }
   return { entities, faults };
 }
 
+/** Makes the thing of an entry that is valid and whose links are canonical. */
+function loadEntity<K extends keyof Collections>(member: K, entry: object): Collections[K] {
+  const { rest, settings } = loadFields(collectionFields[member], entry);
+  const entity = { ...rest, key: nameKey(String(rest['name'])), version: initialVersion };
+  // The table of a kind agrees with its interfaces, which the compiler has checked where it is declared.
+  const whole = member === 'users' ? entity : { ...entity, settings };
+  return deepFreeze(whole) as unknown as Collections[K];
+}
+
 /** Resolves the links of an entry as it was written, so that a fault elsewhere in the entry does not hide one here. */
 function resolveEntry(
-  part: { readonly links: Readonly<Record<string, string>> },
+  fields: Readonly<Record<string, string>>,
   entry: JsonObject,
   path: readonly (string | number)[],
   find: FindName,
 ): { readonly links: JsonObject; readonly faults: readonly Fault[] } {
   const links: Record<string, readonly string[]> = {};
   const faults: Fault[] = [];
-  for (const [field, collection] of Object.entries(part.links)) {
+  for (const [field, collection] of Object.entries(fields)) {
     const written = entry[field];
     if (!isTextList(written)) continue;
     const resolved = resolveLinks(written, collection, find, [...path, field]);
@@ -339,9 +320,8 @@ function reservedFaults(value: Json, path: readonly (string | number)[] = []): r
  */
 export function toDocument(snapshot: Snapshot): GatewayDocument {
   const save = (member: keyof Collections): readonly object[] =>
-    Array.from(
-      snapshot[member] as Iterable<Entity>,
-      documentParts[member].save as (entity: Entity) => object,
+    Array.from(snapshot[member] as Iterable<Entity & { readonly settings?: object }>, (entity) =>
+      saveFields(collectionFields[member], entity, entity.settings),
     );
   return {
     format: 1,

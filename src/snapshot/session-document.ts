@@ -1,7 +1,6 @@
 /**
  * Sessions in a gateway document: read into a session table, and written again.
  */
-import * as z from 'zod/mini';
 
 import { Collection } from '../core/collection.ts';
 import { type Json, isObject, type JsonObject } from '../json/value.ts';
@@ -67,50 +66,26 @@ export interface ConnectionDocument {
   readonly statistics?: ConnectionStatistics;
 }
 
-const id = z.int().check(z.minimum(0));
-const line = shape.text(4096);
+/** A session in a document whose shape is right. */
+type Entry = SessionDocument;
 
-const connectionShape = z.strictObject({
-  id: z.exactOptional(id),
-  state: line,
-  role: line,
-  server: line,
-  service: z.exactOptional(z.unknown()),
-  statistics: z.exactOptional(
-    z.strictObject({
-      reads: z.number(),
-      writes: z.number(),
-      buffered_writes: z.number(),
-      high_water_events: z.number(),
-      low_water_events: z.number(),
-    }),
-  ),
-});
-const sessionShape = z.strictObject({
-  id,
-  state: line,
-  user: line,
-  address: line,
-  service: line,
-  connected: shape.instant,
-  idle: z.exactOptional(z.number()),
-  connections: z.exactOptional(z.array(connectionShape)),
-});
-type Entry = z.infer<typeof sessionShape>;
-
-/** Reads the sessions of a document. @internal */
-export function readSessions(entries: readonly Json[], find: FindName): Loaded<Session> {
+/** Reads the sessions of a document; `entryShape` is that of one of them. @internal */
+export function readSessions(
+  entryShape: shape.ObjectShape,
+  entries: readonly Json[],
+  find: FindName,
+): Loaded<Session> {
   const entities: Session[] = [];
   const faults: Fault[] = [];
   const seen = new Set<Json>();
   for (const [position, entry] of entries.entries()) {
     const path = ['sessions', position];
-    const parsed = shape.parseShape(sessionShape, entry, path);
+    const parsed = shape.parseShape(entryShape, entry, path);
     const written = isObject(entry) ? entry : {};
     const wrong = [parsed.ok ? [] : parsed.faults, referenceFaults(written, path, find, seen)].flat();
     for (const fault of wrong) faults.push(fault);
     if (typeof written['id'] === 'number') seen.add(written['id']);
-    if (parsed.ok) entities.push(toSession(parsed.value));
+    if (parsed.ok) entities.push(toSession(parsed.value as unknown as Entry));
   }
   return { entities, faults };
 }

@@ -4,11 +4,10 @@
 import { Immer, type Draft } from 'immer';
 
 import type { Collection, Entity } from '../core/collection.ts';
-import { nextVersion } from '../core/version.ts';
+import { latest, nextVersion, type Version } from '../core/version.ts';
 import type { Change } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import { fail, ok, type ProblemCode, type Result } from '../problem.ts';
 import type { FindName } from '../core/reference.ts';
 import type { Filter } from '../resources/filter.ts';
 import type { Instance, Module, Task, Threads } from '../resources/gateway.ts';
@@ -17,7 +16,7 @@ import type { Monitor } from '../resources/monitor.ts';
 import type { Server } from '../resources/server.ts';
 import type { Service } from '../resources/service.ts';
 import type { User } from '../resources/user.ts';
-import type { Session, SessionTable } from './session-table.ts';
+import type { SessionTable } from './session-table.ts';
 
 /** An immer of our own: a host may have switched freezing off for its own purposes. */
 const { produce } = new Immer({ autoFreeze: true });
@@ -74,53 +73,8 @@ export const singular = {
   users: 'user',
 } as const satisfies Record<keyof Collections, string>;
 
-/**
- * Finds a thing by its name, compared as names are: white space as hyphens, without case.
- *
- * @returns the thing, or a 404 problem that says where to look
- * @internal
- */
-export function lookUp<K extends keyof Collections>(
-  snapshot: Snapshot,
-  collection: K,
-  name: string,
-): Result<Collections[K]> {
-  const entity = find(snapshot, collection, nameKey(name));
-  if (entity !== undefined) return ok(entity);
-  const kind = singular[collection];
-  return fail(
-    `${kind}-not-found` satisfies ProblemCode,
-    `There is no ${kind} of this name. GET /${collection} lists what there is.`,
-  );
-}
-
-/** Finds a session by its id, or gives a 404 problem. @internal */
-export function lookUpSession(snapshot: Snapshot, id: number): Result<Session> {
-  const session = snapshot.sessions.get(id);
-  if (session !== undefined) return ok(session);
-  return fail(
-    'session-not-found',
-    `There is no session ${String(id)}; it may have ended. GET /sessions lists what there is.`,
-  );
-}
-
-/** Finds a session by the id in a path. @internal */
-export function lookUpSessionAt(snapshot: Snapshot, text: string): Result<Session> {
-  const id = parseSessionId(text);
-  return id.ok ? lookUpSession(snapshot, id.value) : id;
-}
-
-/** Reads a session id: `0`, or digits that do not begin with it, up to 2^53 - 1. @internal */
-export function parseSessionId(text: string): Result<number> {
-  const id = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : NaN;
-  if (Number.isSafeInteger(id)) return ok(id);
-  return fail(
-    'session-id-invalid',
-    'A session id is a whole number without sign or leading zeros, up to 9007199254740991.',
-  );
-}
-
-function find<K extends keyof Collections>(
+/** Finds a thing by its key. @internal */
+export function find<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
   key: string,
@@ -135,6 +89,21 @@ export function nameFinder(snapshot: Snapshot): FindName {
     Object.hasOwn(singular, collection)
       ? find(snapshot, collection as keyof Collections, key)?.name
       : undefined;
+}
+
+/**
+ * When anything that the representation of a thing shows last changed. The counters of a service are in the session
+ * table, so that opening a session copies no service.
+ *
+ * @internal
+ */
+export function shownVersion(
+  snapshot: Snapshot,
+  collection: keyof Collections,
+  { key, version }: Entity,
+): Version {
+  if (collection !== 'services') return version;
+  return latest(version, { command: 0, live: snapshot.sessions.liveOfService(key) });
 }
 
 /** The canonical link of a named thing. @internal */

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   canTransition,
   defineLifecycle,
-  monitorLifecycle,
-  serviceLifecycle,
+  lifecycle as shared,
   nextState,
   type Lifecycle,
 } from 'gateway-admin-core';
@@ -12,14 +11,11 @@ import { thawedPlaces } from '../support/frozen.ts';
 
 type Startable = Lifecycle<'started' | 'stopped' | 'failed', 'start' | 'stop'>;
 
-const machines: readonly (readonly [string, Startable])[] = [
-  ['service', serviceLifecycle],
-  ['monitor', monitorLifecycle],
-];
+const machines: readonly (readonly [string, Startable])[] = [['services and monitors', shared]];
 const states = ['started', 'stopped', 'failed'] as const;
 const commands = ['start', 'stop'] as const;
 
-describe.each(machines)('the lifecycle of a %s', (_name, lifecycle) => {
+describe.each(machines)('the lifecycle of %s', (_name, lifecycle) => {
   it('has a row for each state and each command, and leads nowhere else', () => {
     expect(Object.keys(lifecycle).toSorted()).toEqual(states.toSorted());
     for (const row of Object.values(lifecycle)) {

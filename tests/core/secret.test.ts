@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
+import { redactSecrets } from 'gateway-admin-core';
 import type { Json } from '../../src/json/value.ts';
-import { isSealed, passwordFault, redactSecrets } from '../../src/core/secret.ts';
+import { isSealed, passwordFault } from '../../src/core/secret.ts';
 
 describe('redactSecrets', () => {
   it('leaves no hash and no sealed text wherever they stand, and everything else', () => {

@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { defaultLimits } from 'gateway-admin-core';
 
-import { connectionReports } from '../../src/resources/connection.ts';
-import { effectTable } from '../../src/resources/index.ts';
-import { monitorReports } from '../../src/resources/monitor.ts';
-import { serverReports } from '../../src/resources/server.ts';
-import { serviceReports } from '../../src/resources/service.ts';
-import { sessionReports } from '../../src/resources/session.ts';
+import { effectTable, reportTable } from '../../src/resources/index.ts';
 import { read } from '../support/project.ts';
 import { codesOf, tablesOf } from './table.ts';
 
@@ -40,13 +35,10 @@ describe('the table of effects', () => {
 
 describe('the table of reports', () => {
   it('has a row for each type, with its members', () => {
-    const table = Object.entries({
-      ...sessionReports,
-      ...connectionReports,
-      ...serverReports,
-      ...serviceReports,
-      ...monitorReports,
-    }).map(([type, { shape }]) => [type, ...Object.keys((shape as unknown as { shape: object }).shape)]);
+    const table = Object.entries(reportTable).map(([type, { shape }]) => [
+      type,
+      ...Object.keys((shape as unknown as { shape: object }).shape),
+    ]);
     const types = column('docs/ports.md', 'Report', 0);
     const members = column('docs/ports.md', 'Report', 1);
     const rows = types.map(([type = ''], at) => [type, 'type', ...(members[at] ?? [])]);

@@ -55,14 +55,15 @@ const rows: readonly Row[] = [
   },
   {
     from: 'resources/index.ts',
-    values: ['core/*', 'http/*', 'json/*', 'snapshot/*', 'resources/*', 'resources/shared/*'],
+    values: [...kindMay, 'resources/*'],
   },
   // A listener is a part of its service.
   {
     from: 'resources/service.ts',
-    values: [...kindMay, 'resources/listener.ts', 'resources/service-settings.ts'],
+    values: [...kindMay, 'resources/listener.ts'],
+    types: ['resources/*'],
   },
-  { from: 'resources/*', values: kindMay },
+  { from: 'resources/*', values: kindMay, types: ['resources/*'] },
   { from: 'resources/shared/*', values: kindMay, types: ['resources/*'] },
   {
     from: 'runtime/*',

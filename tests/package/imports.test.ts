@@ -43,7 +43,6 @@ describe('the import table', () => {
     ['snapshot/snapshot.ts', "import { type A } from '../resources/service.ts';"],
     ['snapshot/document.ts', "import { a } from '../resources/service.ts';"],
     ['resources/service.ts', "import { a } from './server.ts';"],
-    ['resources/service.ts', "import type { A } from './server.ts';"],
     ['resources/service.ts', "import type { A } from '../ports/port.ts';"],
     ['resources/service.ts', "export * from '../runtime/admin.ts';"],
     ['resources/service.ts', "const a = await import('node:fs');"],

@@ -4,7 +4,6 @@ import {
   createSnapshot,
   evolve,
   applyReports,
-  routes,
   toDocument,
   type AdminEvent,
   type Snapshot,
@@ -20,6 +19,7 @@ import {
   type Report,
 } from '../support/arbitrary-happening.ts';
 import { contentOf, expectDecision, expectNext, someTime } from '../support/expect-decision.ts';
+import { readAll } from '../support/reading.ts';
 
 const happenings = fc.array(fc.oneof<[fc.Arbitrary<Act>, fc.Arbitrary<Report>]>(acts, reports), {
   maxLength: 12,
@@ -49,14 +49,8 @@ function totals(snapshot: Snapshot): readonly number[] {
 
 /** What GET /services says of the connections, in declaration order. */
 function shownCounts(snapshot: Snapshot): readonly unknown[] {
-  const route = routes.find(({ id }) => id === 'services.list');
-  if (route?.kind !== 'list') throw new Error('There is no such list');
-  const times = { iso8601: String, rfc5322: String, asctime: String };
-  const list = route.list(snapshot, '', { times });
-  if (!list.ok) throw new Error(list.problem.detail);
-  return list.value
-    .slice(0, Infinity)
-    .map((each) => (each as Record<string, unknown>)['current_connections']);
+  const list = readAll(snapshot).find(({ route }) => route.id === 'services.list');
+  return (list?.shown ?? []).map((each) => (each as Record<string, unknown>)['current_connections']);
 }
 
 describe('whatever is commanded and reported, of whatever gateway', () => {

@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import {
   canTransition,
   createSnapshot,
-  monitorLifecycle,
   applyReports,
-  serviceLifecycle,
+  lifecycle,
   startMonitor,
   startService,
   nextState,
@@ -32,14 +31,12 @@ const past = { start: 'started', stop: 'stopped' } as const;
 const machines = [
   {
     kind: 'service',
-    lifecycle: serviceLifecycle,
     step: { start: named(startService), stop: named(stopService) },
     of: (snapshot: Snapshot) => snapshot.services.get('the-one'),
     fail: { type: 'service.failed', service: 'the one' },
   },
   {
     kind: 'monitor',
-    lifecycle: monitorLifecycle,
     step: { start: named(startMonitor), stop: named(stopMonitor) },
     of: (snapshot: Snapshot) => snapshot.monitors.get('the-one'),
     fail: { type: 'monitor.failed', monitor: 'the one' },
@@ -72,8 +69,8 @@ const rows = machines.flatMap((machine) =>
       ...machine,
       state,
       command,
-      next: nextState(machine.lifecycle, state, command),
-      can: canTransition(machine.lifecycle, state, command),
+      next: nextState(lifecycle, state, command),
+      can: canTransition(lifecycle, state, command),
     })),
   ),
 );

@@ -1,13 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { evolve, nameKey, type AdminEvent, type Snapshot } from 'gateway-admin-core';
 
-import {
-  lookUp,
-  lookUpSession,
-  lookUpSessionAt,
-  nameFinder,
-  parseSessionId,
-} from '../../src/snapshot/snapshot.ts';
+import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
+import { nameFinder } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
 const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
@@ -47,15 +42,19 @@ describe('lookUpSession', () => {
     const snapshot = sampleSnapshot();
     for (const id of [0, 9, 12])
       expect(lookUpSession(snapshot, id)).toMatchObject({ ok: true, value: { id } });
-    expect(lookUpSessionAt(snapshot, '9')).toMatchObject({ ok: true, value: { id: 9 } });
+    expect(findSession(snapshot, { id: '9' })).toMatchObject({ ok: true, value: { id: 9 } });
   });
 
   it('says that it may have ended', () => {
     expect(lookUpSession(sampleSnapshot(), 1)).toMatchObject({
       problem: { code: 'session-not-found', status: 404 },
     });
-    expect(lookUpSessionAt(sampleSnapshot(), '1')).toMatchObject({ problem: { code: 'session-not-found' } });
-    expect(lookUpSessionAt(sampleSnapshot(), 'x')).toMatchObject({ problem: { code: 'session-id-invalid' } });
+    expect(findSession(sampleSnapshot(), { id: '1' })).toMatchObject({
+      problem: { code: 'session-not-found' },
+    });
+    expect(findSession(sampleSnapshot(), { id: 'x' })).toMatchObject({
+      problem: { code: 'session-id-invalid' },
+    });
   });
 });
 

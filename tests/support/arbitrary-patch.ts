@@ -3,13 +3,11 @@
  */
 import * as fc from 'fast-check';
 import {
-  createTimeFormat,
   linkTo,
   patchFilter,
   patchMonitor,
   patchServer,
   patchService,
-  routes,
   type Context,
   type Decision,
   type Json,
@@ -20,6 +18,7 @@ import {
 import { sampleDocument, sampleSnapshot } from './document.ts';
 import { modelPatch, modelValueAt, placesIn } from './patch-model.ts';
 import { modelFields, type Kind, type Members, type ModelResource } from './patch-rules-model.ts';
+import { readAll } from './reading.ts';
 
 /** A resource of the sample gateway that can be patched. */
 export interface Subject {
@@ -76,13 +75,14 @@ function nameKeyOf(name: string): string {
 
 /** A resource of the sample as the model sees it. */
 export function modelOf(subject: Subject): ModelResource {
-  const route = routes.find(({ id }) => id === `${collections[subject.kind]}.get`);
-  if (route?.kind !== 'item') throw new Error('There is no such route');
-  const shown = route.read(sampleSnapshot(), subject.name, { times: createTimeFormat('UTC') });
-  if (!shown.ok) throw new Error(shown.problem.detail);
+  const snapshot = sampleSnapshot();
+  const shown = readAll(snapshot).find(
+    ({ route, subject: name }) =>
+      route.id === `${collections[subject.kind]}.get` && nameKeyOf(name) === nameKeyOf(subject.name),
+  )?.shown[0];
   return {
     kind: subject.kind,
-    shown: shown.value as Members,
+    shown: shown as Members,
     settings: settingsOf(subject, sampleSnapshot()),
     links,
   };

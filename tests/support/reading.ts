@@ -1,16 +1,14 @@
 /**
  * Reading everything there is: what each reading route gives for each thing of a snapshot.
  */
-import {
-  createTimeFormat,
-  routes,
-  type Json,
-  type Rendering,
-  type Route,
-  type Snapshot,
-} from 'gateway-admin-core';
+import { createTimeFormat, type Json, type Snapshot } from 'gateway-admin-core';
+import * as z from 'zod/mini';
 
-type ReadRoute = Exclude<Route, { readonly kind: 'command' }>;
+import { boundRoutes } from '../../src/resources/index.ts';
+import type { Rendering } from '../../src/resources/shared/rendering.ts';
+import type { BoundRoute } from '../../src/resources/shared/route.ts';
+
+type ReadRoute = Exclude<BoundRoute, { readonly kind: 'command' }>;
 
 /** What one reading route gives: the representation, or the elements of the list. */
 export interface Reading {
@@ -19,7 +17,7 @@ export interface Reading {
   readonly shown: readonly unknown[];
 }
 
-const readRoutes = routes.filter((route) => route.kind !== 'command');
+const readRoutes = boundRoutes.filter((route) => route.kind !== 'command');
 const rendering: Rendering = { times: createTimeFormat('UTC') };
 
 /** How many sessions are read one by one; the list has them all. */
@@ -33,19 +31,18 @@ export function readAll(snapshot: Snapshot): readonly Reading[] {
 }
 
 function read(route: ReadRoute, subject: string, snapshot: Snapshot): readonly unknown[] {
-  if (route.kind === 'list') {
-    const list = valueOf(route, route.list(snapshot, subject, rendering));
-    const elements = list.slice(0, list.total);
-    if (elements.length !== list.total)
-      throw new Error(`${route.id} ${subject} has another total than elements`);
-    return elements;
-  }
-  return [valueOf(route, route.read(snapshot, subject, rendering))];
+  const found = find(route, subject, snapshot);
+  if (!found.ok) throw new Error(`${route.id}: ${JSON.stringify(found.problem)}`);
+  if (route.kind === 'item') return [route.read(snapshot, found.value, rendering)];
+  const list = route.list(snapshot, found.value, rendering);
+  const elements = list.slice(0, list.total);
+  if (elements.length !== list.total)
+    throw new Error(`${route.id} ${subject} has another total than elements`);
+  return elements;
 }
 
-function valueOf<T>(route: Route, result: { ok: true; value: T } | { ok: false; problem: object }): T {
-  if (!result.ok) throw new Error(`${route.id}: ${JSON.stringify(result.problem)}`);
-  return result.value;
+function find(route: ReadRoute, subject: string, snapshot: Snapshot): ReturnType<ReadRoute['find']> {
+  return route.find(snapshot, { name: subject, id: subject });
 }
 
 /** What the variable segment of a path can stand for; one empty text where there is none. */
@@ -62,9 +59,8 @@ export function shapeBreaches(readings: readonly Reading[]): readonly string[] {
     shown.flatMap((each) => {
       const where = `${route.id} ${subject}`;
       const json = JSON.parse(JSON.stringify(each)) as Json;
-      const parsed = route.shape['~standard'].validate(json);
-      if (parsed instanceof Promise) return [`${where}: is checked later`];
-      if (parsed.issues !== undefined) return [`${where}: ${JSON.stringify(parsed.issues)}`];
+      const parsed = z.safeParse(route.shape, json);
+      if (!parsed.success) return [`${where}: ${JSON.stringify(parsed.error.issues)}`];
       const strangers = Object.keys(typeof each === 'object' ? (each ?? {}) : {}).filter(
         (name) => !route.fields.includes(name),
       );
@@ -111,5 +107,5 @@ export function resolves(link: string, collection: string, snapshot: Snapshot): 
   const route = readRoutes.find(({ kind, path }) => kind === 'item' && path.startsWith(`/${collection}/:`));
   const [, first, name = '', more] = link.split('/');
   if (route?.kind !== 'item' || first !== collection || more !== undefined) return false;
-  return route.read(snapshot, decodeURIComponent(name), rendering).ok;
+  return find(route, decodeURIComponent(name), snapshot).ok;
 }

@@ -1,19 +1,13 @@
 /**
  * The interface without anything that runs: requests answered by the functions in the table of routes alone.
  */
-import {
-  createTimeFormat,
-  problemTable,
-  routes,
-  type Json,
-  type Problem,
-  type SecretPorts,
-  type Rendering,
-  type Result,
-  type Route,
-  type Snapshot,
-} from 'gateway-admin-core';
+import { createTimeFormat, problemTable, type Json, type Problem, type Snapshot } from 'gateway-admin-core';
 
+import type { SecretPorts } from '../../src/core/secret.ts';
+import type { PathParameters } from '../../src/http/route.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import type { Rendering } from '../../src/resources/shared/rendering.ts';
+import type { BoundRoute } from '../../src/resources/shared/route.ts';
 import { sampleZone } from './document.ts';
 import { expectDecision } from './expect-decision.ts';
 import type { Answer, Transport } from './transport.ts';
@@ -33,43 +27,54 @@ export function openRoutes(start: Snapshot): Transport {
       const [path = '', query = ''] = target.split('?');
       const found = find(method, path);
       if (found === undefined) return answerOf(404);
-      const { route, subject } = found;
-      if (route.kind === 'item') return shown(route.read(snapshot, subject, rendering));
+      const { route, parameters } = found;
+      const subject = route.find(snapshot, parameters);
+      if (!subject.ok) return refused(subject.problem);
+      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, rendering));
       if (route.kind === 'list') {
-        const list = route.list(snapshot, subject, rendering);
+        const list = route.list(snapshot, subject.value, rendering);
         const [first = 0, last = Infinity] = query
           .replace('range=', '')
           .split('-')
           .filter(Boolean)
           .map(Number);
-        return list.ok ? answerOf(200, list.value.slice(first, last + 1 - first)) : refused(list.problem);
+        return answerOf(200, list.slice(first, last + 1 - first));
       }
-      const transition = await route.command(subject, JSON.parse(body) as Json, secrets);
-      if (!transition.ok) return refused(transition.problem);
-      const decision = expectDecision(transition.value, snapshot, {
+      const change = await route.command(parameters, JSON.parse(body) as Json, secrets);
+      if (!change.ok) return refused(change.problem);
+      const { decide } = change.value;
+      const decision = expectDecision((state, context) => decide(state, subject.value, context), snapshot, {
         now: Date.parse('2016-09-10T00:00:00Z'),
       });
       if (decision.outcome === 'refused') return refused(decision.problem);
       snapshot = decision.next;
-      return route.answer === undefined ? answerOf(204) : shown(route.answer(snapshot, subject, rendering));
+      if (route.answer === undefined) return answerOf(204);
+      const after = route.find(snapshot, parameters);
+      return after.ok
+        ? answerOf(200, route.answer(snapshot, after.value, rendering))
+        : refused(after.problem);
     },
     close: () => Promise.resolve(),
   };
 }
 
-function find(method: string, path: string): { readonly route: Route; readonly subject: string } | undefined {
-  for (const route of routes) {
+function find(
+  method: string,
+  path: string,
+): { readonly route: BoundRoute; readonly parameters: PathParameters } | undefined {
+  for (const route of boundRoutes) {
     if (route.method !== method) continue;
     for (const spelling of [route.path, ...route.aliases]) {
-      const match = new RegExp(`^${spelling.replace(/:\w+/, '([^/]+)')}$`).exec(path);
-      if (match !== null) return { route, subject: decodeURIComponent(match[1] ?? '') };
+      const match = new RegExp(`^${spelling.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path);
+      if (match === null) continue;
+      const named = Object.entries(match.groups ?? {});
+      return {
+        route,
+        parameters: Object.fromEntries(named.map(([name, value]) => [name, decodeURIComponent(value)])),
+      };
     }
   }
   return undefined;
-}
-
-function shown(result: Result<object>): Answer {
-  return result.ok ? answerOf(200, result.value) : refused(result.problem);
 }
 
 function refused(problem: Problem): Answer {

@@ -1,5 +1,5 @@
 /**
- * Batches: long lists, cut so that no single event or effect is too large.
+ * Teardowns: long lists, cut so that no single event or effect is too large.
  */
 
 /**

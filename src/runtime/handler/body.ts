@@ -4,7 +4,7 @@
 import { parseJson } from '../../json/parse.ts';
 import type { Json } from '../../json/value.ts';
 import { fail, type Result } from '../../problem.ts';
-import type { BodyRule } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Limits } from '../limits.ts';
 
@@ -16,7 +16,7 @@ import type { Limits } from '../limits.ts';
  */
 export async function readBody(
   request: AdminRequest,
-  rule: Pick<BodyRule, 'mediaTypes'>,
+  rule: Pick<Route, 'mediaTypes'>,
   limits: Limits,
 ): Promise<Result<Json>> {
   const mediaType = mediaTypeOf(request.headers['content-type']);
@@ -53,7 +53,7 @@ function mediaTypeOf(header: string | undefined): string | undefined {
   return type.trim().toLowerCase() || undefined;
 }
 
-function unsupported({ mediaTypes }: Pick<BodyRule, 'mediaTypes'>): Result<never> {
+function unsupported({ mediaTypes }: Pick<Route, 'mediaTypes'>): Result<never> {
   return fail(
     'unsupported-media-type',
     `Send the body as ${mediaTypes.join(' or ')} and say so in Content-Type.`,

@@ -8,12 +8,14 @@ import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
 import { problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { PathParameters } from '../../http/route.ts';
+import type { Change, PathParameters, Route } from '../../http/route.ts';
+import { refused } from '../../core/decision.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
 import type { Authenticate } from '../../ports/port.ts';
-import { routes, type Decision, type Route } from '../../resources/index.ts';
+import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
+import type { BoundRoute } from '../../resources/shared/route.ts';
 import type { Rendering } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { readBody } from './body.ts';
@@ -62,9 +64,9 @@ export interface HandlerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-type Found = Extract<Match<Route>, { readonly found: 'route' }>;
-type CommandRoute = Extract<Route, { readonly kind: 'command' }>;
-type ReadRoute = Exclude<Route, CommandRoute>;
+type Found = Extract<Match<BoundRoute>, { readonly found: 'route' }>;
+type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
+type ReadRoute = Exclude<BoundRoute, CommandRoute>;
 
 /** The methods of RFC 9110 §9.3 and RFC 5789. */
 const knownMethods: ReadonlySet<string> = new Set([
@@ -79,12 +81,7 @@ const knownMethods: ReadonlySet<string> = new Set([
   'TRACE',
 ]);
 
-const router = createRouter(routes);
-
-/** The reading route of each path, for what a command is about. */
-const readers: ReadonlyMap<string, ReadRoute> = new Map(
-  routes.flatMap((route) => (route.kind === 'command' ? [] : [[route.path, route]])),
-);
+const router = createRouter(boundRoutes);
 
 /** Makes a handler. @internal */
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
@@ -118,25 +115,25 @@ function withoutBody({ method }: AdminRequest, { status, headers, body }: AdminR
 async function respond(
   options: HandlerOptions,
   request: AdminRequest,
-  match: Exclude<Match<Route>, { readonly found: 'nothing' }>,
+  match: Exclude<Match<BoundRoute>, { readonly found: 'nothing' }>,
   rawQuery: string,
 ): Promise<AdminResponse> {
   if (match.found === 'broken-escape') return refusal(brokenEscape());
   if (match.found === 'place') return withoutRoute(request, match.place);
   const principal = await identify(options, request);
   if (!principal.ok) return refusal(principal.problem, challengeFor(options, principal.problem));
-  const { route, subject } = match;
+  const { route, parameters } = match;
   if (!isAllowed(options, principal.value, match)) return refusal(forbidden());
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
-  if (route.kind !== 'command') return read(options, request, route, subject, query.value);
-  return command(options, request, { route, subject, query: query.value, principal: principal.value });
+  if (route.kind !== 'command') return read(options, request, { route, parameters, query: query.value });
+  return command(options, request, { route, parameters, query: query.value, principal: principal.value });
 }
 
 /** What is said at a path that is known, to a method that has no route there. */
-function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<Route>): AdminResponse {
-  const patch = here.get('PATCH');
-  const accept = patch?.kind === 'command' ? { 'accept-patch': patch.body?.mediaTypes[0] ?? '' } : {};
+function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<BoundRoute>): AdminResponse {
+  const [patchType] = here.get('PATCH')?.mediaTypes ?? [];
+  const accept = patchType === undefined ? {} : { 'accept-patch': patchType };
   if (method === 'OPTIONS') return empty(204, { allow, ...accept });
   if (knownMethods.has(method)) {
     return refusal(problem('method-not-allowed', `This path takes ${allow}.`), { allow });
@@ -147,7 +144,7 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<R
 /** Nothing but `true` allows: a hook that forgets to answer, or answers with a promise, lets nobody in. */
 function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefined, match: Found): boolean {
   if (authorize === undefined) return true;
-  const allowed: unknown = authorize(principal, match.route, parametersOf(match));
+  const allowed: unknown = authorize(principal, match.route, match.parameters);
   // A promise is no yes, and one that rejects must not end the process.
   if (allowed instanceof Promise) allowed.catch(() => undefined);
   return allowed === true;
@@ -187,38 +184,45 @@ function challengeFor({ authenticate }: HandlerOptions, { code }: Problem): Read
   return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
 }
 
-/** The variable segment of the path by its name, for the host's `authorize`. */
-function parametersOf({ route, subject }: Found): PathParameters {
-  const name = /:(\w+)/.exec(route.path)?.[1];
-  return name === undefined ? {} : { [name]: subject };
+/** What a request asks of a route. */
+interface Asked<R> {
+  readonly route: R;
+  readonly parameters: PathParameters;
+  readonly query: Query;
 }
 
 function read(
   { snapshot: current, rendering }: HandlerOptions,
   request: AdminRequest,
-  route: ReadRoute,
-  subject: string,
-  query: Query,
+  { route, parameters, query }: Asked<ReadRoute>,
 ): AdminResponse {
-  const snapshot = current();
-  const version = route.version?.(snapshot, subject);
-  const etag = version === undefined ? undefined : formatEtag(snapshot.epoch, version, projectionOf(query));
-  const headers = etag === undefined ? {} : { etag };
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
+  const snapshot = current();
+  const found = route.find(snapshot, parameters);
+  if (!found.ok) return refusal(found.problem);
+  const etag = etagOf(snapshot, route.version?.(snapshot, found.value), query);
+  const headers = etag === undefined ? {} : { etag };
   if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
     return empty(304, headers);
   }
   const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
   if (route.kind === 'item') {
-    const item = route.read(snapshot, subject, rendering);
-    return item.ok ? json(200, select?.(item.value) ?? item.value, headers) : refusal(item.problem);
+    const item = route.read(snapshot, found.value, rendering);
+    return json(200, select?.(item) ?? item, headers);
   }
-  const listing = route.list(snapshot, subject, rendering);
-  if (!listing.ok) return refusal(listing.problem);
-  const pages = pageHeaders(query, listing.value.total);
+  const listing = route.list(snapshot, found.value, rendering);
   const each = (element: unknown): unknown => select?.(element as object) ?? element;
-  return list(listing.value, clipRange(query.range, listing.value.total), each, { ...headers, ...pages });
+  return list(listing, clipRange(query.range, listing.total), each, {
+    ...headers,
+    ...pageHeaders(query, listing.total),
+  });
+}
+
+function etagOf(snapshot: Snapshot, version: Version | undefined, query?: Query): string | undefined {
+  return version === undefined
+    ? undefined
+    : formatEtag(snapshot.epoch, version, query === undefined ? '' : projectionOf(query));
 }
 
 /** Tells the entity tags of different cuts of one thing apart. */
@@ -237,36 +241,48 @@ function entityTags(header: string | undefined): Result<'*' | readonly string[] 
   return header === undefined ? { ok: true, value: undefined } : parseEntityTags(header);
 }
 
-interface Asked {
-  readonly route: CommandRoute;
-  readonly subject: string;
-  readonly query: Query;
+interface AskedCommand extends Asked<CommandRoute> {
   readonly principal: Principal | undefined;
 }
 
-async function command(options: HandlerOptions, request: AdminRequest, asked: Asked): Promise<AdminResponse> {
-  const { route, subject, query, principal } = asked;
+async function command(
+  options: HandlerOptions,
+  request: AdminRequest,
+  asked: AskedCommand,
+): Promise<AdminResponse> {
+  const { route, parameters, query, principal } = asked;
   const ifMatch = entityTags(request.headers['if-match']);
   if (!ifMatch.ok) return refusal(ifMatch.problem);
-  const body = route.body === undefined ? undefined : await readBody(request, route.body, options.limits);
+  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options.limits);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
-  const transition = await route.command(subject, body?.value ?? null, options.secrets);
-  if (!transition.ok)
-    return refusal(
-      transition.problem,
-      transition.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {},
-    );
-  const tags = ifMatch.value;
+  const change = await route.command(parameters, body?.value ?? null, options.secrets);
+  if (!change.ok)
+    return refusal(change.problem, change.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {});
   const toDo: CommandRequest = {
-    transition: transition.value,
+    transition: transitionOf(asked, change.value, ifMatch.value),
     ...(principal === undefined ? {} : { actor: principal.name }),
     // A client that goes away takes its command back, as long as that has not begun.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
-    ...(tags === undefined
-      ? {}
-      : { condition: (snapshot) => preconditionFailure(snapshot, aboutOf(asked, snapshot), tags) }),
   };
   return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
+}
+
+/** The transition of a request: what the path names exists (404), the condition holds (412), then the decision. */
+function transitionOf(
+  { route, parameters }: AskedCommand,
+  change: Change<Snapshot, Decision>,
+  ifMatch: '*' | readonly string[] | undefined,
+): Transition {
+  return (snapshot, context) => {
+    const found = route.find(snapshot, parameters);
+    if (!found.ok) return refused(snapshot, found.problem);
+    const failure =
+      ifMatch === undefined
+        ? undefined
+        : preconditionFailure(snapshot, route.version?.(snapshot, found.value), ifMatch);
+    if (failure !== undefined) return refused(snapshot, failure, [route.link(found.value)]);
+    return change.decide(snapshot, found.value, context);
+  };
 }
 
 /** Says that a condition does not hold, or `undefined` when it does. @internal */
@@ -281,36 +297,41 @@ export function preconditionFailure(
   return problem('precondition-failed', detail);
 }
 
-/** The version of what a command is about. */
-function aboutOf({ route, subject }: Asked, snapshot: Snapshot): Version | undefined {
-  return readers.get(route.about)?.version?.(snapshot, subject);
-}
-
-function plan(options: HandlerOptions, asked: Asked, toDo: CommandRequest): AdminResponse {
+function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
   const decision = options.decide(toDo);
   if (decision.outcome === 'refused') return refusal(decision.problem);
   return json(
     200,
-    toPlan(decision, options.snapshot(), (snapshot) => aboutOf(asked, snapshot)),
+    toPlan(decision, options.snapshot(), (snapshot) => versionIn(snapshot, asked)),
     {},
   );
 }
 
-function conclude({ rendering }: HandlerOptions, asked: Asked, execution: Execution): AdminResponse {
+/** The version of what a command is about, in a snapshot of another moment. */
+function versionIn(snapshot: Snapshot, { route, parameters }: AskedCommand): Version | undefined {
+  const found = route.find(snapshot, parameters);
+  return found.ok ? route.version?.(snapshot, found.value) : route.versionWhenGone?.(snapshot);
+}
+
+function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
     return refusal(execution.problem, execution.problem.code === 'overloaded' ? { 'retry-after': '1' } : {});
   }
+  const { route, parameters } = asked;
+  if (route.answer === undefined) return empty(204, {});
   const { snapshot } = execution;
-  const version = aboutOf(asked, snapshot);
-  const headers = version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) };
-  const answer = asked.route.answer?.(snapshot, asked.subject, rendering);
-  if (answer === undefined) return empty(204, {});
-  return answer.ok ? json(200, answer.value, headers) : refusal(answer.problem);
+  const found = route.find(snapshot, parameters);
+  if (!found.ok) return refusal(found.problem);
+  const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
+  return json(200, route.answer(snapshot, found.value, rendering), etag === undefined ? {} : { etag });
 }
 
-function acceptFor({ method, body }: CommandRoute, { code }: Problem): Readonly<Record<string, string>> {
-  if (code !== 'unsupported-media-type' || body === undefined) return {};
-  return { [method === 'PATCH' ? 'accept-patch' : 'accept']: body.mediaTypes[0] };
+function acceptFor(
+  { method, mediaTypes: [type] }: CommandRoute,
+  { code }: Problem,
+): Readonly<Record<string, string>> {
+  if (code !== 'unsupported-media-type' || type === undefined) return {};
+  return { [method === 'PATCH' ? 'accept-patch' : 'accept']: type };
 }
 
 function targetTooLong({ maxTargetBytes }: Limits): Problem {

@@ -5,8 +5,7 @@ import { formatEtag } from '../../http/etag.ts';
 import type { Version } from '../../core/version.ts';
 import type { Json } from '../../json/value.ts';
 import type { Operation } from '../../json/patch.ts';
-import { redactSecrets } from '../../core/secret.ts';
-import type { Decision, Effect, AdminEvent } from '../../resources/index.ts';
+import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /**

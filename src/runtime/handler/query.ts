@@ -4,7 +4,7 @@
 import { parseFields } from '../../http/fields.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
-import type { RouteFacts } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 
 /** A query that has been read. @internal */
 export interface Query {
@@ -27,15 +27,12 @@ const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
  * @param raw - the query as it was written, without `?`
  * @internal
  */
-export function parseQuery(
-  route: Pick<RouteFacts, 'query'> & { readonly fields?: readonly string[] },
-  raw: string,
-): Result<Query> {
+export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string): Result<Query> {
   if (raw === '') return ok(nothing);
   const query = new URLSearchParams(raw);
   const stranger = [...query.keys()].find((name) => !route.query.some((known) => known === name));
   if (stranger !== undefined) return fail('query-invalid', unsupported(stranger, route.query));
-  const fields = query.has('fields') ? parseFields(query.getAll('fields'), route.fields ?? []) : undefined;
+  const fields = query.has('fields') ? parseFields(query.getAll('fields'), route.fields) : undefined;
   if (fields?.ok === false) return fields;
   const range = query.has('range') ? parseRange(query.getAll('range')) : undefined;
   if (range?.ok === false) return range;

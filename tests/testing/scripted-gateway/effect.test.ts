@@ -10,10 +10,8 @@ import {
   revert,
   startService,
   stopService,
-  type Accepted,
   type Decision,
   type Effect,
-  type AdminEvent,
   type Json,
   type Operation,
   type Snapshot,
@@ -44,7 +42,7 @@ function inspect(gateway: ScriptedGateway, effect: Effect, commandId = '1'): Pro
   return gateway.inspect(effect, { commandId, signal });
 }
 
-function accepted(decision: Decision): Accepted<Snapshot, AdminEvent, Effect> {
+function accepted(decision: Decision): Extract<Decision, { readonly outcome: 'accepted' }> {
   if (decision.outcome !== 'accepted') throw new Error(`It was ${decision.outcome}`);
   return decision;
 }

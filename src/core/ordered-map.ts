@@ -84,6 +84,17 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return this.#root.weight;
   }
 
+  /** The number of nodes on each level of the tree, the root first. Tests see by it that a tree shrinks with its entries. */
+  get nodeCounts(): readonly number[] {
+    const counts: number[] = [];
+    let level: readonly Node<V>[] = [this.#root];
+    while (level.length > 0) {
+      counts.push(level.length);
+      level = level.flatMap((node) => (node instanceof Branch ? node.items : []));
+    }
+    return counts;
+  }
+
   /** The value of a key. */
   get(key: number): V | undefined {
     let node = this.#root;

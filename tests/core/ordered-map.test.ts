@@ -46,6 +46,21 @@ function keysOf({ start, step, count, order }: Change): readonly number[] {
   return order === 'up' ? keys : keys.toSorted((a, b) => (a % 7) - (b % 7));
 }
 
+/**
+ * Fails when a map that was filled in the order of its keys has too many nodes or too wide ones. A node has 9 to 24
+ * items; only the last node of a level may have fewer. A root that is no leaf has at least two.
+ */
+function expectCompact({ size, nodeCounts }: OrderedMap<number>): void {
+  const itemCounts = [...nodeCounts.slice(1), size];
+  const wrong = nodeCounts.filter((nodes, level) => {
+    const items = itemCounts[level] ?? 0;
+    return nodes < items / 24 || nodes > items / 9 + 1;
+  });
+  expect({ size, nodeCounts, wrong }).toEqual({ size, nodeCounts, wrong: [] });
+  expect(nodeCounts[0]).toBe(1);
+  expect(nodeCounts[1] ?? 2).toBeGreaterThanOrEqual(2);
+}
+
 /** Applies a change to the map and to the model of it. */
 function apply(map: OrderedMap<number>, model: Model, change: Change): [OrderedMap<number>, Model] {
   const owner: Owner | undefined = change.batch ? createOwner() : undefined;
@@ -195,6 +210,35 @@ describe('an ordered map', () => {
       ),
       { numRuns: 20 },
     );
+  });
+
+  describe.each(['up', 'down', 'mixed'] as const)('whose entries are deleted in the order %j', (order) => {
+    it.each([2, 7, 50])(
+      'has no more nodes than it needs, with one entry in %i left and with none',
+      (step) => {
+        for (const batch of [true, false]) {
+          const owner = batch ? createOwner() : undefined;
+          const keys = keysOf({ kind: 'delete', start: 0, step: 1, count: 3000, order, value: 0, batch });
+          let map = OrderedMap.from(keys.toSorted((a, b) => a - b).map((key) => [key, key]));
+          // Filled at its end, a map has full nodes.
+          expect(map.nodeCounts).toEqual([1, 6, 125]);
+          for (const key of keys) {
+            if (key % step !== 0) map = map.delete(key, owner);
+            if (key % 100 === 0) expectCompact(map);
+          }
+          expectCompact(map);
+          for (const key of keys) map = map.delete(key, owner);
+          expect(map.nodeCounts).toEqual([1]);
+        }
+      },
+    );
+  });
+
+  it('has no node that is too wide when every second node was joined with a full one', () => {
+    const keys = Array.from({ length: 3000 }, (_none, key) => key);
+    let map = OrderedMap.from(keys.map((key) => [key, key]));
+    for (const key of keys) if (key % 48 >= 32) map = map.delete(key);
+    expectCompact(map);
   });
 
   it('grows and shrinks at its end', () => {

@@ -1,9 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { EffectRefused, stopService, type Transition } from 'gateway-admin-core';
+import {
+  createMemoryStore,
+  EffectRefused,
+  patchService,
+  sequence,
+  stopMonitor,
+  stopService,
+  type Transition,
+} from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
-import { runAdmin } from '../support/running-admin.ts';
-import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { openRunning, runAdmin } from '../support/running-admin.ts';
+import { hold, refuse, reject, ScriptedGateway } from '../support/scripted-gateway.ts';
 import { transportNames, transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -76,4 +84,47 @@ describe('close', () => {
       await transport.close();
     },
   );
+});
+
+describe('a command whose outcome is unknown when the interface closes', () => {
+  const limit: Transition = (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context);
+  const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+  const done = (): Promise<void> => Promise.resolve();
+  const cannotSee = new Error('cannot see');
+
+  it.each([
+    ['two, before the effect of unknown outcome', [done, done, reject()], ['stopped', 7]],
+    [
+      'one that was not undone yet, while the undo of another is unknown',
+      [done, done, refuse('No.'), reject()],
+      ['stopped', 100],
+    ],
+    [
+      'one whose undo the host refused, while the undo of another is unknown',
+      [done, done, refuse('No.'), refuse('No.'), reject()],
+      ['started', 7],
+    ],
+  ] as const)('shows the effects that are known to be done: %s', async (_what, applies, shown) => {
+    const gateway = new ScriptedGateway().will(...applies).willSee(cannotSee);
+    const { admin } = runAdmin({ gateway });
+    expect((await admin.execute(sequence(stop, limit, stopWatch))).outcome).toBe('unknown');
+    await admin.close();
+    const service = admin.snapshot.services.get('my-service');
+    expect([service?.state, service?.settings.max_connection]).toEqual(shown);
+    expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('started');
+  });
+
+  it('is undone in the next life when the host says that a part of it was not done', async () => {
+    const store = createMemoryStore();
+    const gateway = new ScriptedGateway().will(done, reject()).willSee(cannotSee);
+    const before = await openRunning(store, { gateway });
+    expect((await before.admin.execute(sequence(stop, stopWatch))).outcome).toBe('unknown');
+    await before.admin.close();
+    const next = new ScriptedGateway().willSee('in-place', 'not-in-place');
+    const { admin } = await openRunning(store, { gateway: next });
+    expect(next.wishes).toEqual(['service.start /services/My-Service']);
+    expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    await admin.close();
+  });
 });

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
@@ -15,7 +17,7 @@ import {
 import { settle } from '../support/manual-clock.ts';
 import { openedSessions } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { hold, reject, ScriptedGateway } from '../support/scripted-gateway.ts';
 
 const stop =
   (name = 'My Service'): Transition =>
@@ -165,6 +167,33 @@ describe('commands at the same time', () => {
     first.done();
     expect((await one).outcome).toBe('accepted');
     expect([stateOf(admin), gateway.calls.length]).toEqual(['stopped', 1]);
+  });
+
+  it('leave no listener on a signal that outlives them, however they end', async () => {
+    const held = hold();
+    const { admin, gateway } = runAdmin({ limits: { maxQueued: 1 } });
+    const long = new AbortController();
+    const { signal } = long;
+    const wrong: Transition = () => {
+      throw new Error('mine');
+    };
+    expect(codeOf(await admin.execute(stop(), { signal }))).toBe('accepted');
+    expect(codeOf(await admin.execute(stop(), { signal }))).toBe('unchanged');
+    expect(codeOf(await admin.execute(stop('nothing'), { signal }))).toBe('service-not-found');
+    await expect(admin.execute(wrong, { signal })).rejects.toThrow('mine');
+    gateway.will(reject()).willSee(new Error('cannot see'));
+    expect(codeOf(await admin.execute(stopMain, { signal }))).toBe('outcome-unknown');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    gateway.will(held.apply);
+    const [begun, waits] = [admin.execute(start(), { signal }), admin.execute(stop(), { signal })];
+    expect(codeOf(await admin.execute(stop(), { signal }))).toBe('overloaded');
+    const closing = admin.close();
+    expect(codeOf(await waits)).toBe('closed');
+    expect(codeOf(await admin.execute(stop(), { signal }))).toBe('closed');
+    held.done();
+    expect(codeOf(await begun)).toBe('accepted');
+    await closing;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('are queued, not nested, when they come from inside the host', async () => {

@@ -1,4 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { getEventListeners } from 'node:events';
+
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   closeServiceSessions,
   flushLogs,
@@ -148,6 +150,25 @@ describe('the events', () => {
     ]);
   });
 
+  it.each([
+    ['by number', 3, 3],
+    ['by size, 64 MiB', 1000, 6],
+  ])(
+    'are kept up to the limit, however many were dropped before: %s',
+    async (_which, maxEventsKept, kept) => {
+      const { admin } = runAdmin({ limits: { maxEventsKept } });
+      const actor = 'a'.repeat(10_000_000);
+      for (let revision = 1; revision <= 20; revision += 1) await admin.execute(flush, { actor });
+      await admin.close();
+      const left = Array.from({ length: kept }, (_none, at) => `${String(21 - kept + at)}.0 logs.flushed`);
+      expect(await take(admin.events({ after: '0.0' }), kept + 2)).toEqual([
+        `gap ${String(21 - kept)}.0`,
+        ...left,
+        'end',
+      ]);
+    },
+  );
+
   it.each(['', 'x', '1', '1.', '.1', '1.0.0', '-1.0', '1e1.0', ' 1.0', '0x1.0'])(
     'cannot begin after %j',
     (after) => {
@@ -164,6 +185,24 @@ describe('the events', () => {
     control.abort();
     expect(await waiting).toEqual(['end']);
     expect(await take(admin.events({ signal: control.signal, after: '0.0' }), 1)).toEqual(['end']);
+  });
+
+  it('leave nothing behind on the signal of a reader, however often it waits', async () => {
+    const { admin } = runAdmin();
+    const { signal } = new AbortController();
+    const removals = jest.spyOn(signal, 'removeEventListener');
+    const reader = admin.events({ signal });
+    for (let revision = 1; revision <= 5; revision += 1) {
+      const next = take(reader, 1);
+      await flushTimes(admin, 1);
+      expect(await next).toEqual([`${String(revision)}.0 logs.flushed`]);
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    }
+    // More removals would mean that the log still wakes waits that have ended.
+    expect(removals).toHaveBeenCalledTimes(5);
+    const last = take(reader, 1);
+    await admin.close();
+    expect([await last, getEventListeners(signal, 'abort')]).toEqual([['end'], []]);
   });
 
   it('end when the reader goes away', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemoryStore, createSnapshot, systemClock } from 'gateway-admin-core';
 
-import { History, type JournalRecord } from '../../src/runtime/history.ts';
+import { History, restore, type JournalRecord } from '../../src/runtime/history.ts';
 import { openJournal, type Journal } from '../../src/runtime/journal.ts';
 
 async function journalOf(store = createMemoryStore()): Promise<Journal> {
@@ -76,5 +76,30 @@ describe('the journal', () => {
     const big: JournalRecord = { type: 'intent', command: 'a', resources, events: [], effects: [] };
     await Promise.all([mark(1), big, big, mark(2)].map((record) => journal.keep(record, () => undefined)));
     expect(sizes).toEqual([2, 2]);
+  });
+
+  it('keeps the number of settled parts of an open command when it compacts the store', async () => {
+    const store = createMemoryStore();
+    const journal = await journalOf(store);
+    const parts = [1, 2, 3].map((id) => ({ resource: '/services/Sales', sessions: [{ id, connected: 0 }] }));
+    const events = parts.map((part) => ({ type: 'sessions.closed', at: 0, ...part }) as const);
+    const effects = parts.map((part) => ({ type: 'sessions.close', ...part }) as const);
+    const intent = { type: 'intent', command: 'a', resources: [], events, effects } as const;
+    const settled = (part: number): JournalRecord => {
+      return {
+        type: 'settlement',
+        command: 'a',
+        revision: 0,
+        events: events.slice(part, part + 1),
+        last: false,
+      };
+    };
+    const marks = Array.from({ length: 10_000 }, (_none, revision) => mark(revision));
+    const keep = (record: JournalRecord): Promise<void> => journal.keep(record, () => undefined);
+    await Promise.all([intent, settled(0), ...marks].map(keep));
+    await keep(settled(1));
+    const history = await store.load();
+    expect(history.records).toHaveLength(1);
+    expect(restore(history, createSnapshot({})).open).toEqual([{ intent, settled: 2 }]);
   });
 });

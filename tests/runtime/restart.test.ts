@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  closeServiceSessions,
   createMemoryStore,
   createUser,
   deleteUser,
@@ -14,6 +15,7 @@ import {
 } from 'gateway-admin-core';
 
 import { settle } from '../support/manual-clock.ts';
+import { openedSessions } from '../support/opened-session.ts';
 import { openRunning } from '../support/running-admin.ts';
 import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
 
@@ -128,5 +130,63 @@ describe('a command that was under way when the process ended', () => {
     ).toBe('refused');
     const { records } = await store.load();
     expect(records).toMatchObject([{ type: 'settlement', last: true }]);
+  });
+});
+
+describe('a long teardown that was under way when the process ended', () => {
+  const teardown: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
+
+  /** Ends a life in which two of the four parts of a teardown were done, and the host was asked for the third. */
+  async function dieHalfway(store: ConfigurationStore): Promise<void> {
+    const done = (): Promise<void> => Promise.resolve();
+    const third = hold();
+    const gateway = new ScriptedGateway().will(done, done, third.apply);
+    const { admin } = await openRunning(store, { gateway });
+    admin.report(openedSessions(3001));
+    admin.execute(teardown).catch(() => undefined);
+    await third.begun;
+    expect(firstSessionsIn(gateway)).toEqual([1000, 2000, 3000]);
+  }
+
+  /** The first session of each part that the host was asked about, in the order of the calls. */
+  function firstSessionsIn(gateway: ScriptedGateway): readonly (number | undefined)[] {
+    return gateway.calls.map(({ effect }) =>
+      effect.type === 'sessions.close' ? effect.sessions[0]?.id : undefined,
+    );
+  }
+
+  it('is resumed after the parts that have settled, whichever life settled them', async () => {
+    const store = createMemoryStore();
+    await dieHalfway(store);
+    // The third part settles in this life. The outcome of the fourth part stays unknown.
+    const second = new ScriptedGateway().willSee('in-place', new Error('too early'));
+    await openRunning(store, { gateway: second });
+    expect(firstSessionsIn(second)).toEqual([3000, 4000]);
+    const { admin, gateway: third } = await openRunning(store);
+    expect(firstSessionsIn(third)).toEqual([4000]);
+    await admin.close();
+    const fourth = await openRunning(store);
+    expect(fourth.gateway.calls).toEqual([]);
+    await fourth.admin.close();
+  });
+
+  it('counts the parts of earlier lives in the reason of its failure', async () => {
+    const store = createMemoryStore();
+    await dieHalfway(store);
+    const { admin, gateway } = await openRunning(store, {
+      gateway: new ScriptedGateway().willSee('not-in-place'),
+    });
+    expect(firstSessionsIn(gateway)).toEqual([3000]);
+    const reader = admin.events({ after: '0.0' });
+    await reader.next();
+    expect(await reader.next()).toMatchObject({
+      value: {
+        event: {
+          type: 'command.failed',
+          reason: expect.stringContaining('2 of 4 parts were done before'),
+        },
+      },
+    });
+    await admin.close();
   });
 });

@@ -93,6 +93,41 @@ describe('an interface with a store', () => {
     expect(new Set(lives.map(({ epoch }) => epoch)).size).toBe(3);
   });
 
+  it.each([
+    ['a state', { revision: 1_600_000_000, records: [] }, 3_000_000_000],
+    ['a mark', { revision: 7, records: [{ type: 'mark', revision: 1_600_000_000 }] }, 3_000_000_000],
+    [
+      'a settlement',
+      {
+        revision: 7,
+        records: [{ type: 'settlement', command: 'a', revision: 1_600_000_000, events: [], last: true }],
+      },
+      3_000_000_000,
+    ],
+    // Up to half a billion revisions may follow a mark before the next one.
+    [
+      'a mark whose followers stay below two billion',
+      { revision: 7, records: [{ type: 'mark', revision: 1_499_999_999 }] },
+      2_000_000_000,
+    ],
+    [
+      'a mark whose followers may reach two billion',
+      { revision: 7, records: [{ type: 'mark', revision: 1_500_000_000 }] },
+      3_000_000_000,
+    ],
+  ])(
+    'begins above every revision that an earlier life may have used: the highest is that of %s',
+    async (_what, { revision, records }, first) => {
+      const store = createMemoryStore({ state: { format: 1, revision, document: {}, open: [] }, records });
+      // Opening compacts the store: the second life finds a state and no records.
+      for (const life of [0, 1]) {
+        const { admin } = await openRunning(store);
+        expect(admin.snapshot.revision).toBe(first + life * 1_000_000_000);
+        await admin.close();
+      }
+    },
+  );
+
   it('numbers the lives when the host gives the epoch', async () => {
     const store = createMemoryStore();
     const epochs: string[] = [];

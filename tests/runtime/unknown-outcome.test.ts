@@ -96,6 +96,29 @@ describe('a host that does not answer within the deadline', () => {
     expect(running.clock.sleeping).toBe(0);
   });
 
+  it('is still unknown when apply fails while inspect is under way, and inspect says not-in-place', async () => {
+    const [held, looking] = [hold(), hold()];
+    const gateway = new ScriptedGateway().will(held.apply);
+    const seeInPlace = gateway.inspect.bind(gateway);
+    gateway.inspect = async (effect, context) => {
+      gateway.inspect = seeInPlace;
+      await looking.apply(effect, context);
+      return 'not-in-place';
+    };
+    const running = runAdmin({ gateway });
+    const execution = running.admin.execute(stop);
+    await held.begun;
+    await running.clock.advance(deadlineMs);
+    await looking.begun;
+    // The host has looked already: the effect may land after that, and before apply fails.
+    held.fail(new Error('the wire broke'));
+    await settle();
+    looking.done();
+    expect(await execution).toMatchObject({ outcome: 'unknown', problem: { code: 'outcome-unknown' } });
+    await running.clock.advance(60_000);
+    expect([stateOf(running), running.clock.sleeping]).toEqual(['stopped', 0]);
+  });
+
   it('is found out when apply answers late', async () => {
     const running = await silent('not-in-place', 'not-in-place');
     await running.execution;

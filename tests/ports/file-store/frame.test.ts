@@ -148,6 +148,21 @@ describe('a frame of which some sectors were never written', () => {
     }
   });
 
+  it('is damage when another frame follows, however near it begins', () => {
+    for (let distance = 1; distance <= 40; distance += 1) {
+      const behind = encodeFrame('"behind"', generation, before.length + distance);
+      const left = Buffer.concat([before, Buffer.alloc(distance, 0xff), behind, Buffer.alloc(2048)]);
+      expect([distance, readFrames(left, generation).rest]).toEqual([distance, damaged]);
+    }
+  });
+
+  it('is damage when the file ends with the header of another frame', () => {
+    const header = encodeFrame('"behind"', generation, before.length + 2048).subarray(0, 12);
+    const left = Buffer.concat([before, Buffer.alloc(2048), header]);
+    expect(readFrames(left, generation).rest).toEqual(damaged);
+    expect(readFrames(left.subarray(0, -1), generation).rest).toBe('torn');
+  });
+
   it('is torn also when its header is cut by a boundary of sectors', () => {
     for (let start = 500; start < 512; start += 1) {
       const head = fileOf([JSON.stringify('y'.repeat(start - 14))]);

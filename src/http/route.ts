@@ -17,7 +17,7 @@ import type { Result } from '../problem.ts';
 export type PathParameters = Readonly<Record<string, string>>;
 
 /** The methods that a route can have. @internal */
-export type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
+type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 
 /**
  * An endpoint of the interface, as it describes itself.

@@ -15,6 +15,8 @@ export {
   type ScriptedGateway,
   type ScriptedGatewayOptions,
 } from './scripted-gateway/scripted-gateway.ts';
+export type { ApplyWay, InspectWay } from './scripted-gateway/script.ts';
+export { hold, type HeldCall } from './scripted-gateway/held-call.ts';
 export {
   everyFault,
   type ApplyFaults,

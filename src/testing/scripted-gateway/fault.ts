@@ -83,7 +83,7 @@ export interface GatewayFaults {
  *
  * @public
  */
-export const everyFault: Required<GatewayFaults> = Object.freeze({
+export const everyFault: { readonly apply: ApplyFaults; readonly inspect: InspectFaults } = Object.freeze({
   apply: Object.freeze({
     refuse: 0.1,
     throwAtOnce: 0.03,
@@ -135,9 +135,14 @@ export const applyWays: Ways<'done' | keyof ApplyFaults, void> = {
   twice,
 };
 
-/** How `inspect` may go: with an answer, or with a fault. @internal */
-export const inspectWays: Ways<'answer' | keyof InspectFaults, 'in-place' | 'not-in-place'> = {
+/** How `inspect` may go: with a true answer, with one that the test gives, or with a fault. @internal */
+export const inspectWays: Ways<
+  'answer' | 'in-place' | 'not-in-place' | keyof InspectFaults,
+  'in-place' | 'not-in-place'
+> = {
   answer,
+  'in-place': () => Promise.resolve('in-place'),
+  'not-in-place': () => Promise.resolve('not-in-place'),
   throwAtOnce,
   fail,
   late,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { EffectRefused, stopService, type Transition } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
-import { runAdmin } from '../support/running-admin.ts';
-import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -11,7 +10,7 @@ const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Servic
 describe('close', () => {
   it('settles what is under way, answers what waits, and refuses what comes', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const [begun, waiting] = [admin.execute(stop), admin.execute(stop)];
     await held.begun;
     let closed = false;
@@ -20,7 +19,7 @@ describe('close', () => {
     });
     expect(await waiting).toMatchObject({ outcome: 'refused', problem: { code: 'closed', status: 503 } });
     expect(await admin.execute(stop)).toMatchObject({ outcome: 'refused', problem: { code: 'closed' } });
-    await settle();
+    await clock.settle();
     expect(closed).toBe(false);
     held.done();
     expect((await begun).outcome).toBe('accepted');
@@ -30,7 +29,7 @@ describe('close', () => {
 
   it('lets a refusal be taken back before it is done', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
     await held.begun;
     const closing = admin.close();
@@ -50,7 +49,7 @@ describe('close', () => {
 
   it('ends when the host does not answer within the deadline', async () => {
     const held = hold();
-    const gateway = new ScriptedGateway().will(held.apply).willSee('not-in-place');
+    const gateway = sampleGateway().will(held.apply).willSee('not-in-place');
     const { admin, clock } = runAdmin({ gateway });
     const execution = admin.execute(stop);
     await held.begun;

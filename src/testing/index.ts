@@ -32,5 +32,5 @@ export type {
 } from './scripted-gateway/state.ts';
 
 // Audit the ports.
-export { gatewayAudits, type GatewayAudit } from './gateway-audit.ts';
+export { gatewayAudits, type GatewayAudit } from './gateway-audit/gateway-audit.ts';
 export { storeAudits, type StoreAudit, type StorePlace } from './store-audit.ts';

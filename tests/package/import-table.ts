@@ -33,6 +33,8 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
+const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
+
 const rows: readonly Row[] = [
   { from: 'problem.ts', values: [] },
   { from: 'json/diff.ts', values: ['json/*', 'problem.ts', 'rfc6902'] },
@@ -92,11 +94,8 @@ const rows: readonly Row[] = [
   { from: 'adapters/node.ts', values: ['index.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts'] },
   { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
-  { from: 'testing/*', values: ['index.ts', 'json/index.ts', 'testing/*', 'testing/scripted-gateway/*'] },
-  {
-    from: 'testing/scripted-gateway/*',
-    values: ['index.ts', 'json/index.ts', 'testing/*', 'testing/scripted-gateway/*'],
-  },
+  { from: 'testing/*', values: testingMay },
+  { from: 'testing/*/*', values: testingMay },
   {
     from: 'index.ts',
     values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],

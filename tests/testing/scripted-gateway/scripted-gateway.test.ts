@@ -138,7 +138,7 @@ describe('an answer that comes twice', () => {
     };
     await hear(gateway.apply(stop, context));
     await hear(gateway.inspect(stop, context));
-    const again = 'Error: The simulated gateway answers again';
+    const again = 'Error: The scripted gateway answers again';
     const [yes, seen] = ['yes undefined', 'yes in-place'];
     expect(heard).toEqual([yes, yes, again, seen, seen, again]);
   });

@@ -90,6 +90,12 @@ const rows: readonly Row[] = [
   },
   { from: 'ports/memory-store.ts', values: ['ports/port.ts', 'ports/port-error.ts', 'core/*', 'json/*'] },
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*'] },
+  {
+    from: 'ports/basic-authentication.ts',
+    values: ['ports/port.ts', 'ports/bounded-queue.ts', 'core/*', 'json/*'],
+    types: ['http/*'],
+  },
+  { from: 'ports/bounded-queue.ts', values: [] },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts'] },

@@ -6,6 +6,7 @@ import { parseEntityTags } from '../http/etag.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import { createRouter } from '../http/router.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
+import { createBoundedQueue } from '../ports/bounded-queue.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
 import type { Clock, ConfigurationStore } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
@@ -14,7 +15,6 @@ import { applyReports, boundRoutes, type Transition } from '../resources/index.t
 import type { Rendering } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions } from './admin.ts';
-import { bounded } from './bounded.ts';
 import { EventLog } from './event-log.ts';
 import { createRequestHandler, preconditionFailure } from './handler/handler.ts';
 import type { Journal } from './journal.ts';
@@ -134,8 +134,9 @@ function protectorOf({
   store,
 }: AdminOptions & { readonly store?: ConfigurationStore }): SecretPorts {
   const storable = store?.durable !== true || sealer.durable;
+  const hashing = createBoundedQueue({ concurrency: 2, waiting: 64 });
   return {
-    hash: bounded((password: string) => hasher.hash(password), { running: 2, waiting: 64 }),
+    hash: (password) => hashing(() => hasher.hash(password), undefined),
     // What is kept must be readable after a restart: with a key that ends with the process it would not be.
     seal: async (secret) => (storable ? sealer.seal(secret) : undefined),
     objection: (password) => passwordPolicy?.(password),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { planted } from '../support/document.ts';
-import { runAdmin, type Running } from '../support/running-admin.ts';
+import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
 
@@ -55,7 +55,7 @@ describe.each(transportNames)('through %s', (name) => {
 
     const after = admin.events({ after: '0.0' });
     expect((await send(endpoint, targetOf(endpoint))).status).toBe(endpoint.answer.status);
-    expect(gateway.asked.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
+    expect(gateway.applied.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
     const { value } = (await after.next()) as { value: { event: { type: string } } };
     expect(value.event.type).toBe(plan.events[0]?.type);
     const about = endpoint.path
@@ -118,7 +118,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('does it when dry_run is false', async () => {
     expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=false')).status).toBe(204);
-    expect(running.gateway.wishes).toEqual(['service.stop /services/My-Service']);
+    expect(appliedTo(running.gateway)).toEqual(['service.stop /services/My-Service']);
   });
 
   it('shows no secret', async () => {

@@ -20,8 +20,7 @@ import {
 import { configuration } from '../support/configuration.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
-import { openRunning } from '../support/running-admin.ts';
-import { reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { openRunning, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
@@ -267,7 +266,7 @@ it('a server that an administrator has set stays so after a restart', async () =
 });
 
 it('what a host rejects without a word is looked for, with a store too', async () => {
-  const gateway = new ScriptedGateway().will(reject()).willSee('in-place');
+  const gateway = sampleGateway().will('failBefore').willSee('in-place');
   const { admin } = await openRunning(createMemoryStore(), { gateway });
   expect((await admin.execute(stop)).outcome).toBe('accepted');
   await admin.close();

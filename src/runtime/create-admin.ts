@@ -87,7 +87,7 @@ export function assemble(parts: Parts, snapshot: Snapshot, journal: Journal): As
     plan(transition, how = {}) {
       const before = writer.snapshot;
       const decision = writer.decide(commandOf(transition, how));
-      return { ...decision, closes: closesOf(decision, before) };
+      return { ...decision, next: decision.next, closes: closesOf(decision, before) };
     },
     report(report) {
       const { next, events, faults } = applyReports(writer.snapshot, report, { now: clock.now() });

@@ -21,7 +21,7 @@ import { linkTo } from '../core/link.ts';
 import { copyJson } from '../json/copy.ts';
 import { type Json, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
-import { fail, ok, problem, problemOf, type Fault } from '../problem.ts';
+import { fail, ok, problem, problemOf, type Fault, type Result } from '../problem.ts';
 import type { CommandRoute, RouteOf } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -197,8 +197,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * @public
  */
 export function deleteUser(snapshot: Snapshot, name: string, context: Context): UserDecision {
-  // Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, is that of no user.
-  const found = lookUp(snapshot, 'users', userNamePattern.test(name) ? name : '');
+  const found = lookUpUser(snapshot, name);
   if (!found.ok) return refused(snapshot, found.problem, [resource]);
   if (context.authentication === 'required' && snapshot.users.size === 1) {
     const detail = 'This is the last user: without it nobody could log in. Create another one first.';
@@ -210,6 +209,12 @@ export function deleteUser(snapshot: Snapshot, name: string, context: Context): 
     ],
     effects: [],
   });
+}
+
+/** Finds a user by name, or gives a 404 problem. @internal */
+export function lookUpUser(snapshot: Snapshot, name: string): Result<User> {
+  // Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, is that of no user.
+  return lookUp(snapshot, 'users', userNamePattern.test(name) ? name : '');
 }
 
 /** Deletes the user who was created, and nobody else: who has been given the name since has another hash. */

@@ -9,9 +9,10 @@ import { applyReports, routes, type Transition } from '../resources/index.ts';
 import type { Rendering } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
+import { onlyIfMatch, subjectOf, type Subject } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { EventLog } from './event-log.ts';
-import { createRequestHandler, preconditionFailure } from './handler/handler.ts';
+import { createRequestHandler } from './handler/handler.ts';
 import { closesOf } from './handler/plan.ts';
 import { restore } from './history.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
@@ -19,7 +20,8 @@ import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, quietly, type CompleteOptions } from './options.ts';
 import { ReportError } from './report-error.ts';
-import { Writer, type CommandRequest } from './writer.ts';
+import type { CommandRequest } from './turn.ts';
+import { Writer } from './writer.ts';
 
 /**
  * Runs the administration interface of a gateway. Nothing outlives the process.
@@ -90,7 +92,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     const deadlineMs = limits.storeDeadlineMs;
     const journal = await openJournal({ store, position, history, clock, deadlineMs, onError });
     const { admin, writer } = assemble(complete, beginLife(history.snapshot), journal);
-    await Promise.all(history.open.map((open) => writer.resume(open)));
+    await Promise.all(history.open.map((open) => writer.recover(open)));
     return admin;
   } catch (error) {
     await letGo(options);
@@ -138,10 +140,10 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     limits,
     handle,
     execute: async (transition, { signal, ...how } = {}) =>
-      writer.execute({ ...commandOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
+      writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
     plan(transition, how = {}) {
       const before = writer.snapshot;
-      const decision = writer.decide(commandOf(transition, how));
+      const decision = writer.decide(requestOf(transition, how));
       return { ...decision, next: decision.next, closes: closesOf(decision, before) };
     },
     report(report) {
@@ -168,8 +170,8 @@ function writerOf(
     gateway,
     clock,
     deadlineMs: limits.effectDeadlineMs,
-    waiting: limits.maxQueued,
-    underWay: limits.maxInFlight,
+    maxQueued: limits.maxQueued,
+    maxInFlight: limits.maxInFlight,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);
@@ -194,21 +196,25 @@ function contextOf(context: Context, actor: string | undefined): Context {
 
 const reads = createRouter(routes.filter((route) => route.kind !== 'command'));
 
-function commandOf(
+type Condition = NonNullable<ExecuteOptions['ifMatch']>;
+
+function requestOf(
   transition: Transition,
   { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>,
 ): CommandRequest {
   if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor is a string');
-  const command = actor === undefined ? { transition } : { transition, actor };
-  if (ifMatch === undefined) return command;
-  const tags = parseEntityTags(ifMatch.etag);
-  const match = reads.match('GET', ifMatch.link);
+  const guarded = ifMatch === undefined ? transition : guard(transition, ifMatch);
+  return actor === undefined ? { transition: guarded } : { transition: guarded, actor };
+}
+
+function guard(transition: Transition, { link, etag }: Condition): Transition {
+  return onlyIfMatch(subjectAt(link), parseEntityTags(etag), transition);
+}
+
+function subjectAt(link: string): Subject {
+  const match = reads.match('GET', link);
   if (match.found !== 'route')
     throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
   const { route, subject } = match;
-  return {
-    ...command,
-    condition: (snapshot) =>
-      tags.ok ? preconditionFailure(snapshot, route.version?.(snapshot, subject), tags.value) : tags.problem,
-  };
+  return subjectOf(route, subject, (snapshot) => route.version?.(snapshot, subject));
 }

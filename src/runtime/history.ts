@@ -89,14 +89,6 @@ export class History {
     return [...this.#open.values()];
   }
 
-  /** @throws whatever `take` would throw for the facts of a record: then nobody could read the journal any more */
-  check(record: JournalRecord): void {
-    if (record.type === 'mark') return;
-    // The facts of an command were checked with its intent.
-    if (record.type === 'settlement' && this.#open.has(record.command)) return;
-    evolve(this.#snapshot, record.events);
-  }
-
   take(record: JournalRecord): void {
     if (record.type === 'intent') {
       this.#open.set(record.command, { intent: record, settled: 0 });

@@ -3,10 +3,10 @@
  *
  * It knows no transport: a request and a response are plain values.
  */
-import { formatEtag, parseEntityTags, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../http/etag.ts';
+import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
-import { problem, type Problem, type Result } from '../../problem.ts';
+import { ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
 import type { PathParameters } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
@@ -16,13 +16,14 @@ import type { Authenticate } from '../../ports/port.ts';
 import { routes, type Decision, type Route } from '../../resources/index.ts';
 import type { Rendering } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { readBody } from './body.ts';
+import { onlyIfMatch, subjectOf } from '../condition.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
+import type { CommandRequest } from '../turn.ts';
+import { readBody } from './body.ts';
 import { toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { empty, json, list, refusal } from './respond.ts';
-import type { CommandRequest } from '../writer.ts';
 
 /**
  * What became of a request: a response, or the word that there is nothing here at its path, so that the host's own
@@ -256,29 +257,15 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
       transition.problem,
       transition.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {},
     );
+  const about = subjectOf(route, subject, (snapshot) => aboutOf(asked, snapshot));
   const tags = ifMatch.value;
   const toDo: CommandRequest = {
-    transition: transition.value,
+    transition: tags === undefined ? transition.value : onlyIfMatch(about, ok(tags), transition.value),
     ...(principal === undefined ? {} : { actor: principal.name }),
     // A client that goes away takes its command back, as long as that has not begun.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
-    ...(tags === undefined
-      ? {}
-      : { condition: (snapshot) => preconditionFailure(snapshot, aboutOf(asked, snapshot), tags) }),
   };
   return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
-}
-
-/** Says that a condition does not hold, or `undefined` when it does. @internal */
-export function preconditionFailure(
-  snapshot: Snapshot,
-  version: Version | undefined,
-  tags: '*' | readonly string[],
-): Problem | undefined {
-  if (satisfiesIfMatch(tags, snapshot.epoch, version)) return undefined;
-  const detail =
-    'It has changed since the entity tag in If-Match was read. Read it again, then decide again.';
-  return problem('precondition-failed', detail);
 }
 
 /** The version of what a command is about. */

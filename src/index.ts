@@ -178,7 +178,7 @@ export type { Execution } from './runtime/execution.ts';
 export type { Handled, Authorize } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
-export type { Closes, Plan } from './runtime/handler/plan.ts';
+export type { Plan } from './runtime/handler/plan.ts';
 
 // Bring your own ports, or take ours.
 export type {

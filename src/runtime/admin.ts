@@ -10,13 +10,13 @@ import type {
   SecretSealer,
 } from '../ports/port.ts';
 import type { AdminRequest } from '../http/message.ts';
-import type { Decision, HostReport, Transition } from '../resources/index.ts';
+import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
 import type { Authorize, Handled } from './handler/handler.ts';
 import type { Limits } from './limits.ts';
-import type { Closes } from './handler/plan.ts';
+import type { Plan } from './handler/plan.ts';
 
 /**
  * What a running administration interface is made of.
@@ -99,14 +99,12 @@ export interface Admin {
    * with a RangeError when the link of `ifMatch` is not that of a resource.
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
-  /** Decides as {@link Admin.execute} would at this moment, says what it would close, and does nothing. */
-  plan(
-    transition: Transition,
-    options?: Omit<ExecuteOptions, 'signal'>,
-  ): Decision & {
-    /** How many sessions and backend connections would be closed. */
-    readonly closes: Closes;
-  };
+  /**
+   * Decides as {@link Admin.execute} would at this moment, says what that would do, and does nothing.
+   *
+   * @throws whatever the transition throws; a RangeError as {@link Admin.execute}
+   */
+  plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
   /** Takes in what the host reports. Synchronous, never queued; what is malformed goes to `onError`. */
   report(report: HostReport | readonly HostReport[]): void;
   /**

@@ -2,6 +2,7 @@
  * The two ways to begin: with a store and without, and how the parts of a running interface are put together.
  */
 import type { Context } from '../core/decision.ts';
+import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import { systemClock } from '../ports/system-clock.ts';
@@ -13,7 +14,7 @@ import { onlyIfMatch, subjectOf, type Subject } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { EventLog } from './event-log.ts';
 import { createRequestHandler } from './handler/handler.ts';
-import { closesOf } from './handler/plan.ts';
+import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
@@ -142,9 +143,8 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     execute: async (transition, { signal, ...how } = {}) =>
       writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
     plan(transition, how = {}) {
-      const before = writer.snapshot;
-      const decision = writer.decide(requestOf(transition, how));
-      return { ...decision, next: decision.next, closes: closesOf(decision, before) };
+      const { snapshot } = writer;
+      return toPlan(writer.decide(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
     },
     report(report) {
       const { next, events, faults } = applyReports(writer.snapshot, report, { now: clock.now() });
@@ -209,6 +209,18 @@ function requestOf(
 
 function guard(transition: Transition, { link, etag }: Condition): Transition {
   return onlyIfMatch(subjectAt(link), parseEntityTags(etag), transition);
+}
+
+/** When the resource of a condition last changed; `undefined` without a condition. */
+function versionOf(
+  condition: Condition | undefined,
+): ((snapshot: Snapshot) => Version | undefined) | undefined {
+  if (condition === undefined) return undefined;
+  const { find } = subjectAt(condition.link);
+  return (snapshot) => {
+    const found = find(snapshot);
+    return found.ok ? found.value.version : undefined;
+  };
 }
 
 function subjectAt(link: string): Subject {

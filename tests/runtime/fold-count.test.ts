@@ -57,4 +57,13 @@ describe('the event of a command is folded', () => {
     expect((await admin.execute(sequence(limit, stop))).outcome).toBe('accepted');
     expect(folds()).toBe(3);
   });
+
+  it('never by a request that is refused, unchanged, or planned without an entity tag', async () => {
+    const { admin } = runAdmin();
+    const folds = countFolds('service.stopped', 'service.updated');
+    expect(admin.plan(stop).outcome).toBe('accepted');
+    const ifMatch = { link: '/services/My-Service', etag: '"x"' };
+    expect((await admin.execute(stop, { ifMatch })).outcome).toBe('refused');
+    expect(folds()).toBe(0);
+  });
 });

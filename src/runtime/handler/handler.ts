@@ -274,13 +274,9 @@ function aboutOf({ route, subject }: Asked, snapshot: Snapshot): Version | undef
 }
 
 function plan(options: HandlerOptions, asked: Asked, toDo: CommandRequest): AdminResponse {
-  const decision = options.decide(toDo);
-  if (decision.outcome === 'refused') return refusal(decision.problem);
-  return json(
-    200,
-    toPlan(decision, options.snapshot(), (snapshot) => aboutOf(asked, snapshot)),
-    {},
-  );
+  const about = (snapshot: Snapshot): Version | undefined => aboutOf(asked, snapshot);
+  const planned = toPlan(options.decide(toDo), options.snapshot(), about);
+  return planned.outcome === 'refused' ? refusal(planned.problem) : json(200, planned, {});
 }
 
 function conclude({ rendering }: HandlerOptions, asked: Asked, execution: Execution): AdminResponse {

@@ -5,7 +5,7 @@ import type { EventOf, EventTable } from '../core/decision.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * What can happen to an command of unknown outcome: it turns out that it was not done. One that was done is told by
+ * What can happen to a command of unknown outcome: it turns out that it was not done. One that was done is told by
  * the events it stands for; both carry the id of the command.
  *
  * @public

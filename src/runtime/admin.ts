@@ -69,7 +69,7 @@ export interface OpenAdminOptions extends AdminOptions {
  * @public
  */
 export interface ExecuteOptions {
-  /** Name of whoever asks, for the record. */
+  /** Name of the principal who asks, for the record. */
   readonly actor?: string;
   /** Refuses with `precondition-failed` unless the resource at this link still has this entity tag. */
   readonly ifMatch?: {
@@ -78,7 +78,7 @@ export interface ExecuteOptions {
     /** The entity tag, or `*`, as `If-Match` has it. */
     readonly etag: string;
   };
-  /** Takes the command back while it has not begun; then `execute` rejects. One that has begun goes on. */
+  /** Cancels the command while it waits, and `execute` rejects. A command in flight goes on. */
   readonly signal?: AbortSignal;
 }
 
@@ -95,8 +95,9 @@ export interface Admin {
   /** Answers a request. Never rejects. */
   handle(request: AdminRequest): Promise<Handled>;
   /**
-   * Executes a command: decides, asks the host, settles. Rejects only when the transition throws, when it was taken back, or
-   * with a RangeError when the link of `ifMatch` is not that of a resource.
+   * Executes a command: decides, asks the host, settles. Rejects only when the transition throws, when its signal cancels
+   * it, or with a RangeError when the link of `ifMatch` is not that of a resource. With `ifMatch`, a resource that is gone
+   * (404) and a tag that does not fit (412) are refused before the transition decides.
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /**
@@ -113,7 +114,7 @@ export interface Admin {
    * @throws RangeError when `after` is not an event id
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
-  /** Refuses what is to come, answers what waits, settles what is under way. */
+  /** Refuses commands to come, answers those that wait, and settles those in flight. */
   close(): Promise<void>;
   /** The same as {@link Admin.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

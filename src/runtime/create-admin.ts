@@ -54,9 +54,10 @@ export function createAdmin(options: AdminOptions): Admin {
 /**
  * Runs the administration interface of a gateway, with a store that keeps the configuration and the admin users.
  *
- * What was under way when the gateway last ended is found out first: the host is asked with `inspect`. What it does not
- * answer for in time stays open: commands on those resources are refused until it is known. Then open in the gateway
- * what `admin.snapshot` says is started, and report the sessions: they are not kept.
+ * The commands that were in flight when the gateway last ended come first: the host is asked with `inspect` what became
+ * of them. A command whose outcome it does not say in time stays in flight, and other commands on its resources are
+ * refused. Once the interface is open, open in the gateway what `admin.snapshot` says is started, and report the
+ * sessions: the store does not keep them.
  *
  * @param options - the store, the state with which it begins, the gateway, and what else differs from the defaults
  * @returns the running interface; close it when the gateway ends

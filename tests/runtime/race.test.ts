@@ -283,7 +283,7 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
 });
 
 describe.each(transportNames)('of two edits with one entity tag at once through %s', (name) => {
-  // The second one arrives while the first is under way.
+  // The second one arrives while the first is in flight.
   const { admin } = runAdmin({ gateway: new ScriptedGateway().will(() => sleep(100)) });
   let transport: Transport;
 

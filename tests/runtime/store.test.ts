@@ -186,7 +186,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it('checks its options before it resources the store', async () => {
+  it('checks its options before it touches the store', async () => {
     const store = createMemoryStore();
     await expect(openRunning(store, { timeZone: 'Nowhere/Land' })).rejects.toThrow(RangeError);
     expect(await store.load()).toEqual({ records: [], position: '0.0' });

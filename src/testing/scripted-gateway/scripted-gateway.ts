@@ -63,7 +63,7 @@ export interface ScriptedGateway extends GatewayPort, GatewayTraffic {
   /** Says how the next calls of `inspect` go, in order, before chance decides again. */
   willSee(this: void, ...ways: readonly ('answer' | keyof InspectFaults)[]): void;
   /**
-   * Drops the calls that are under way, as the end of the process does that made them: what they have not done yet is
+   * Drops the calls that are in flight, as the end of the process does that made them: what they have not done yet is
    * never done, and nobody hears of them again. What the gateway has stays.
    */
   dropCalls(this: void): void;

@@ -16,7 +16,7 @@ import { transportNames, transports } from '../support/transport.ts';
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
 describe('close', () => {
-  it('settles what is under way, answers what waits, and refuses what comes', async () => {
+  it('settles what is in flight, answers what waits, and refuses what comes', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const [begun, waiting] = [admin.execute(stop), admin.execute(stop)];

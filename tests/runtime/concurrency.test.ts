@@ -84,7 +84,7 @@ describe('commands at the same time', () => {
     expect(admin.snapshot.revision).toBe(2);
   });
 
-  it('wait when they touch any resource of one under way, without holding up those that touch none', async () => {
+  it('wait when they touch any resource of one in flight, without holding up those that touch none', async () => {
     const first = hold();
     const gateway = sampleGateway().will(first.apply);
     const { admin } = runAdmin({ gateway });
@@ -306,7 +306,7 @@ describe('a report during a command', () => {
   });
 });
 
-describe('commands under way', () => {
+describe('commands in flight', () => {
   const close =
     (id: number): Transition =>
     (snapshot, context) =>

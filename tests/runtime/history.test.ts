@@ -8,7 +8,7 @@ type Members = Readonly<Record<string, Json>>;
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
-/** What a life leaves behind that ended with one command done and another one under way. */
+/** What a life leaves behind that ended with one command done and another one in flight. */
 async function leftBehind(): Promise<{ readonly state: Members; readonly records: readonly Members[] }> {
   const store = createMemoryStore();
   const gateway = sampleGateway().will('done', hold().apply);
@@ -140,7 +140,7 @@ describe('what a store holds that this version cannot read', () => {
   });
 });
 
-it('a reader of what was left behind knows what was under way', async () => {
+it('a reader of what was left behind knows what was in flight', async () => {
   const history = await leftBehind();
   const { admin, gateway } = await openRunning(createMemoryStore(history), {
     gateway: sampleGateway().willSee('in-place'),

@@ -87,7 +87,7 @@ describe('a host without types', () => {
 });
 
 describe('a user who is deleted', () => {
-  it('is not let in by a log-in that was under way', async () => {
+  it('is not let in by a log-in that was in flight', async () => {
     const { admin, send } = run({
       authenticate: async () => {
         await admin.execute((state, context) =>

@@ -282,7 +282,7 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
 });
 
 describe.each(transportNames)('of two edits with one entity tag at once through %s', (name) => {
-  // The second one arrives while the first is under way.
+  // The second one arrives while the first is in flight.
   const { admin } = runAdmin({
     gateway: sampleGateway().will((_effect, _context, perform) => sleep(100).then(perform)),
   });

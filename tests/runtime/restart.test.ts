@@ -35,7 +35,7 @@ async function die(
   return running;
 }
 
-describe('a command that was under way when the process ended', () => {
+describe('a command that was in flight when the process ended', () => {
   it('has happened when the host says so', async () => {
     const store = createMemoryStore();
     const dead = await die(store, sampleGateway().will(hold().apply), stop);

@@ -37,6 +37,7 @@ import {
   linkOfKey,
   lookUp,
   lookUpSessionAt,
+  sessionsOf,
   withSessions,
   type Snapshot,
 } from '../snapshot/snapshot.ts';
@@ -184,7 +185,7 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
     evolve: (snapshot, { session, id, server, role, state }, change) =>
       withSessions(
         snapshot,
-        snapshot.sessions.openConnection(
+        sessionsOf(snapshot).openConnection(
           session,
           { id, server, role, state, statistics: noStatistics },
           change,
@@ -194,12 +195,12 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
   'connection.updated': {
     origin: 'report',
     evolve: (snapshot, { session, id, role, state }, change) =>
-      withSessions(snapshot, snapshot.sessions.updateConnection(session, id, { role, state }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).updateConnection(session, id, { role, state }, change)),
   },
   'connection.closed': {
     origin: 'report',
     evolve: (snapshot, { session, id }, change) =>
-      withSessions(snapshot, snapshot.sessions.closeConnection({ session, id }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).closeConnection({ session, id }, change)),
   },
   'connections.closed': {
     origin: 'command',
@@ -208,7 +209,7 @@ export const connectionEvents: EventTable<Snapshot, ConnectionEvent> = {
     evolve: (snapshot, { connections }, change) =>
       withSessions(
         snapshot,
-        connections.reduce((table, each) => table.closeConnection(each, change), snapshot.sessions),
+        connections.reduce((table, each) => table.closeConnection(each, change), sessionsOf(snapshot)),
       ),
   },
 };
@@ -230,7 +231,7 @@ export const connectionReports: ReportTable<Snapshot, ConnectionReport, Connecti
     event(snapshot, { type, server, ...facts }, at) {
       const found = snapshot.servers.find(server);
       if (found === undefined) return { contradiction: 'names a server that does not exist' };
-      const session = snapshot.sessions.get(facts.session);
+      const session = snapshot.sessions.find(facts.session);
       if (session === undefined) return undefined;
       if (session.connections.some(({ id }) => id === facts.id)) {
         return { contradiction: 'has the id of a connection that is open in this session' };
@@ -247,7 +248,7 @@ export const connectionReports: ReportTable<Snapshot, ConnectionReport, Connecti
       state: z.exactOptional(line),
     }),
     event(snapshot, { type, session, id, role, state }, at) {
-      const connection = snapshot.sessions.get(session)?.connections.find((each) => each.id === id);
+      const connection = snapshot.sessions.find(session)?.connections.find((each) => each.id === id);
       if (connection === undefined) return undefined;
       const resource = linkTo('sessions', session);
       return {
@@ -300,7 +301,7 @@ export function closeServerConnections(
   const found = lookUp(snapshot, 'servers', server);
   if (!found.ok) return refused(snapshot, found.problem);
   const resource = linkOf('servers', found.value);
-  const open = snapshot.sessions.connectionsOfServer(found.value.key, 0, Infinity);
+  const open = sessionsOf(snapshot).connectionsOfServer(found.value.key, 0, Infinity);
   if (open.length === 0) return unchanged(snapshot, [resource]);
   const batches = inBatches(open.map(({ session, connection }) => identityOf(session, connection)));
   const head = eventHead(resource, context);
@@ -329,7 +330,7 @@ export const connectionRoutes: readonly RouteOf<Snapshot, ConnectionEvent, Conne
       if (!found.ok) return found;
       const { key } = found.value;
       const cut = (offset: number, length: number): readonly ConnectionRepresentation[] =>
-        snapshot.sessions
+        sessionsOf(snapshot)
           .connectionsOfServer(key, offset, length)
           .map((each) => toRepresentation(snapshot, each, rendering));
       return ok(listing(snapshot.sessions.countOfServer(key), cut));

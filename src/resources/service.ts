@@ -29,7 +29,7 @@ import { formatInstant, parseInstant, type TimeFormat } from '../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../core/update.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { patchRoute, readRoutes, lifecycleRoutes, type Readable } from './shared/route.ts';
-import { linkOf, touch, replaceSettings, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, touch, replaceSettings, revise, sessionsOf, type Snapshot } from '../snapshot/snapshot.ts';
 import {
   decideLifecycle,
   patchAsGiven,
@@ -352,7 +352,7 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
  * import { createSnapshot, stopService } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * stopService(snapshot, 'Sales', { now: 0 }).next.services.get('sales')?.state; // => 'stopped'
+ * stopService(snapshot, 'Sales', { now: 0 }).next.services.find('sales')?.state; // => 'stopped'
  * ```
  *
  * @public
@@ -398,7 +398,7 @@ const readable: Readable<'services'> = {
   represent: (snapshot, service, { times }) => toServiceRepresentation(snapshot, service, times),
   // The counters live in the session table, so that opening a session copies no service.
   version: (snapshot, { key, version }) =>
-    latest(version, { command: 0, live: snapshot.sessions.liveOfService(key) }),
+    latest(version, { command: 0, live: sessionsOf(snapshot).liveOfService(key) }),
 };
 
 /** @internal */

@@ -33,6 +33,7 @@ import {
   lookUpSession,
   lookUpSessionAt,
   parseSessionId,
+  sessionsOf,
   withSessions,
   type Snapshot,
 } from '../snapshot/snapshot.ts';
@@ -170,7 +171,7 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
     evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
       withSessions(
         snapshot,
-        snapshot.sessions.open(
+        sessionsOf(snapshot).open(
           { id, state, user, address, service, connected, idle: 0, connections: [] },
           change,
         ),
@@ -179,12 +180,12 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
   'session.updated': {
     origin: 'report',
     evolve: (snapshot, { id, state, user }, change) =>
-      withSessions(snapshot, snapshot.sessions.update(id, { state, user }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).update(id, { state, user }, change)),
   },
   'session.closed': {
     origin: 'report',
     evolve: (snapshot, { id, connected }, change) =>
-      withSessions(snapshot, snapshot.sessions.close({ id, connected }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).close({ id, connected }, change)),
   },
   'sessions.closed': {
     origin: 'command',
@@ -193,7 +194,7 @@ export const sessionEvents: EventTable<Snapshot, SessionEvent> = {
     evolve: (snapshot, { sessions }, change) =>
       withSessions(
         snapshot,
-        sessions.reduce((table, each) => table.close(each, change), snapshot.sessions),
+        sessions.reduce((table, each) => table.close(each, change), sessionsOf(snapshot)),
       ),
   },
 };
@@ -216,7 +217,7 @@ export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> 
     event(snapshot, { type, service, ...facts }, at) {
       const found = snapshot.services.find(service);
       if (found === undefined) return { contradiction: 'names a service that does not exist' };
-      if (snapshot.sessions.get(facts.id) !== undefined)
+      if (snapshot.sessions.find(facts.id) !== undefined)
         return { contradiction: 'has the id of a session that is open' };
       return { type, at, resource: linkTo('sessions', facts.id), ...facts, service: found.key };
     },
@@ -229,7 +230,7 @@ export const sessionReports: ReportTable<Snapshot, SessionReport, SessionEvent> 
       user: z.exactOptional(line),
     }),
     event(snapshot, { type, id, state, user }, at) {
-      const session = snapshot.sessions.get(id);
+      const session = snapshot.sessions.find(id);
       if (session === undefined) return undefined;
       const resource = linkTo('sessions', id);
       return { type, at, resource, id, state: state ?? session.state, user: user ?? session.user };
@@ -292,7 +293,7 @@ export function closeSession(snapshot: Snapshot, id: number, context: Context): 
 export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): SessionDecision {
   const found = lookUp(snapshot, 'services', service);
   if (!found.ok) return refused(snapshot, found.problem);
-  const sessions = snapshot.sessions.identitiesOfService(found.value.key, 0, Infinity);
+  const sessions = sessionsOf(snapshot).identitiesOfService(found.value.key, 0, Infinity);
   return close(snapshot, linkOf('services', found.value), sessions, context);
 }
 
@@ -324,7 +325,7 @@ export const sessionRoutes: readonly RouteOf<Snapshot, SessionEvent, SessionEffe
     (snapshot, name) => {
       const found = lookUp(snapshot, 'services', name);
       if (!found.ok) return found;
-      const { sessions } = snapshot;
+      const sessions = sessionsOf(snapshot);
       const links = (offset: number, length: number): readonly string[] =>
         sessions.idsOfService(found.value.key, offset, length).map((id) => linkTo('sessions', id));
       return ok(listing(sessions.countOfService(found.value.key), links));

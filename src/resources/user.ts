@@ -27,7 +27,7 @@ import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { collectionRoute, commandRoute } from './shared/route.ts';
-import { linkOf, lookUp, put, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, lookUp, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
 
 /**
  * An admin user as the snapshot keeps it.
@@ -112,7 +112,7 @@ export const userEvents: EventTable<Snapshot, UserEvent> = {
     origin: 'command',
     revert: revertCreation,
     evolve(snapshot, { user: key, name, passwordHash }, change) {
-      if (snapshot.users.get(key) !== undefined) return snapshot;
+      if (snapshot.users.find(key) !== undefined) return snapshot;
       return put(
         snapshot,
         'users',
@@ -123,10 +123,7 @@ export const userEvents: EventTable<Snapshot, UserEvent> = {
   'user.deleted': {
     origin: 'command',
     revert: 'irreversible',
-    evolve(snapshot, { user }, change) {
-      const users = snapshot.users.without(user, nextVersion(initialVersion, change));
-      return users === snapshot.users ? snapshot : { ...snapshot, users };
-    },
+    evolve: (snapshot, { user }, change) => remove(snapshot, 'users', user, change),
   },
 };
 

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 
-import { Collection, type Entity } from '../core/collection.ts';
+import { IndexedCollection, type Entity } from '../core/collection.ts';
 import { isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
@@ -198,11 +198,11 @@ function load(document: Json): Loading {
     build(epoch) {
       const gateway = deepFreeze(loadWhole(whole.ok ? whole.value : {}));
       const collections = {
-        servers: Collection.of(servers.entities),
-        services: Collection.of(services.entities),
-        monitors: Collection.of(monitors.entities),
-        filters: Collection.of(filters.entities),
-        users: Collection.of(users.entities),
+        servers: IndexedCollection.of(servers.entities),
+        services: IndexedCollection.of(services.entities),
+        monitors: IndexedCollection.of(monitors.entities),
+        filters: IndexedCollection.of(filters.entities),
+        users: IndexedCollection.of(users.entities),
       };
       const table = loadSessions(sessions.entities, totalsOf(members.services), collections);
       return Object.freeze({ epoch, revision: 0, ...gateway, ...collections, sessions: table });
@@ -356,7 +356,7 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
 }
 
 function withTotal(snapshot: Snapshot, entry: object, position: number): object {
-  const [service] = snapshot.services.slice(position, 1);
+  const [service] = snapshot.services.range(position, 1);
   return service === undefined
     ? entry
     : { ...entry, total_connections: snapshot.sessions.totalOfService(service.key) };

@@ -54,7 +54,7 @@ export interface Session {
   readonly connections: readonly Connection[];
 }
 
-/** A backend connection with the session that it belongs to. @public */
+/** A backend connection with the session that it belongs to. @internal */
 export interface SessionConnection {
   /** The session. */
   readonly session: Session;
@@ -62,7 +62,7 @@ export interface SessionConnection {
   readonly connection: Connection;
 }
 
-/** What a change of the table belongs to. @public */
+/** What a change of the table belongs to. @internal */
 export interface TableChange {
   /** The revision of the snapshot that is being made. */
   readonly revision: number;
@@ -94,21 +94,45 @@ type Entries = OrderedMap<Entry>;
 type Positions = ReadonlyMap<string, number>;
 
 /**
- * The sessions of a gateway with their connections. Immutable: a change gives a new table, or the same one when it
- * does not apply. Services and servers are named by the keys of their names; of what is not there, there are 0.
+ * The sessions of a gateway with their connections. Immutable; only events make the next one. Services and servers are
+ * named by the keys of their names; of what is not there, there are 0.
  *
  * @example
  * ```ts
  * import { createSnapshot } from 'gateway-admin-core';
  *
  * const { sessions } = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * [sessions.size, sessions.countOfService('sales'), sessions.get(7)]; // => [0, 0, undefined]
+ * [sessions.size, sessions.countOfService('sales'), sessions.find(7)]; // => [0, 0, undefined]
  * ```
  *
  * @public
  */
-export class SessionTable implements Iterable<Session> {
+export interface SessionTable extends Iterable<Session> {
+  /** How many sessions are open. */
+  readonly size: number;
   /** How many sessions were ever opened, on all services together. */
+  readonly total: number;
+  /** The session with an id; `undefined` when it is not open. */
+  find(id: number): Session | undefined;
+  /** The sessions in the order of their ids, from the one at `offset` on, at most `length` of them. */
+  range(offset: number, length: number): readonly Session[];
+  /** How many sessions are open on a service. */
+  countOfService(key: string): number;
+  /** How many sessions were ever opened on a service. */
+  totalOfService(key: string): number;
+  /** How many connections are open to a server. */
+  countOfServer(key: string): number;
+  /** How many connections a session has. */
+  countConnections(sessionId: number): number;
+}
+
+/**
+ * The session tables of this library: what readers see, the indexes behind it, and how the next table is made. A change
+ * gives a new table, or the same one when it does not apply.
+ *
+ * @internal
+ */
+export class IndexedSessionTable implements SessionTable {
   readonly total: number;
   /** The revision at which the counters of any service last changed; 0 when they never did. */
   readonly live: number;
@@ -136,14 +160,17 @@ export class SessionTable implements Iterable<Session> {
   }
 
   /** A table without sessions, for services and servers given as positions by key. The maps must never change. */
-  static create(services: ReadonlyMap<string, number>, servers: ReadonlyMap<string, number>): SessionTable {
+  static create(
+    services: ReadonlyMap<string, number>,
+    servers: ReadonlyMap<string, number>,
+  ): IndexedSessionTable {
     const entries = (positions: Positions, sessions: OrderedMap<number>): Entries =>
       OrderedMap.from(
         Array.from(positions.values(), (position) => [position, { position, sessions, total: 0, live: 0 }]),
       );
     const counts = OrderedMap.empty<number>((connections) => connections);
     const times = OrderedMap.empty<number>();
-    return new SessionTable(
+    return new IndexedSessionTable(
       { services, servers },
       OrderedMap.empty(),
       entries(services, times),
@@ -151,32 +178,26 @@ export class SessionTable implements Iterable<Session> {
     );
   }
 
-  /** How many sessions are open. */
   get size(): number {
     return this.#sessions.size;
   }
 
-  /** The session with an id. */
-  get(id: number): Session | undefined {
+  find(id: number): Session | undefined {
     return this.#sessions.get(id);
   }
 
-  /** The sessions in the order of their ids, from the one at `offset` on, at most `length` of them. */
   range(offset: number, length: number): readonly Session[] {
     return this.#sessions.values(offset, length);
   }
 
-  /** The sessions in the order of their ids. */
   *[Symbol.iterator](): Generator<Session, void, undefined> {
     for (const [, session] of this.#sessions) yield session;
   }
 
-  /** How many sessions are open on a service. */
   countOfService(key: string): number {
     return this.#service(key)?.sessions.size ?? 0;
   }
 
-  /** How many sessions were ever opened on a service. */
   totalOfService(key: string): number {
     return this.#service(key)?.total ?? 0;
   }
@@ -191,12 +212,12 @@ export class SessionTable implements Iterable<Session> {
     return this.idsOfService(key, offset, length).map((id) => this.#sessions.get(id) as Session);
   }
 
-  /** The ids of what {@link SessionTable.rangeOfService} gives, many times faster. */
+  /** The ids of what {@link IndexedSessionTable.rangeOfService} gives, many times faster. */
   idsOfService(key: string, offset: number, length: number): readonly number[] {
     return this.#service(key)?.sessions.keys(offset, length) ?? [];
   }
 
-  /** The ids and connect times of what {@link SessionTable.rangeOfService} gives, some ten times faster. */
+  /** The ids and connect times of what {@link IndexedSessionTable.rangeOfService} gives, some ten times faster. */
   identitiesOfService(
     key: string,
     offset: number,
@@ -206,14 +227,12 @@ export class SessionTable implements Iterable<Session> {
     return entries.map((entry) => ({ id: entry.key, connected: entry.value }));
   }
 
-  /** How many connections are open to a server. */
   countOfServer(key: string): number {
     return this.#server(key)?.sessions.weight ?? 0;
   }
 
-  /** How many connections a session has. */
   countConnections(sessionId: number): number {
-    return this.get(sessionId)?.connections.length ?? 0;
+    return this.find(sessionId)?.connections.length ?? 0;
   }
 
   /** The connections to a server from the one at `offset` on, at most `length`: by session id, then as opened. */
@@ -232,12 +251,12 @@ export class SessionTable implements Iterable<Session> {
   }
 
   /** Raises the number of sessions that were ever opened on a service. A lower one changes nothing. */
-  withTotal(key: string, total: number): SessionTable {
+  withTotal(key: string, total: number): IndexedSessionTable {
     const service = this.#service(key);
     if (service === undefined || total <= service.total) return this;
     const services = this.#services.set(service.position, { ...service, total });
     const sum = this.total - service.total + total;
-    return new SessionTable(this.#positions, this.#sessions, services, this.#servers, sum, this.live);
+    return new IndexedSessionTable(this.#positions, this.#sessions, services, this.#servers, sum, this.live);
   }
 
   /**
@@ -246,17 +265,17 @@ export class SessionTable implements Iterable<Session> {
    *
    * @throws RangeError when the id is not a safe integer
    */
-  open(session: Session, { revision, owner }: TableChange): SessionTable {
+  open(session: Session, { revision, owner }: TableChange): IndexedSessionTable {
     const { id, connected } = session;
     const service = this.#service(session.service);
     const connections = this.#recordsOf(session.connections);
-    if (service === undefined || connections === undefined || this.get(id) !== undefined) return this;
+    if (service === undefined || connections === undefined || this.find(id) !== undefined) return this;
     const sessions = this.#sessions.set(id, sessionRecord(session, connections), owner);
     const own = service.sessions.set(id, connected, owner);
     const entry = { position: service.position, sessions: own, total: service.total + 1, live: revision };
     const services = this.#services.set(service.position, entry, owner);
     const servers = this.#recount(id, connections, 1, owner);
-    return new SessionTable(this.#positions, sessions, services, servers, this.total + 1, revision);
+    return new IndexedSessionTable(this.#positions, sessions, services, servers, this.total + 1, revision);
   }
 
   /** Changes a session that is open. */
@@ -264,17 +283,20 @@ export class SessionTable implements Iterable<Session> {
     id: number,
     update: Partial<Pick<Session, 'state' | 'user' | 'address' | 'idle'>>,
     { owner }: TableChange,
-  ): SessionTable {
-    const before = this.get(id);
+  ): IndexedSessionTable {
+    const before = this.find(id);
     if (before === undefined || agrees(before, update)) return this;
     const { service, connected, connections } = before;
     return this.#put({ ...before, ...update, id, service, connected }, connections, this.#servers, owner);
   }
 
   /** Closes a session; when a connect time is given, only one that connected then, because ids are used again. */
-  close(which: { readonly id: number; readonly connected?: number }, change: TableChange): SessionTable {
+  close(
+    which: { readonly id: number; readonly connected?: number },
+    change: TableChange,
+  ): IndexedSessionTable {
     const { revision, owner } = change;
-    const session = this.#find(which.id, which.connected);
+    const session = this.#identify(which.id, which.connected);
     const service = session && this.#service(session.service);
     if (session === undefined || service === undefined) return this;
     const sessions = this.#sessions.delete(session.id, owner);
@@ -282,12 +304,12 @@ export class SessionTable implements Iterable<Session> {
     const entry = { position: service.position, sessions: own, total: service.total, live: revision };
     const services = this.#services.set(service.position, entry, owner);
     const servers = this.#recount(session.id, session.connections, -1, owner);
-    return new SessionTable(this.#positions, sessions, services, servers, this.total, revision);
+    return new IndexedSessionTable(this.#positions, sessions, services, servers, this.total, revision);
   }
 
   /** Opens one more connection of a session. Changes nothing when its id is taken, or the server is not there. */
-  openConnection(sessionId: number, connection: Connection, { owner }: TableChange): SessionTable {
-    const session = this.get(sessionId);
+  openConnection(sessionId: number, connection: Connection, { owner }: TableChange): IndexedSessionTable {
+    const session = this.find(sessionId);
     if (session === undefined || this.#server(connection.server) === undefined) return this;
     const { length } = session.connections;
     if (placeOf(session.connections, connection.id) < length) return this;
@@ -302,8 +324,8 @@ export class SessionTable implements Iterable<Session> {
     id: number,
     update: Partial<Pick<Connection, 'state' | 'role' | 'statistics'>>,
     { owner }: TableChange,
-  ): SessionTable {
-    const session = this.get(sessionId);
+  ): IndexedSessionTable {
+    const session = this.find(sessionId);
     const place = placeOf(session?.connections ?? [], id);
     const before = session?.connections[place];
     if (session === undefined || before === undefined) return this;
@@ -317,8 +339,8 @@ export class SessionTable implements Iterable<Session> {
   closeConnection(
     which: { readonly session: number; readonly id: number; readonly connected?: number },
     { owner }: TableChange,
-  ): SessionTable {
-    const session = this.#find(which.session, which.connected);
+  ): IndexedSessionTable {
+    const session = this.#identify(which.session, which.connected);
     const place = placeOf(session?.connections ?? [], which.id);
     const closed = session?.connections[place];
     if (session === undefined || closed === undefined) return this;
@@ -336,8 +358,9 @@ export class SessionTable implements Iterable<Session> {
     return position === undefined ? undefined : this.#servers.get(position);
   }
 
-  #find(id: number, connected: number | undefined): Session | undefined {
-    const session = this.get(id);
+  /** The session with an id; when a connect time is given, only the one that connected then. */
+  #identify(id: number, connected: number | undefined): Session | undefined {
+    const session = this.find(id);
     return connected === undefined || session?.connected === connected ? session : undefined;
   }
 
@@ -351,10 +374,15 @@ export class SessionTable implements Iterable<Session> {
   }
 
   /** This table with the session of this id replaced. */
-  #put(session: Session, connections: readonly Connection[], servers: Entries, owner?: Owner): SessionTable {
+  #put(
+    session: Session,
+    connections: readonly Connection[],
+    servers: Entries,
+    owner?: Owner,
+  ): IndexedSessionTable {
     const record = sessionRecord(session, Object.freeze(connections));
     const sessions = this.#sessions.set(record.id, record, owner);
-    return new SessionTable(this.#positions, sessions, this.#services, servers, this.total, this.live);
+    return new IndexedSessionTable(this.#positions, sessions, this.#services, servers, this.total, this.live);
   }
 
   /** The servers with connections of a session counted in or out. */

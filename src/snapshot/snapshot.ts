@@ -3,8 +3,8 @@
  */
 import { Immer, type Draft } from 'immer';
 
-import type { Collection, Entity } from '../core/collection.ts';
-import { nextVersion } from '../core/version.ts';
+import { IndexedCollection, type Collection, type Entity } from '../core/collection.ts';
+import { initialVersion, nextVersion } from '../core/version.ts';
 import type { Change } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
@@ -17,7 +17,7 @@ import type { Monitor } from '../resources/monitor.ts';
 import type { Server } from '../resources/server.ts';
 import type { Service } from '../resources/service.ts';
 import type { User } from '../resources/user.ts';
-import type { Session, SessionTable } from './session-table.ts';
+import { IndexedSessionTable, type Session, type SessionTable } from './session-table.ts';
 
 /** An immer of our own: a host may have switched freezing off for its own purposes. */
 const { produce } = new Immer({ autoFreeze: true });
@@ -96,7 +96,7 @@ export function lookUp<K extends keyof Collections>(
 
 /** Finds a session by its id, or gives a 404 problem. @internal */
 export function lookUpSession(snapshot: Snapshot, id: number): Result<Session> {
-  const session = snapshot.sessions.get(id);
+  const session = snapshot.sessions.find(id);
   if (session !== undefined) return ok(session);
   return fail(
     'session-not-found',
@@ -120,13 +120,25 @@ export function parseSessionId(text: string): Result<number> {
   );
 }
 
+const notOurs = 'snapshot must come from createSnapshot';
+
+/** A collection of a snapshot, with what only events may do to it. */
+function collectionOf<K extends keyof Collections>(
+  snapshot: Snapshot,
+  name: K,
+): IndexedCollection<Collections[K]> {
+  const collection: Collection<Entity> = snapshot[name];
+  // The mapped type says what each collection holds; the compiler cannot see it through the index.
+  if (collection instanceof IndexedCollection) return collection as IndexedCollection<Collections[K]>;
+  throw new TypeError(notOurs);
+}
+
 function find<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
   key: string,
 ): Collections[K] | undefined {
-  // The mapped type says the same of each collection; the compiler cannot see it through the index.
-  return (snapshot[collection] as unknown as Collection<Collections[K] & Entity>).get(key);
+  return collectionOf(snapshot, collection).findByKey(key);
 }
 
 /** Look-up of the names of a snapshot, for links that come in. @internal */
@@ -204,7 +216,19 @@ export function put<K extends keyof Collections>(
   collection: K,
   entity: Collections[K],
 ): Snapshot {
-  return { ...snapshot, [collection]: (snapshot[collection] as unknown as Collection<Entity>).with(entity) };
+  return { ...snapshot, [collection]: collectionOf(snapshot, collection).with(entity) };
+}
+
+/** Takes the thing with a key away. Total, as {@link revise} is. @internal */
+export function remove(
+  snapshot: Snapshot,
+  collection: keyof Collections,
+  key: string,
+  change: Change,
+): Snapshot {
+  const before = collectionOf(snapshot, collection);
+  const after = before.without(key, nextVersion(initialVersion, change));
+  return after === before ? snapshot : { ...snapshot, [collection]: after };
 }
 
 /** Marks that something which a thing shows has changed, though the thing itself is as it was. @internal */
@@ -221,6 +245,17 @@ export function touch(
     collection,
     Object.freeze({ ...entity, version: nextVersion(entity.version, change) }),
   );
+}
+
+/**
+ * The session table of a snapshot, with what only events may do to it.
+ *
+ * @throws TypeError for a snapshot that somebody made by hand
+ * @internal
+ */
+export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
+  if (sessions instanceof IndexedSessionTable) return sessions;
+  throw new TypeError(notOurs);
 }
 
 /** The snapshot with another session table; the same object when the table is the same. @internal */

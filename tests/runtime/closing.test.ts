@@ -25,7 +25,7 @@ describe('close', () => {
     held.done();
     expect((await begun).outcome).toBe('accepted');
     await closing;
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
   });
 
   it('lets a refusal be taken back before it is done', async () => {

@@ -40,7 +40,7 @@ describe('a command that was under way when the process ended', () => {
     const dead = await die(store, new ScriptedGateway().will(hold().apply), stop);
     const gateway = new ScriptedGateway().willSee('in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     expect(gateway.calls.map(({ method, effect: { type } }) => `${method} ${type}`)).toEqual([
       'inspect service.stop',
     ]);
@@ -53,7 +53,7 @@ describe('a command that was under way when the process ended', () => {
     const dead = await die(store, new ScriptedGateway().will(hold().apply), stop);
     const gateway = new ScriptedGateway().willSee('not-in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
     const reader = admin.events({ after: '0.0' });
     const gap = (await reader.next()) as { value: EventGap };
     expect(gap.value).toMatchObject({ gap: true, next: '1000000001.0' });
@@ -79,7 +79,7 @@ describe('a command that was under way when the process ended', () => {
     const next = new ScriptedGateway().willSee('in-place', 'not-in-place');
     const { admin } = await openRunning(store, { gateway: next });
     expect(next.wishes).toEqual(['service.start /services/My-Service']);
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
     await admin.close();
   });
 
@@ -89,7 +89,7 @@ describe('a command that was under way when the process ended', () => {
     await die(store, new ScriptedGateway().will(hold().apply), sequence(stop, there, addUser));
     const gateway = new ScriptedGateway().willSee('not-in-place', 'in-place', 'in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(admin.snapshot.users.get('newcomer')).toBeUndefined();
+    expect(admin.snapshot.users.find('newcomer')).toBeUndefined();
     expect(gateway.wishes).toEqual([]);
     await admin.close();
   });
@@ -115,7 +115,7 @@ describe('a command that was under way when the process ended', () => {
       await admin.close();
     }
     const { admin } = await openRunning(store, { gateway: new ScriptedGateway().willSee('in-place') });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
 

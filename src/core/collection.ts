@@ -4,8 +4,11 @@
  * The entries are one frozen array; the index from key to position is shared between collections until a name is
  * added or removed. So changing one of a thousand entries copies a thousand pointers and nothing else.
  */
-import { latest, initialVersion, type Version } from './version.ts';
+import type { Json } from '../json/value.ts';
+import { inspectList, inspectMethod, maxNamesPrinted } from './inspection.ts';
 import { nameKey } from './name.ts';
+import { maskSecrets } from './secret.ts';
+import { latest, initialVersion, type Version } from './version.ts';
 
 /**
  * What every named thing has.
@@ -45,7 +48,15 @@ export interface Collection<T extends Entity> extends Iterable<T> {
   find(name: string): T | undefined;
   /** The entries from the one at `offset` on, at most `length` of them. */
   range(offset: number, length: number): readonly T[];
+  /**
+   * What `JSON.stringify` and test runners show: the size, the version and every entry, with `[redacted]` in the place of
+   * hashes and sealed texts. `console.log` shows the size and the first names.
+   */
+  toJSON(): Json;
 }
+
+/** What a collection is called where it is printed. */
+const kind = 'Collection';
 
 /**
  * The collections of this library: what readers see, and how the next collection is made.
@@ -55,12 +66,13 @@ export interface Collection<T extends Entity> extends Iterable<T> {
 export class IndexedCollection<T extends Entity> implements Collection<T> {
   readonly #entries: readonly T[];
   readonly #positions: ReadonlyMap<string, number>;
-  readonly #version: Version;
+  // Not private to the language: test runners compare the entries by the iterator, and this as a property.
+  readonly version: Version;
 
   private constructor(entries: readonly T[], positions: ReadonlyMap<string, number>, version: Version) {
     this.#entries = entries;
     this.#positions = positions;
-    this.#version = version;
+    this.version = version;
     Object.freeze(this);
   }
 
@@ -89,10 +101,6 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return this.#entries.length;
   }
 
-  get version(): Version {
-    return this.#version;
-  }
-
   find(name: string): T | undefined {
     return this.findByKey(nameKey(name));
   }
@@ -118,7 +126,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   /** This collection with one entry replaced by one of the same key, or added at the end. */
   with(entity: T): IndexedCollection<T> {
     const position = this.#positions.get(entity.key);
-    const version = latest(this.#version, entity.version);
+    const version = latest(this.version, entity.version);
     if (position === undefined) return IndexedCollection.of([...this.#entries, entity], version);
     // Spread, because `with` of a frozen array is as slow.
     const entries = [...this.#entries];
@@ -131,11 +139,26 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     if (!this.#positions.has(key)) return this;
     return IndexedCollection.of(
       this.#entries.filter((entity) => entity.key !== key),
-      latest(this.#version, version),
+      latest(this.version, version),
     );
   }
 
   [Symbol.iterator](): Iterator<T> {
     return this.#entries[Symbol.iterator]();
+  }
+
+  // Jest prints a copy that has lost the private fields, but has what the getters of the original gave.
+  get toJSON(): () => Json {
+    return () => maskSecrets({ size: this.size, version: this.version, entries: this.#entries });
+  }
+
+  // Vitest would print a copy, too; but not of an object that says what it is.
+  get [Symbol.toStringTag](): string {
+    return kind;
+  }
+
+  [inspectMethod](): string {
+    const names = this.range(0, maxNamesPrinted).map(({ name }) => name);
+    return inspectList(kind, this.size, names);
   }
 }

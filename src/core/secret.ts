@@ -95,3 +95,22 @@ export function redactSecrets(value: Json | object): Json {
       .map(([member, content]) => [member, redactSecrets(content)]),
   );
 }
+
+/**
+ * State as a reader may be shown it in full: hashes and sealed texts give way to a mark, so that it can still be seen
+ * that there is one.
+ *
+ * @param value - plain data, such as a service with its settings
+ * @returns a copy with the mark in the place of each secret
+ * @internal
+ */
+export function maskSecrets(value: unknown): Json {
+  if (Array.isArray(value)) return value.map(maskSecrets);
+  if (typeof value !== 'object' || value === null) return value as Json;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => [
+      name,
+      secretMembers.has(name) ? '[redacted]' : maskSecrets(member),
+    ]),
+  );
+}

@@ -6,6 +6,7 @@
 import * as z from 'zod/mini';
 
 import { IndexedCollection, type Entity } from '../core/collection.ts';
+import { inspectable } from '../core/inspection.ts';
 import { isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
@@ -205,7 +206,14 @@ function load(document: Json): Loading {
         users: IndexedCollection.of(users.entities),
       };
       const table = loadSessions(sessions.entities, totalsOf(members.services), collections);
-      return Object.freeze({ epoch, revision: 0, ...gateway, ...collections, sessions: table });
+      return Object.freeze({
+        ...inspectable,
+        epoch,
+        revision: 0,
+        ...gateway,
+        ...collections,
+        sessions: table,
+      });
     },
   };
 }

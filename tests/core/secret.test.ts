@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import type { Json } from '../../src/json/value.ts';
-import { isSealed, passwordFault, redactSecrets } from '../../src/core/secret.ts';
+import { isSealed, passwordFault, maskSecrets, redactSecrets } from '../../src/core/secret.ts';
 
 describe('redactSecrets', () => {
   it('leaves no hash and no sealed text wherever they stand, and everything else', () => {
@@ -51,6 +51,17 @@ describe('redactSecrets', () => {
       inner: Object.freeze([Object.freeze({ passwordSealed: 'y' })]),
     });
     expect(redactSecrets(given)).toEqual({ inner: [{}] });
+    expect(given.passwordHash).toBe('x');
+  });
+});
+
+describe('maskSecrets', () => {
+  it('puts a mark in the place of each hash and sealed text, and leaves everything else', () => {
+    const given = { passwordHash: 'x', inner: [{ passwordSealed: 'y', user: 'ada' }, null, 1, 'text'] };
+    expect(maskSecrets(given)).toEqual({
+      passwordHash: '[redacted]',
+      inner: [{ passwordSealed: '[redacted]', user: 'ada' }, null, 1, 'text'],
+    });
     expect(given.passwordHash).toBe('x');
   });
 });

@@ -7,8 +7,8 @@ import {
   noStatistics,
   type Connection,
   type Session,
-  type TableChange,
 } from '../../src/snapshot/session-table.ts';
+import type { TableChange } from '../../src/snapshot/session-index.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
 const services = ['sales', 'stock', 'constructor'];
@@ -216,6 +216,20 @@ function lastOf(history: readonly Report[]): typeof start {
   return play(history).at(-1) ?? start;
 }
 
+/** A table with the sessions and counters of a model that came about in another order. */
+function rebuilt(model: Pick<Model, 'sessions' | 'totals' | 'live'>, start = empty): IndexedSessionTable {
+  let table = start;
+  for (const [service, revision] of [...model.live].toSorted(([, a], [, b]) => a - b)) {
+    const open = model.sessions.filter((each) => each.service === service);
+    for (const each of open.toReversed()) table = table.open(each, { revision });
+    // Its sessions have all ended. No session of a model has this id.
+    const ended = { ...session, id: 5000, service };
+    if (open.length === 0) table = table.open(ended, { revision }).close(ended, { revision });
+  }
+  for (const [key, total] of model.totals) table = table.withTotal(key, total);
+  return table;
+}
+
 describe('a session table', () => {
   it('says of its sessions what a list of them says', () => {
     fc.assert(
@@ -251,7 +265,7 @@ describe('a session table', () => {
           );
         }
         expect(table.total).toBe([...model.totals.values()].reduce((sum, each) => sum + each, 0));
-        expect(table.live).toBe(Math.max(0, ...model.live.values()));
+        expect(table.index.live).toBe(Math.max(0, ...model.live.values()));
       }),
     );
   });
@@ -319,15 +333,33 @@ describe('a session table', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const { table, model } = lastOf(history);
+        expect(table).toEqual(rebuilt(model));
+      }),
+    );
+  });
+
+  it('equals none that differs in a session, a connection, a counter or an index', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const { table, model } = lastOf(history);
         fc.pre(model.sessions.length > 0);
-        let other = empty;
-        for (const session of model.sessions.toReversed())
-          other = other.open(session, { revision: table.live });
-        for (const [key, total] of model.totals) other = other.withTotal(key, total);
-        expect(table).toEqual(other);
-        expect(table).not.toEqual(other.withTotal('sales', 1000));
-        const [{ id } = { id: 0 }] = model.sessions;
+        const [{ id, service } = session] = model.sessions;
+        const other = rebuilt(model);
         expect(table).not.toEqual(other.update(id, { state: 'x' }, { revision: 1 }));
+        expect(table).not.toEqual(other.openConnection(id, { ...connection, id: 99 }, { revision: 1 }));
+        expect(table).not.toEqual(other.withTotal(service, 1000));
+        const [live = 0, total = 0] = [model.live.get(service), model.totals.get(service)];
+        const { sessions, totals } = model;
+        const later = { sessions, totals, live: new Map(model.live).set(service, live + 1) };
+        expect(table).not.toEqual(rebuilt(later));
+        // The sums stay the same.
+        const elsewhere = services.find((key) => key !== service) ?? '';
+        const more = other.withTotal(service, total + 1);
+        const [left, right] = [more, other.withTotal(elsewhere, other.totalOfService(elsewhere) + 1)];
+        expect([left.total, left.size]).toEqual([right.total, right.size]);
+        expect(left).not.toEqual(right);
+        const reversed = IndexedSessionTable.create(places(services.toReversed()), places(servers));
+        expect(table).not.toEqual(rebuilt(model, reversed));
       }),
     );
   });

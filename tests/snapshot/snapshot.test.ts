@@ -72,7 +72,13 @@ describe('a snapshot that was made by hand', () => {
 
   it('is refused with a sentence, whichever part of it is not ours', () => {
     const { services, sessions } = sampleSnapshot();
-    const list = { size: 0, version: services.version, find: () => undefined, range: () => [] };
+    const list = {
+      size: 0,
+      version: services.version,
+      find: () => undefined,
+      range: () => [],
+      toJSON: () => [],
+    };
     const byHand: Snapshot = {
       ...createSnapshot({}),
       services: { ...list, [Symbol.iterator]: () => [][Symbol.iterator]() },

@@ -147,7 +147,7 @@ export function contentOf(snapshot: Snapshot): object {
         version,
       })),
     })),
-    live: [sessions.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
+    live: [sessions.index.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
     total: sessions.total,
   };
 }

@@ -159,7 +159,7 @@ async function openCopy(path, round) {
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
   const admin = await openAdmin({ snapshot, gateway, store: reading });
-  if (admin.snapshot.services.get('service-0').settings.max_connection < 40_000)
+  if (admin.snapshot.services.find('service-0').settings.max_connection < 40_000)
     throw new Error('not restored');
   await admin.close();
 }

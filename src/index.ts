@@ -15,13 +15,7 @@ export {
 } from './snapshot/document.ts';
 export type { SessionDocument, ConnectionDocument } from './snapshot/session-document.ts';
 export type { Snapshot } from './snapshot/snapshot.ts';
-export type {
-  SessionTable,
-  ConnectionStatistics,
-  Connection,
-  Session,
-  SessionConnection,
-} from './snapshot/session-table.ts';
+export type { SessionTable, ConnectionStatistics, Connection, Session } from './snapshot/session-table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
 export { linkTo } from './core/link.ts';

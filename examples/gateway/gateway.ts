@@ -64,7 +64,7 @@ export class Gateway implements GatewayPort {
         this.#listeners.get(effect.service)?.close();
         break;
       case 'monitor.start':
-        this.#monitor(effect.monitor, this.admin.snapshot.monitors.get(effect.monitor)?.settings);
+        this.#monitor(effect.monitor, this.admin.snapshot.monitors.find(effect.monitor)?.settings);
         break;
       case 'monitor.stop':
         this.#monitor(effect.monitor);
@@ -113,7 +113,7 @@ export class Gateway implements GatewayPort {
 
   #welcome(client: Socket, key: string): void {
     const { snapshot } = this.admin;
-    const service = snapshot.services.get(key);
+    const service = snapshot.services.find(key);
     const most = service?.settings.max_connection ?? 0;
     const isFull = most > 0 && snapshot.sessions.countOfService(key) >= most;
     const server = service === undefined || isFull ? undefined : chooseServer(snapshot, service);

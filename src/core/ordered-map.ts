@@ -103,11 +103,6 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return count > 0 && item(node.keys, count - 1) === key ? node.items[count - 1] : undefined;
   }
 
-  /** Whether there is an entry for a key. */
-  has(key: number): boolean {
-    return this.get(key) !== undefined;
-  }
-
   /** This map with one entry added or replaced; see {@link OrderedMap.update}. */
   set(key: number, value: V, owner?: Owner): OrderedMap<V> {
     return this.update(key, () => value, owner);
@@ -137,12 +132,6 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     const change = { key, value, gain, weigh, owner };
     const size = this.#size + Number(value !== undefined) - Number(before !== undefined);
     return new OrderedMap(asRoot(this.#root.apply(change), change), size, weigh);
-  }
-
-  /** The entry that covers a place in the order of weights; with weights of 1, the entry at this position. */
-  at(offset: number): [key: number, value: V] | undefined {
-    const [entry] = this.range(offset, 1);
-    return entry && [entry.key, entry.value];
   }
 
   /**

@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { difference, type Difference } from '../json/diff.ts';
 import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
-import { prepareOperations } from './patch-rule.ts';
+import { prepareOperations, type PatchField, type PatchRules } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { fail, ok, problemOf, type Fault, type Result } from '../problem.ts';
 import { isShown, objectOf, type Field, type Fields } from './field.ts';
@@ -27,18 +27,6 @@ export const patchShape = z.array(
   }),
 );
 
-/** One modifiable field of a patch view. @internal */
-export interface PatchField {
-  /** Its name in a patch. */
-  readonly name: string;
-  /** Collection that its links belong to; left out for a field without links. */
-  readonly links?: string;
-  /** Name under which the sealed text is stored. Only for a secret: it can be written and never read. */
-  readonly sealedAs?: string;
-  /** The field when it was never set; removing it restores this. Left out for a field that is absent then. */
-  readonly empty?: Json;
-}
-
 /** What a kind adds to the patch view that follows from its fields. @internal */
 export interface PatchHooks<T extends object> {
   /** Turns a shorthand of this resource into what it stands for; `settings` is the state the operation meets. */
@@ -48,15 +36,9 @@ export interface PatchHooks<T extends object> {
 }
 
 /** What a JSON Patch sees of a resource. @internal */
-export interface PatchView<T extends object> extends PatchHooks<T> {
-  /** The names of the modifiable fields, for people. */
-  readonly names: string;
-  /** The fields of the representation that cannot be modified. A `test` may read them. */
-  readonly readOnly: readonly string[];
+export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
   /** Shape of all settings together, with each secret under the name of its field. It must not transform. */
   readonly shape: z.core.$ZodType<T>;
-  /** The field that a first token speaks of. */
-  field(this: void, token: string): PatchField | undefined;
   /** Fields with links. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
   /** Fields that are never absent, with what they are when they were never set. */

@@ -138,3 +138,22 @@ function redactOperation(
     formatPointer(pointer.map((token) => clientNames.get(token) ?? token));
   return { op, ...(typeof from === 'string' ? { from: shown(sources) } : {}), path: shown(tokens) };
 }
+
+/**
+ * Puts a mark in the place of each secret, so that a reader sees that there is one.
+ *
+ * @param value - plain data, such as a service with its settings
+ * @param secrets - the names under which secrets are stored
+ * @returns a copy with the marks
+ * @internal
+ */
+export function maskSecrets(value: unknown, secrets: ReadonlySet<string>): Json {
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, secrets));
+  if (typeof value !== 'object' || value === null) return value as Json;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => [
+      name,
+      secrets.has(name) ? '[redacted]' : maskSecrets(member, secrets),
+    ]),
+  );
+}

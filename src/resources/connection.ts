@@ -27,7 +27,7 @@ import {
   type Session,
   type SessionConnection,
 } from '../snapshot/session-table.ts';
-import { linkOf, linkOfKey, withSessions, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, linkOfKey, sessionsOf, withSessions, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { Server } from './server.ts';
 import type { Kind } from './shared/kind.ts';
@@ -175,7 +175,7 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
     evolve: (snapshot, { session, id, server, role, state }, change) =>
       withSessions(
         snapshot,
-        snapshot.sessions.openConnection(
+        sessionsOf(snapshot).openConnection(
           session,
           { id, server, role, state, statistics: noStatistics },
           change,
@@ -185,12 +185,12 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.updated': {
     origin: 'report',
     evolve: (snapshot, { session, id, role, state }, change) =>
-      withSessions(snapshot, snapshot.sessions.updateConnection(session, id, { role, state }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).updateConnection(session, id, { role, state }, change)),
   },
   'connection.closed': {
     origin: 'report',
     evolve: (snapshot, { session, id }, change) =>
-      withSessions(snapshot, snapshot.sessions.closeConnection({ session, id }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).closeConnection({ session, id }, change)),
   },
   'connections.closed': {
     origin: 'command',
@@ -199,7 +199,7 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
     evolve: (snapshot, { connections }, change) =>
       withSessions(
         snapshot,
-        connections.reduce((table, each) => table.closeConnection(each, change), snapshot.sessions),
+        connections.reduce((table, each) => table.closeConnection(each, change), sessionsOf(snapshot)),
       ),
   },
 };
@@ -217,7 +217,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
     event(snapshot, { type, server, ...facts }, at) {
       const found = snapshot.servers.find(server);
       if (found === undefined) return { contradiction: 'names a server that does not exist' };
-      const session = snapshot.sessions.get(facts.session);
+      const session = snapshot.sessions.find(facts.session);
       if (session === undefined) return undefined;
       if (session.connections.some(({ id }) => id === facts.id)) {
         return { contradiction: 'has the id of a connection that is open in this session' };
@@ -234,7 +234,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
       state: z.exactOptional(line),
     }),
     event(snapshot, { type, session, id, role, state }, at) {
-      const connection = snapshot.sessions.get(session)?.connections.find((each) => each.id === id);
+      const connection = snapshot.sessions.find(session)?.connections.find((each) => each.id === id);
       if (connection === undefined) return undefined;
       const resource = linkTo('sessions', session);
       return {
@@ -287,7 +287,7 @@ export function closeServerConnections(snapshot: Snapshot, server: string, conte
 
 function decideServerConnections(snapshot: Snapshot, server: Server, context: Context): Decision {
   const resource = linkOf('servers', server);
-  const open = snapshot.sessions.connectionsOfServer(server.key, 0, Infinity);
+  const open = sessionsOf(snapshot).connectionsOfServer(server.key, 0, Infinity);
   if (open.length === 0) return unchanged(snapshot, [resource]);
   const batches = inBatches(open.map(({ session, connection }) => identityOf(session, connection)));
   const head = eventHead(resource, context);
@@ -317,7 +317,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
       find: finder('servers'),
       list: (snapshot, { key }, rendering) =>
         listing(snapshot.sessions.countOfServer(key), (offset, length) =>
-          snapshot.sessions
+          sessionsOf(snapshot)
             .connectionsOfServer(key, offset, length)
             .map((each) => represent(snapshot, each, rendering)),
         ),

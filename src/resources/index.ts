@@ -253,7 +253,7 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor(
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
  * const decision = stopService(snapshot, 'Sales', { now: 0 });
  * const events = decision.outcome === 'accepted' ? decision.events : [];
- * evolve(snapshot, events).services.get('sales')?.state; // => 'stopped'
+ * evolve(snapshot, events).services.find('sales')?.state; // => 'stopped'
  * ```
  *
  * @public
@@ -316,7 +316,7 @@ export const sequence: (...transitions: readonly Transition[]) => Transition = s
  * const patched = patchService(snapshot, 'Sales', operations, { now: 0 });
  * const [event] = patched.outcome === 'accepted' ? patched.events : [];
  * const undone = event && revert(event)(patched.next, { now: 1 });
- * undone?.next.services.get('sales')?.settings.max_connection; // => 100
+ * undone?.next.services.find('sales')?.settings.max_connection; // => 100
  * ```
  *
  * @public
@@ -375,7 +375,7 @@ type Revert = (snapshot: Snapshot, event: AdminEvent, context: Context) => Decis
  *
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * const report = { type: 'server.reported', server: 'db-1', status: ['running'] } as const;
- * applyReports(snapshot, report, { now: 0 }).next.servers.get('db-1')?.settings.state; // => ['running']
+ * applyReports(snapshot, report, { now: 0 }).next.servers.find('db-1')?.settings.state; // => ['running']
  * ```
  *
  * @public

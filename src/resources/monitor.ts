@@ -163,7 +163,7 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
  * import { createSnapshot, stopMonitor } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ monitors: [{ name: 'Main Monitor', module: 'pgmon' }] });
- * stopMonitor(snapshot, 'Main Monitor', { now: 0 }).next.monitors.get('main-monitor')?.state; // => 'stopped'
+ * stopMonitor(snapshot, 'Main Monitor', { now: 0 }).next.monitors.find('main-monitor')?.state; // => 'stopped'
  * ```
  *
  * @public

@@ -245,7 +245,7 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
  *
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * const operations = [{ op: 'add', path: '/state/-', value: 'maintenance' }] as const;
- * patchServer(snapshot, 'db-1', operations, { now: 0 }).next.servers.get('db-1')?.settings.state; // => ['maintenance']
+ * patchServer(snapshot, 'db-1', operations, { now: 0 }).next.servers.find('db-1')?.settings.state; // => ['maintenance']
  * ```
  *
  * @public

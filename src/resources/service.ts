@@ -237,7 +237,7 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
  * import { createSnapshot, stopService } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * stopService(snapshot, 'Sales', { now: 0 }).next.services.get('sales')?.state; // => 'stopped'
+ * stopService(snapshot, 'Sales', { now: 0 }).next.services.find('sales')?.state; // => 'stopped'
  * ```
  *
  * @public

@@ -21,7 +21,14 @@ import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { ok } from '../problem.ts';
 import type { Session } from '../snapshot/session-table.ts';
-import { linkOf, linkOfKey, shownVersion, withSessions, type Snapshot } from '../snapshot/snapshot.ts';
+import {
+  linkOf,
+  linkOfKey,
+  sessionsOf,
+  shownVersion,
+  withSessions,
+  type Snapshot,
+} from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { Service } from './service.ts';
 import type { Kind } from './shared/kind.ts';
@@ -156,7 +163,7 @@ const events: EventTable<Snapshot, SessionEvent> = {
     evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
       withSessions(
         snapshot,
-        snapshot.sessions.open(
+        sessionsOf(snapshot).open(
           { id, state, user, address, service, connected, idle: 0, connections: [] },
           change,
         ),
@@ -165,12 +172,12 @@ const events: EventTable<Snapshot, SessionEvent> = {
   'session.updated': {
     origin: 'report',
     evolve: (snapshot, { id, state, user }, change) =>
-      withSessions(snapshot, snapshot.sessions.update(id, { state, user }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).update(id, { state, user }, change)),
   },
   'session.closed': {
     origin: 'report',
     evolve: (snapshot, { id, connected }, change) =>
-      withSessions(snapshot, snapshot.sessions.close({ id, connected }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).close({ id, connected }, change)),
   },
   'sessions.closed': {
     origin: 'command',
@@ -179,7 +186,7 @@ const events: EventTable<Snapshot, SessionEvent> = {
     evolve: (snapshot, { sessions }, change) =>
       withSessions(
         snapshot,
-        sessions.reduce((table, each) => table.close(each, change), snapshot.sessions),
+        sessions.reduce((table, each) => table.close(each, change), sessionsOf(snapshot)),
       ),
   },
 };
@@ -198,7 +205,7 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
     event(snapshot, { type, service, ...facts }, at) {
       const found = snapshot.services.find(service);
       if (found === undefined) return { contradiction: 'names a service that does not exist' };
-      if (snapshot.sessions.get(facts.id) !== undefined)
+      if (snapshot.sessions.find(facts.id) !== undefined)
         return { contradiction: 'has the id of a session that is open' };
       return { type, at, resource: linkTo('sessions', facts.id), ...facts, service: found.key };
     },
@@ -211,7 +218,7 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
       user: z.exactOptional(line),
     }),
     event(snapshot, { type, id, state, user }, at) {
-      const session = snapshot.sessions.get(id);
+      const session = snapshot.sessions.find(id);
       if (session === undefined) return undefined;
       const resource = linkTo('sessions', id);
       return { type, at, resource, id, state: state ?? session.state, user: user ?? session.user };
@@ -282,7 +289,7 @@ export function closeServiceSessions(snapshot: Snapshot, service: string, contex
 }
 
 function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): Decision {
-  const sessions = snapshot.sessions.identitiesOfService(service.key, 0, Infinity);
+  const sessions = sessionsOf(snapshot).identitiesOfService(service.key, 0, Infinity);
   return close(snapshot, linkOf('services', service), sessions, context);
 }
 
@@ -315,9 +322,11 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       summary: 'Lists the links of the sessions on a service.',
       shape: z.string(),
       find: finder('services'),
-      list: ({ sessions }, { key }) =>
-        listing(sessions.countOfService(key), (offset, length) =>
-          sessions.idsOfService(key, offset, length).map((id) => linkTo('sessions', id)),
+      list: (snapshot, { key }) =>
+        listing(snapshot.sessions.countOfService(key), (offset, length) =>
+          sessionsOf(snapshot)
+            .idsOfService(key, offset, length)
+            .map((id) => linkTo('sessions', id)),
         ),
     }),
     commandRoute({

@@ -25,7 +25,7 @@ import type { PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } from './shared/route.ts';
-import { linkOf, put, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { lookUp } from './shared/look-up.ts';
@@ -84,7 +84,7 @@ const events: EventTable<Snapshot, UserEvent> = {
     origin: 'command',
     revert: revertCreation,
     evolve(snapshot, { user: key, name, passwordHash }, change) {
-      if (snapshot.users.get(key) !== undefined) return snapshot;
+      if (snapshot.users.find(key) !== undefined) return snapshot;
       return put(
         snapshot,
         'users',
@@ -95,10 +95,7 @@ const events: EventTable<Snapshot, UserEvent> = {
   'user.deleted': {
     origin: 'command',
     revert: 'irreversible',
-    evolve(snapshot, { user }, change) {
-      const users = snapshot.users.without(user, nextVersion(initialVersion, change));
-      return users === snapshot.users ? snapshot : { ...snapshot, users };
-    },
+    evolve: (snapshot, { user }, change) => remove(snapshot, 'users', user, change),
   },
 };
 

@@ -41,7 +41,7 @@ import { Writer } from './writer.ts';
  * });
  * const handled = await admin.handle({ method: 'PUT', target: '/service/Sales/stop', headers: {} });
  * handled.matched && handled.response.status; // => 204
- * admin.snapshot.services.get('sales')?.state; // => 'stopped'
+ * admin.snapshot.services.find('sales')?.state; // => 'stopped'
  * await admin.close();
  * ```
  *
@@ -76,7 +76,7 @@ export function createAdmin(options: AdminOptions): Admin {
  * await before.close();
  *
  * const after = await openAdmin({ snapshot, gateway, store });
- * after.snapshot.services.get('sales')?.state; // => 'stopped'
+ * after.snapshot.services.find('sales')?.state; // => 'stopped'
  * await after.close();
  * ```
  *

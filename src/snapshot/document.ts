@@ -5,11 +5,12 @@
  */
 import * as z from 'zod/mini';
 
-import { Collection, type Entity } from '../core/collection.ts';
+import { IndexedCollection, type Entity } from '../core/collection.ts';
+import { inspectable } from '../core/inspection.ts';
 import { initialVersion, isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
-import { saveFields, loadFields, linkFields } from '../core/field.ts';
+import { saveFields, loadFields, linkFields, secretNames } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import { listFaults, type Fault } from '../problem.ts';
@@ -169,16 +170,28 @@ function load(document: Json): Loading {
     build(epoch) {
       const gateway = deepFreeze(loadWhole((whole.ok ? whole.value : {}) as unknown as GatewayDocument));
       const collections = {
-        servers: Collection.of(servers.entities),
-        services: Collection.of(services.entities),
-        monitors: Collection.of(monitors.entities),
-        filters: Collection.of(filters.entities),
-        users: Collection.of(users.entities),
+        servers: IndexedCollection.of(servers.entities, storedSecrets('servers')),
+        services: IndexedCollection.of(services.entities, storedSecrets('services')),
+        monitors: IndexedCollection.of(monitors.entities, storedSecrets('monitors')),
+        filters: IndexedCollection.of(filters.entities, storedSecrets('filters')),
+        users: IndexedCollection.of(users.entities, storedSecrets('users')),
       };
       const table = loadSessions(sessions.entities, totalsOf(members.services), collections);
-      return Object.freeze({ epoch, revision: 0, ...gateway, ...collections, sessions: table });
+      return Object.freeze({
+        ...inspectable,
+        epoch,
+        revision: 0,
+        ...gateway,
+        ...collections,
+        sessions: table,
+      });
     },
   };
+}
+
+/** The names under which the things of a collection store secrets. */
+function storedSecrets(member: keyof Collections): ReadonlySet<string> {
+  return new Set(secretNames(collectionFields[member]).map(([stored]) => stored));
 }
 
 type Members = Readonly<Record<keyof Collections | 'sessions', readonly Json[]>>;
@@ -336,7 +349,7 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
 }
 
 function withTotal(snapshot: Snapshot, entry: object, position: number): object {
-  const [service] = snapshot.services.slice(position, 1);
+  const [service] = snapshot.services.range(position, 1);
   return service === undefined
     ? entry
     : { ...entry, total_connections: snapshot.sessions.totalOfService(service.key) };

@@ -2,7 +2,7 @@
  * Sessions in a gateway document: read into a session table, and written again.
  */
 
-import { Collection } from '../core/collection.ts';
+import type { Entity, IndexedCollection } from '../core/collection.ts';
 import { type Json, isObject, type JsonObject } from '../json/value.ts';
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
@@ -14,8 +14,8 @@ import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
 import type { Loaded } from './document.ts';
 import {
+  IndexedSessionTable,
   noStatistics,
-  SessionTable,
   type Connection,
   type ConnectionStatistics,
   type Session,
@@ -167,10 +167,10 @@ function keyOf(link: string, collection: string): string {
 export function loadSessions(
   sessions: readonly Session[],
   totals: ReadonlyMap<string, number>,
-  { services, servers }: Pick<Snapshot, 'services' | 'servers'>,
-): SessionTable {
+  { services, servers }: Readonly<Record<'services' | 'servers', IndexedCollection<Entity>>>,
+): IndexedSessionTable {
   const change = { revision: 0, owner: createOwner() };
-  let table = SessionTable.create(Collection.positionsOf(services), Collection.positionsOf(servers));
+  let table = IndexedSessionTable.create(services.positions, servers.positions);
   for (const session of sessions) table = table.open(session, change);
   for (const [service, total] of totals) table = table.withTotal(service, total);
   return table;

@@ -1,10 +1,13 @@
 /**
- * The session table: the sessions and connections of a gateway with their indexes.
+ * The session table: the sessions and connections of a gateway, by session id, with their index.
  *
- * All is kept in ordered maps that share what does not change: the sessions by id, for each service and each server
- * the ids of its sessions. A change costs a few short paths however many sessions there are, and so does a range.
+ * The sessions are kept in an ordered map, as what the index knows of them. Maps share what does not change, so a change
+ * costs a few short paths however many sessions there are, and so does a range.
  */
-import { OrderedMap, type Owner } from '../core/ordered-map.ts';
+import type { Json } from '../json/value.ts';
+import { inspectMethod, maxNamesPrinted, quote } from '../core/inspection.ts';
+import { OrderedMap } from '../core/ordered-map.ts';
+import { SessionIndex, type TableChange } from './session-index.ts';
 
 /** The counters of a backend connection, as they were last reported. @public */
 export interface ConnectionStatistics {
@@ -54,20 +57,12 @@ export interface Session {
   readonly connections: readonly Connection[];
 }
 
-/** A backend connection with the session that it belongs to. @public */
+/** A backend connection with the session that it belongs to. @internal */
 export interface SessionConnection {
   /** The session. */
   readonly session: Session;
   /** One of its connections. */
   readonly connection: Connection;
-}
-
-/** What a change of the table belongs to. @public */
-export interface TableChange {
-  /** The revision of the snapshot that is being made. */
-  readonly revision: number;
-  /** Token of a batch, any object of its own: faster, but of the tables of one batch only the last may be used. */
-  readonly owner?: object;
 }
 
 /** The counters of a connection that has done nothing yet. @internal */
@@ -81,109 +76,103 @@ export const noStatistics: ConnectionStatistics = Object.freeze({
 
 const noConnections: readonly Connection[] = Object.freeze([]);
 
-/** What is known of a service or a server. Only a service has a total, and is live. */
-interface Entry {
-  readonly position: number;
-  /** By session id: of a service the connect time, of a server the number of connections, which is its weight too. */
-  readonly sessions: OrderedMap<number>;
-  readonly total: number;
-  readonly live: number;
-}
-
-type Entries = OrderedMap<Entry>;
-type Positions = ReadonlyMap<string, number>;
-
 /**
- * The sessions of a gateway with their connections. Immutable: a change gives a new table, or the same one when it
- * does not apply. Services and servers are named by the keys of their names; of what is not there, there are 0.
+ * The sessions of a gateway with their connections. Immutable; only events make the next one. Services and servers are
+ * named by the keys of their names; of what is not there, there are 0.
  *
  * @example
  * ```ts
  * import { createSnapshot } from 'gateway-admin-core';
  *
  * const { sessions } = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * [sessions.size, sessions.countOfService('sales'), sessions.get(7)]; // => [0, 0, undefined]
+ * [sessions.size, sessions.countOfService('sales'), sessions.find(7)]; // => [0, 0, undefined]
  * ```
  *
  * @public
  */
-export class SessionTable implements Iterable<Session> {
+export interface SessionTable extends Iterable<Session> {
+  /** How many sessions are open. */
+  readonly size: number;
   /** How many sessions were ever opened, on all services together. */
   readonly total: number;
-  /** The revision at which the counters of any service last changed; 0 when they never did. */
-  readonly live: number;
-  readonly #positions: { readonly services: Positions; readonly servers: Positions };
-  readonly #sessions: OrderedMap<Session>;
-  readonly #services: Entries;
-  readonly #servers: Entries;
+  /** The session with an id; `undefined` when it is not open. */
+  find(id: number): Session | undefined;
+  /** The sessions in the order of their ids, from the one at `offset` on, at most `length` of them. */
+  range(offset: number, length: number): readonly Session[];
+  /** How many sessions are open on a service. */
+  countOfService(key: string): number;
+  /** How many sessions were ever opened on a service. */
+  totalOfService(key: string): number;
+  /** How many connections are open to a server. */
+  countOfServer(key: string): number;
+  /** How many connections a session has. */
+  countConnections(sessionId: number): number;
+  /**
+   * What `JSON.stringify` and test runners show: the counters, the index by service and by server, and every session with
+   * its connections. `console.log` shows the counts.
+   */
+  toJSON(): Json;
+}
 
-  private constructor(
-    positions: { readonly services: Positions; readonly servers: Positions },
-    sessions: OrderedMap<Session>,
-    services: Entries,
-    servers: Entries,
-    total = 0,
-    live = 0,
-  ) {
-    // These two are not private, so that a comparison of tables sees more than the sessions.
-    this.total = total;
-    this.live = live;
-    this.#positions = positions;
+/** What a session table is called where it is printed. */
+const kind = 'SessionTable';
+
+/**
+ * The session tables of this library: what readers see, the index behind it, and how the next table is made. A change
+ * gives a new table, or the same one when it does not apply.
+ *
+ * @internal
+ */
+export class IndexedSessionTable implements SessionTable {
+  readonly #sessions: OrderedMap<Session>;
+  // Not private to the language: test runners compare the sessions by the iterator, and this as a property.
+  readonly index: SessionIndex;
+
+  private constructor(sessions: OrderedMap<Session>, index: SessionIndex) {
     this.#sessions = sessions;
-    this.#services = services;
-    this.#servers = servers;
+    this.index = index;
     Object.freeze(this);
   }
 
   /** A table without sessions, for services and servers given as positions by key. The maps must never change. */
-  static create(services: ReadonlyMap<string, number>, servers: ReadonlyMap<string, number>): SessionTable {
-    const entries = (positions: Positions, sessions: OrderedMap<number>): Entries =>
-      OrderedMap.from(
-        Array.from(positions.values(), (position) => [position, { position, sessions, total: 0, live: 0 }]),
-      );
-    const counts = OrderedMap.empty<number>((connections) => connections);
-    const times = OrderedMap.empty<number>();
-    return new SessionTable(
-      { services, servers },
-      OrderedMap.empty(),
-      entries(services, times),
-      entries(servers, counts),
-    );
+  static create(
+    services: ReadonlyMap<string, number>,
+    servers: ReadonlyMap<string, number>,
+  ): IndexedSessionTable {
+    return new IndexedSessionTable(OrderedMap.empty(), SessionIndex.create(services, servers));
   }
 
-  /** How many sessions are open. */
   get size(): number {
     return this.#sessions.size;
   }
 
-  /** The session with an id. */
-  get(id: number): Session | undefined {
+  get total(): number {
+    return this.index.total;
+  }
+
+  find(id: number): Session | undefined {
     return this.#sessions.get(id);
   }
 
-  /** The sessions in the order of their ids, from the one at `offset` on, at most `length` of them. */
   range(offset: number, length: number): readonly Session[] {
     return this.#sessions.values(offset, length);
   }
 
-  /** The sessions in the order of their ids. */
   *[Symbol.iterator](): Generator<Session, void, undefined> {
     for (const [, session] of this.#sessions) yield session;
   }
 
-  /** How many sessions are open on a service. */
   countOfService(key: string): number {
-    return this.#service(key)?.sessions.size ?? 0;
+    return this.index.ofService(key)?.sessions.size ?? 0;
   }
 
-  /** How many sessions were ever opened on a service. */
   totalOfService(key: string): number {
-    return this.#service(key)?.total ?? 0;
+    return this.index.ofService(key)?.total ?? 0;
   }
 
   /** The revision at which the counters of a service last changed; 0 when they never did. */
   liveOfService(key: string): number {
-    return this.#service(key)?.live ?? 0;
+    return this.index.ofService(key)?.live ?? 0;
   }
 
   /** Like {@link SessionTable.range}, of the sessions on a service. */
@@ -191,35 +180,33 @@ export class SessionTable implements Iterable<Session> {
     return this.idsOfService(key, offset, length).map((id) => this.#sessions.get(id) as Session);
   }
 
-  /** The ids of what {@link SessionTable.rangeOfService} gives, many times faster. */
+  /** The ids of what {@link IndexedSessionTable.rangeOfService} gives, many times faster. */
   idsOfService(key: string, offset: number, length: number): readonly number[] {
-    return this.#service(key)?.sessions.keys(offset, length) ?? [];
+    return this.index.ofService(key)?.sessions.keys(offset, length) ?? [];
   }
 
-  /** The ids and connect times of what {@link SessionTable.rangeOfService} gives, some ten times faster. */
+  /** The ids and connect times of what {@link IndexedSessionTable.rangeOfService} gives, some ten times faster. */
   identitiesOfService(
     key: string,
     offset: number,
     length: number,
   ): readonly Pick<Session, 'id' | 'connected'>[] {
-    const entries = this.#service(key)?.sessions.range(offset, length) ?? [];
+    const entries = this.index.ofService(key)?.sessions.range(offset, length) ?? [];
     return entries.map((entry) => ({ id: entry.key, connected: entry.value }));
   }
 
-  /** How many connections are open to a server. */
   countOfServer(key: string): number {
-    return this.#server(key)?.sessions.weight ?? 0;
+    return this.index.ofServer(key)?.sessions.weight ?? 0;
   }
 
-  /** How many connections a session has. */
   countConnections(sessionId: number): number {
-    return this.get(sessionId)?.connections.length ?? 0;
+    return this.find(sessionId)?.connections.length ?? 0;
   }
 
   /** The connections to a server from the one at `offset` on, at most `length`: by session id, then as opened. */
   connectionsOfServer(key: string, offset: number, length: number): readonly SessionConnection[] {
     const found: SessionConnection[] = [];
-    for (const { key: id, start, end } of this.#server(key)?.sessions.range(offset, length) ?? []) {
+    for (const { key: id, start, end } of this.index.ofServer(key)?.sessions.range(offset, length) ?? []) {
       const session = this.#sessions.get(id) as Session;
       let place = 0;
       for (const connection of session.connections) {
@@ -232,12 +219,9 @@ export class SessionTable implements Iterable<Session> {
   }
 
   /** Raises the number of sessions that were ever opened on a service. A lower one changes nothing. */
-  withTotal(key: string, total: number): SessionTable {
-    const service = this.#service(key);
-    if (service === undefined || total <= service.total) return this;
-    const services = this.#services.set(service.position, { ...service, total });
-    const sum = this.total - service.total + total;
-    return new SessionTable(this.#positions, this.#sessions, services, this.#servers, sum, this.live);
+  withTotal(key: string, total: number): IndexedSessionTable {
+    const index = this.index.withTotal(key, total);
+    return index === this.index ? this : new IndexedSessionTable(this.#sessions, index);
   }
 
   /**
@@ -246,54 +230,46 @@ export class SessionTable implements Iterable<Session> {
    *
    * @throws RangeError when the id is not a safe integer
    */
-  open(session: Session, { revision, owner }: TableChange): SessionTable {
-    const { id, connected } = session;
-    const service = this.#service(session.service);
-    const connections = this.#recordsOf(session.connections);
-    if (service === undefined || connections === undefined || this.get(id) !== undefined) return this;
-    const sessions = this.#sessions.set(id, sessionRecord(session, connections), owner);
-    const own = service.sessions.set(id, connected, owner);
-    const entry = { position: service.position, sessions: own, total: service.total + 1, live: revision };
-    const services = this.#services.set(service.position, entry, owner);
-    const servers = this.#recount(id, connections, 1, owner);
-    return new SessionTable(this.#positions, sessions, services, servers, this.total + 1, revision);
+  open(session: Session, change: TableChange): IndexedSessionTable {
+    if (!this.index.has(session) || hasTwins(session.connections) || this.find(session.id) !== undefined)
+      return this;
+    const record = sessionRecord(session, connectionRecords(session.connections));
+    const sessions = this.#sessions.set(record.id, record, change.owner);
+    return new IndexedSessionTable(sessions, this.index.opened(record, change));
   }
 
   /** Changes a session that is open. */
   update(
     id: number,
     update: Partial<Pick<Session, 'state' | 'user' | 'address' | 'idle'>>,
-    { owner }: TableChange,
-  ): SessionTable {
-    const before = this.get(id);
+    change: TableChange,
+  ): IndexedSessionTable {
+    const before = this.find(id);
     if (before === undefined || agrees(before, update)) return this;
     const { service, connected, connections } = before;
-    return this.#put({ ...before, ...update, id, service, connected }, connections, this.#servers, owner);
+    return this.#put({ ...before, ...update, id, service, connected }, connections, this.index, change);
   }
 
   /** Closes a session; when a connect time is given, only one that connected then, because ids are used again. */
-  close(which: { readonly id: number; readonly connected?: number }, change: TableChange): SessionTable {
-    const { revision, owner } = change;
-    const session = this.#find(which.id, which.connected);
-    const service = session && this.#service(session.service);
-    if (session === undefined || service === undefined) return this;
-    const sessions = this.#sessions.delete(session.id, owner);
-    const own = service.sessions.delete(session.id, owner);
-    const entry = { position: service.position, sessions: own, total: service.total, live: revision };
-    const services = this.#services.set(service.position, entry, owner);
-    const servers = this.#recount(session.id, session.connections, -1, owner);
-    return new SessionTable(this.#positions, sessions, services, servers, this.total, revision);
+  close(
+    which: { readonly id: number; readonly connected?: number },
+    change: TableChange,
+  ): IndexedSessionTable {
+    const session = this.#identify(which.id, which.connected);
+    if (session === undefined) return this;
+    const sessions = this.#sessions.delete(session.id, change.owner);
+    return new IndexedSessionTable(sessions, this.index.closed(session, change));
   }
 
   /** Opens one more connection of a session. Changes nothing when its id is taken, or the server is not there. */
-  openConnection(sessionId: number, connection: Connection, { owner }: TableChange): SessionTable {
-    const session = this.get(sessionId);
-    if (session === undefined || this.#server(connection.server) === undefined) return this;
+  openConnection(sessionId: number, connection: Connection, change: TableChange): IndexedSessionTable {
+    const session = this.find(sessionId);
+    if (session === undefined || this.index.ofServer(connection.server) === undefined) return this;
     const { length } = session.connections;
     if (placeOf(session.connections, connection.id) < length) return this;
     const record = connectionRecord(connection);
-    const servers = this.#recount(sessionId, [record], 1, owner);
-    return this.#put(session, [...session.connections].toSpliced(length, 0, record), servers, owner);
+    const index = this.index.recounted(sessionId, record, 1, change);
+    return this.#put(session, [...session.connections].toSpliced(length, 0, record), index, change);
   }
 
   /** Changes a connection that is open. */
@@ -301,74 +277,81 @@ export class SessionTable implements Iterable<Session> {
     sessionId: number,
     id: number,
     update: Partial<Pick<Connection, 'state' | 'role' | 'statistics'>>,
-    { owner }: TableChange,
-  ): SessionTable {
-    const session = this.get(sessionId);
+    change: TableChange,
+  ): IndexedSessionTable {
+    const session = this.find(sessionId);
     const place = placeOf(session?.connections ?? [], id);
     const before = session?.connections[place];
     if (session === undefined || before === undefined) return this;
     const { server, statistics } = before;
     const after = connectionRecord({ ...before, ...update, id, server }, statistics);
     if (agrees(before, after)) return this;
-    return this.#put(session, [...session.connections].with(place, after), this.#servers, owner);
+    return this.#put(session, [...session.connections].with(place, after), this.index, change);
   }
 
   /** Closes a connection; when a connect time is given, only one of a session that connected then. */
   closeConnection(
     which: { readonly session: number; readonly id: number; readonly connected?: number },
-    { owner }: TableChange,
-  ): SessionTable {
-    const session = this.#find(which.session, which.connected);
+    change: TableChange,
+  ): IndexedSessionTable {
+    const session = this.#identify(which.session, which.connected);
     const place = placeOf(session?.connections ?? [], which.id);
     const closed = session?.connections[place];
     if (session === undefined || closed === undefined) return this;
-    const servers = this.#recount(session.id, [closed], -1, owner);
-    return this.#put(session, [...session.connections].toSpliced(place, 1), servers, owner);
+    const index = this.index.recounted(session.id, closed, -1, change);
+    return this.#put(session, [...session.connections].toSpliced(place, 1), index, change);
   }
 
-  #service(key: string): Entry | undefined {
-    const position = this.#positions.services.get(key);
-    return position === undefined ? undefined : this.#services.get(position);
-  }
-
-  #server(key: string): Entry | undefined {
-    const position = this.#positions.servers.get(key);
-    return position === undefined ? undefined : this.#servers.get(position);
-  }
-
-  #find(id: number, connected: number | undefined): Session | undefined {
-    const session = this.get(id);
+  /** The session with an id; when a connect time is given, only the one that connected then. */
+  #identify(id: number, connected: number | undefined): Session | undefined {
+    const session = this.find(id);
     return connected === undefined || session?.connected === connected ? session : undefined;
   }
 
-  /** Own records of connections; `undefined` when they cannot all be opened. */
-  #recordsOf(connections: readonly Connection[]): readonly Connection[] | undefined {
-    if (connections.length === 0) return noConnections;
-    const { size } = new Set(connections.map(({ id }) => id));
-    const known = connections.every(({ server }) => this.#positions.servers.has(server));
-    const possible = known && size === connections.length;
-    return possible ? Object.freeze(connections.map((each) => connectionRecord(each))) : undefined;
+  // A getter for the sake of Jest, and the tag for that of Vitest: see IndexedCollection.
+  get toJSON(): () => Json {
+    return () => {
+      const { size, total, index } = this;
+      const { live, services, servers } = index;
+      // Nothing in it is secret; the types are of what is JSON already.
+      return { size, total, live, services, servers, sessions: this.range(0, Infinity) } as unknown as Json;
+    };
+  }
+
+  get [Symbol.toStringTag](): string {
+    return kind;
+  }
+
+  [inspectMethod](): string {
+    const counts = [...this.index.openOnServices()].map(([key, count]) => `${quote(key)}: ${String(count)}`);
+    const shown = counts.slice(0, maxNamesPrinted);
+    const more = counts.length > shown.length ? ['…'] : [];
+    const parts = [`total: ${String(this.total)}`, ...shown, ...more];
+    return `${kind}(${String(this.size)}) { ${parts.join(', ')} }`;
   }
 
   /** This table with the session of this id replaced. */
-  #put(session: Session, connections: readonly Connection[], servers: Entries, owner?: Owner): SessionTable {
+  #put(
+    session: Session,
+    connections: readonly Connection[],
+    index: SessionIndex,
+    { owner }: TableChange,
+  ): IndexedSessionTable {
     const record = sessionRecord(session, Object.freeze(connections));
-    const sessions = this.#sessions.set(record.id, record, owner);
-    return new SessionTable(this.#positions, sessions, this.#services, servers, this.total, this.live);
+    return new IndexedSessionTable(this.#sessions.set(record.id, record, owner), index);
   }
+}
 
-  /** The servers with connections of a session counted in or out. */
-  #recount(id: number, connections: readonly Connection[], by: 1 | -1, owner?: Owner): Entries {
-    let servers = this.#servers;
-    for (const { server } of connections) {
-      const position = this.#positions.servers.get(server) as number;
-      const entry = servers.get(position) as Entry;
-      // Down to 0 the entry goes.
-      const sessions = entry.sessions.update(id, (count = 0) => count + by || undefined, owner);
-      servers = servers.set(position, { position, sessions, total: 0, live: 0 }, owner);
-    }
-    return servers;
-  }
+/** Whether two connections have one id. */
+function hasTwins(connections: readonly Connection[]): boolean {
+  return connections.length > 1 && new Set(connections.map(({ id }) => id)).size < connections.length;
+}
+
+/** Own records of the connections of a session that is opened. */
+function connectionRecords(connections: readonly Connection[]): readonly Connection[] {
+  return connections.length === 0
+    ? noConnections
+    : Object.freeze(connections.map((each) => connectionRecord(each)));
 }
 
 /** The place of a connection; that of a next one when it is not there. */

@@ -3,8 +3,8 @@
  */
 import { Immer, type Draft } from 'immer';
 
-import type { Collection, Entity } from '../core/collection.ts';
-import { latest, nextVersion, type Version } from '../core/version.ts';
+import { IndexedCollection, type Collection, type Entity } from '../core/collection.ts';
+import { initialVersion, latest, nextVersion, type Version } from '../core/version.ts';
 import type { Change } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
@@ -16,7 +16,7 @@ import type { Monitor } from '../resources/monitor.ts';
 import type { Server } from '../resources/server.ts';
 import type { Service } from '../resources/service.ts';
 import type { User } from '../resources/user.ts';
-import type { SessionTable } from './session-table.ts';
+import { IndexedSessionTable, type SessionTable } from './session-table.ts';
 
 /** An immer of our own: a host may have switched freezing off for its own purposes. */
 const { produce } = new Immer({ autoFreeze: true });
@@ -73,14 +73,26 @@ export const singular = {
   users: 'user',
 } as const satisfies Record<keyof Collections, string>;
 
+const notOurs = 'snapshot must come from createSnapshot';
+
+/** A collection of a snapshot, with what only events may do to it. */
+function collectionOf<K extends keyof Collections>(
+  snapshot: Snapshot,
+  name: K,
+): IndexedCollection<Collections[K]> {
+  const collection: Collection<Entity> = snapshot[name];
+  // The mapped type says what each collection holds; the compiler cannot see it through the index.
+  if (collection instanceof IndexedCollection) return collection as IndexedCollection<Collections[K]>;
+  throw new TypeError(notOurs);
+}
+
 /** Finds a thing by its key. @internal */
 export function find<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
   key: string,
 ): Collections[K] | undefined {
-  // The mapped type says the same of each collection; the compiler cannot see it through the index.
-  return (snapshot[collection] as unknown as Collection<Collections[K] & Entity>).get(key);
+  return collectionOf(snapshot, collection).findByKey(key);
 }
 
 /** Look-up of the names of a snapshot, for links that come in. @internal */
@@ -103,7 +115,7 @@ export function shownVersion(
   { key, version }: Entity,
 ): Version {
   if (collection !== 'services') return version;
-  return latest(version, { command: 0, live: snapshot.sessions.liveOfService(key) });
+  return latest(version, { command: 0, live: sessionsOf(snapshot).liveOfService(key) });
 }
 
 /** The canonical link of a named thing. @internal */
@@ -173,7 +185,19 @@ export function put<K extends keyof Collections>(
   collection: K,
   entity: Collections[K],
 ): Snapshot {
-  return { ...snapshot, [collection]: (snapshot[collection] as unknown as Collection<Entity>).with(entity) };
+  return { ...snapshot, [collection]: collectionOf(snapshot, collection).with(entity) };
+}
+
+/** Takes the thing with a key away. Total, as {@link revise} is. @internal */
+export function remove(
+  snapshot: Snapshot,
+  collection: keyof Collections,
+  key: string,
+  change: Change,
+): Snapshot {
+  const before = collectionOf(snapshot, collection);
+  const after = before.without(key, nextVersion(initialVersion, change));
+  return after === before ? snapshot : { ...snapshot, [collection]: after };
 }
 
 /** Marks that something which a thing shows has changed, though the thing itself is as it was. @internal */
@@ -190,6 +214,17 @@ export function touch(
     collection,
     Object.freeze({ ...entity, version: nextVersion(entity.version, change) }),
   );
+}
+
+/**
+ * The session table of a snapshot, with what only events may do to it.
+ *
+ * @throws TypeError for a snapshot that somebody made by hand
+ * @internal
+ */
+export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
+  if (sessions instanceof IndexedSessionTable) return sessions;
+  throw new TypeError(notOurs);
 }
 
 /** The snapshot with another session table; the same object when the table is the same. @internal */

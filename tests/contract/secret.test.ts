@@ -49,10 +49,10 @@ describe.each(transportNames)('through %s', (name) => {
     const service = '/services/My-Service';
     expect((await send('PATCH', `${service}?dry_run=true`, setPassword)).status).toBe(200);
     expect((await send('PATCH', service, setPassword)).status).toBe(200);
-    const sealed = admin.snapshot.services.get('my-service')?.settings.passwordSealed ?? '';
+    const sealed = admin.snapshot.services.find('my-service')?.settings.passwordSealed ?? '';
     expect(await sealer.open(sealed)).toBe(password);
     expect((await send('PUT', '/users', JSON.stringify({ name: 'joan', password }))).status).toBe(204);
-    expect(admin.snapshot.users.get('joan')?.passwordHash).not.toContain(password);
+    expect(admin.snapshot.users.find('joan')?.passwordHash).not.toContain(password);
     for (const op of ['test', 'add', 'remove', 'copy', 'move', 'paint']) {
       await send(
         'PATCH',

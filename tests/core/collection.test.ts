@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { Collection, type Entity } from '../../src/core/collection.ts';
+import { IndexedCollection, type Entity } from '../../src/core/collection.ts';
 import { latest, initialVersion } from '../../src/core/version.ts';
 import { nameKey } from '../../src/core/name.ts';
 
@@ -15,7 +15,7 @@ describe('a collection', () => {
   it('behaves as a list in which each key is once', () => {
     fc.assert(
       fc.property(changes, (list) => {
-        let collection = Collection.of<Entity>([]);
+        let collection = IndexedCollection.of<Entity>([]);
         let model: Entity[] = [];
         for (const [revision, change] of list.entries()) {
           if ('put' in change) {
@@ -31,70 +31,69 @@ describe('a collection', () => {
         }
         expect([...collection]).toEqual(model);
         expect(collection.size).toBe(model.length);
-        expect([...Collection.positionsOf(collection)]).toEqual(
-          model.map(({ key }, position) => [key, position]),
-        );
+        expect([...collection.positions]).toEqual(model.map(({ key }, position) => [key, position]));
         for (const [position, each] of model.entries()) {
-          expect(collection.get(each.key)).toBe(each);
+          expect(collection.find(each.key)).toBe(each);
+          expect(collection.findByKey(each.key)).toBe(each);
           expect(collection.find(each.name.toUpperCase())).toBe(each);
-          expect(collection.slice(position, 1)).toEqual([each]);
+          expect(collection.range(position, 1)).toEqual([each]);
         }
       }),
     );
   });
 
   it('never changes: what was taken from it stays as it was', () => {
-    const one = Collection.of([entity('a'), entity('b')]);
+    const one = IndexedCollection.of([entity('a'), entity('b')]);
     const two = one.with(entity('a', 5));
     const three = two.without('b', { command: 6, live: 6 });
     expect([one.size, two.size, three.size]).toEqual([2, 2, 1]);
-    expect(one.get('a')?.version.command).toBe(0);
+    expect(one.find('a')?.version.command).toBe(0);
     expect(one.version).toEqual(initialVersion);
     expect([...one][1]).toBe([...two][1]);
     expect(Object.isFrozen(one) && Object.isFrozen(three)).toBe(true);
   });
 
   it('refuses two entries with one key', () => {
-    expect(() => Collection.of([entity('My Name'), entity('my-name')])).toThrow(RangeError);
+    expect(() => IndexedCollection.of([entity('My Name'), entity('my-name')])).toThrow(RangeError);
   });
 
   it('shares the positions as long as no name comes or goes', () => {
-    const one = Collection.of([entity('a'), entity('b')]);
-    expect(Collection.positionsOf(one.with(entity('b', 1)))).toBe(Collection.positionsOf(one));
-    expect(Collection.positionsOf(one.with(entity('c', 1)))).not.toBe(Collection.positionsOf(one));
+    const one = IndexedCollection.of([entity('a'), entity('b')]);
+    expect(one.with(entity('b', 1)).positions).toBe(one.positions);
+    expect(one.with(entity('c', 1)).positions).not.toBe(one.positions);
   });
 
   it('gives itself when there is nothing to remove', () => {
-    const one = Collection.of([entity('a')]);
+    const one = IndexedCollection.of([entity('a')]);
     expect(one.without('b', { command: 1, live: 1 })).toBe(one);
   });
 
   it('has the version of its latest change, removals included', () => {
-    const one = Collection.of([entity('a')]).with(entity('b', 3));
+    const one = IndexedCollection.of([entity('a')]).with(entity('b', 3));
     expect(one.version).toEqual({ command: 3, live: 3 });
     const two = one.without('b', { command: 4, live: 4 });
     expect(two.version).toEqual({ command: 4, live: 4 });
-    expect(Collection.of([...two], two.version).with(entity('a', 1)).version).toEqual({
+    expect(IndexedCollection.of([...two], new Set(), two.version).with(entity('a', 1)).version).toEqual({
       command: 4,
       live: 4,
     });
   });
 
   it('finds nothing by what is no name of it', () => {
-    const one = Collection.of([entity('a')]);
-    expect([one.get('A'), one.get('toString'), one.find('b'), one.slice(1, 5)]).toEqual([
+    const one = IndexedCollection.of([entity('a')]);
+    expect([one.find('b'), one.find('toString'), one.findByKey('toString')]).toEqual([
       undefined,
       undefined,
       undefined,
-      [],
     ]);
+    expect([one.findByKey('A'), one.range(1, 5)]).toEqual([undefined, []]);
   });
 
   it('cuts beyond its ends', () => {
-    const one = Collection.of([entity('a'), entity('b'), entity('c')]);
-    expect(one.slice(1, Infinity).map(({ name }) => name)).toEqual(['b', 'c']);
-    expect(one.slice(2, 9).map(({ name }) => name)).toEqual(['c']);
-    expect(one.slice(0, 0)).toEqual([]);
+    const one = IndexedCollection.of([entity('a'), entity('b'), entity('c')]);
+    expect(one.range(1, Infinity).map(({ name }) => name)).toEqual(['b', 'c']);
+    expect(one.range(2, 9).map(({ name }) => name)).toEqual(['c']);
+    expect(one.range(0, 0)).toEqual([]);
   });
 });
 

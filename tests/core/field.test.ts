@@ -221,8 +221,7 @@ describe('two secrets in one view', () => {
     let deep: Json = { codeSealed: 'planted-code', kept: true };
     for (let level = 0; level < 200_000; level += 1) deep = level % 2 === 0 ? [deep] : { in: deep };
     let copy: Json | undefined = redact(deep);
-    while (copy !== null && typeof copy === 'object' && !('kept' in copy))
-      copy = Object.values(copy)[0];
+    while (copy !== null && typeof copy === 'object' && !('kept' in copy)) copy = Object.values(copy)[0];
     expect(copy).toEqual({ kept: true });
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

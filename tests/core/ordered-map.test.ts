@@ -94,6 +94,15 @@ function naiveRange(
   });
 }
 
+/** The entry that covers a place in the order of weights. */
+function entryAt<V extends NonNullable<unknown>>(
+  map: OrderedMap<V>,
+  place: number,
+): readonly [number, V] | undefined {
+  const [entry] = map.range(place, 1);
+  return entry && [entry.key, entry.value];
+}
+
 function total(model: Model, weigh: (value: number) => number): number {
   return [...model.values()].reduce((sum, value) => sum + weigh(value), 0);
 }
@@ -133,7 +142,6 @@ describe.each(weighers)('an ordered map %s', (_what, weigher, weigh) => {
         const [map, model] = play(history).at(-1) as [OrderedMap<number>, Model];
         const keys = [...model.keys(), ...others, ...extremes, 0.5, NaN, Infinity, -Infinity];
         expect(keys.map((key) => map.get(key))).toEqual(keys.map((key) => model.get(key)));
-        expect(keys.filter((key) => map.has(key))).toEqual(keys.filter((key) => model.has(key)));
       }),
     );
   });
@@ -155,8 +163,8 @@ describe.each(weighers)('an ordered map %s', (_what, weigher, weigh) => {
       fc.property(histories, (history) => {
         const [map, model] = play(history).at(-1) as [OrderedMap<number>, Model];
         const places = sorted(model).flatMap((entry) => Array.from({ length: weigh(entry[1]) }, () => entry));
-        expect(Array.from({ length: map.weight }, (_, place) => map.at(place))).toEqual(places);
-        expect(map.at(map.weight)).toBeUndefined();
+        expect(Array.from({ length: map.weight }, (_, place) => entryAt(map, place))).toEqual(places);
+        expect(entryAt(map, map.weight)).toBeUndefined();
       }),
       { numRuns: 30 },
     );
@@ -200,7 +208,7 @@ describe('an ordered map', () => {
           for (const [gone, key] of keys.entries()) {
             map = map.delete(key, owner);
             expect(map.size).toBe(keys.length - gone - 1);
-            expect(map.at(0)?.[0] ?? Infinity).toBeGreaterThanOrEqual(0);
+            expect(entryAt(map, 0)?.[0] ?? Infinity).toBeGreaterThanOrEqual(0);
           }
           expect([...map]).toEqual([]);
           expect(map.keys(0, Infinity)).toEqual([]);
@@ -310,7 +318,7 @@ describe('an ordered map', () => {
       { key: 10, value: 'three', start: 3, end: 5 },
       { key: 30, value: 'six', start: 0, end: 2 },
     ]);
-    expect(map.at(5)).toEqual([30, 'six']);
+    expect(entryAt(map, 5)).toEqual([30, 'six']);
     expect([...map].map(([key]) => key)).toEqual([10, 20, 30]);
   });
 
@@ -319,7 +327,12 @@ describe('an ordered map', () => {
       .set(1, 'one')
       .set(2, 'two');
     expect(map.set(1, 'eleven').weight).toBe(9);
-    expect(map.update(1, (word = '') => word.slice(1)).at(2)).toEqual([2, 'two']);
+    expect(
+      entryAt(
+        map.update(1, (word = '') => word.slice(1)),
+        2,
+      ),
+    ).toEqual([2, 'two']);
     expect(map.weight).toBe(6);
   });
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 
 import { redactSecrets } from 'gateway-admin-core';
 import type { Json } from '../../src/json/value.ts';
-import { isSealed, passwordFault } from '../../src/core/secret.ts';
+import { isSealed, maskSecrets, passwordFault } from '../../src/core/secret.ts';
 
 describe('redactSecrets', () => {
   it('leaves no hash and no sealed text wherever they stand, and everything else', () => {
@@ -52,6 +52,17 @@ describe('redactSecrets', () => {
       inner: Object.freeze([Object.freeze({ passwordSealed: 'y' })]),
     });
     expect(redactSecrets(given)).toEqual({ inner: [{}] });
+    expect(given.passwordHash).toBe('x');
+  });
+});
+
+describe('maskSecrets', () => {
+  it('puts a mark in the place of each hash and sealed text, and leaves everything else', () => {
+    const given = { passwordHash: 'x', inner: [{ passwordSealed: 'y', user: 'ada' }, null, 1, 'text'] };
+    expect(maskSecrets(given, new Set(['passwordHash', 'passwordSealed']))).toEqual({
+      passwordHash: '[redacted]',
+      inner: [{ passwordSealed: '[redacted]', user: 'ada' }, null, 1, 'text'],
+    });
     expect(given.passwordHash).toBe('x');
   });
 });

@@ -34,7 +34,7 @@ interface Outcome {
 export type Look = (admin: Admin) => string;
 
 /** Whether the service is started. */
-const stateOfSales: Look = ({ snapshot }) => snapshot.services.get('sales')?.state ?? 'missing';
+const stateOfSales: Look = ({ snapshot }) => snapshot.services.find('sales')?.state ?? 'missing';
 
 const snapshot = createSnapshot({
   services: [{ name: 'Sales', router: 'readconnroute' }],

@@ -111,7 +111,6 @@ import {
   type ServerStatusWord,
   type ServiceDocument,
   type ServiceRepresentation,
-  type SessionConnection,
   type SessionDocument,
   type SessionIdentity,
   type SessionRepresentation,
@@ -197,8 +196,9 @@ describe('a program that reads the interface', () => {
       Object.values(map),
     );
     const users: readonly User[] = [...snapshot.users];
-    const held: readonly SessionConnection[] = snapshot.sessions.connectionsOfServer('db-serv-1', 0, 10);
-    const connections: readonly Connection[] = held.map(({ connection }) => connection);
+    const connections: readonly Connection[] = [...snapshot.sessions].flatMap(
+      (session) => session.connections,
+    );
     const instance: Instance = snapshot.gateway;
     const logs: Logs = snapshot.logs;
     const tasks: readonly Task[] = snapshot.tasks;

@@ -8,6 +8,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { put, remove } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectDecision, someTime } from '../support/expect-decision.ts';
 
@@ -83,13 +84,17 @@ describe('expectDecision', () => {
     [
       'changes a thing that no event is about',
       next(({ next: after }, { services }) => {
-        const bare = services.get('bare-service');
-        return bare === undefined ? {} : { services: after.services.with(Object.freeze({ ...bare })) };
+        const bare = services.find('bare-service');
+        if (bare === undefined) return {};
+        return { services: put(after, 'services', Object.freeze({ ...bare })).services };
       }),
     ],
     [
       'has a link that leads nowhere',
-      next(({ next: after }) => ({ servers: after.servers.without('db-serv-1', { command: 1, live: 1 }) })),
+      next(({ next: after }) => {
+        const change = { revision: 1, origin: 'command', owner: {} } as const;
+        return { servers: remove(after, 'servers', 'db-serv-1', change).servers };
+      }),
     ],
     [
       'shows what its route does not list',

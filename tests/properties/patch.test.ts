@@ -120,7 +120,7 @@ describe('a patch of a resource, whatever is in it', () => {
       const { next } = expectAccepted((snapshot, context) =>
         patchService(snapshot, 'Bare Service', operations, context),
       );
-      expect(next.services.get('bare-service')?.settings.filters).toEqual(['/filters/Hint']);
+      expect(next.services.find('bare-service')?.settings.filters).toEqual(['/filters/Hint']);
     }
   });
 });

@@ -16,7 +16,7 @@ const patch =
   (snapshot, context) =>
     patchFilter(snapshot, 'HINT', operations, context);
 const parametersOf = (snapshot: Snapshot): Readonly<Record<string, FilterParameter>> =>
-  snapshot.filters.get('hint')?.settings.parameters ?? {};
+  snapshot.filters.find('hint')?.settings.parameters ?? {};
 
 describe('patching a filter', () => {
   it('replaces the value of a parameter', () => {
@@ -148,13 +148,13 @@ describe('patching a monitor', () => {
     const { next, events, effects } = expectAccepted(
       patchIt({ op: 'replace', path: '/monitor_interval', value: 1 }, { op: 'remove', path: '/servers/0' }),
     );
-    const before = sampleSnapshot().monitors.get('main-monitor')?.settings;
+    const before = sampleSnapshot().monitors.find('main-monitor')?.settings;
     const after = { ...before, monitor_interval: 1, servers: ['/servers/DB-Server-2'] };
     expect(events).toMatchObject([{ type: 'monitor.updated', monitor: 'main-monitor', before, after }]);
     expect(effects).toMatchObject([
       { type: 'monitor.update', resource: '/monitors/Main-Monitor', before, after },
     ]);
-    expect(next.monitors.get('main-monitor')).toMatchObject({ state: 'started', settings: after });
+    expect(next.monitors.find('main-monitor')).toMatchObject({ state: 'started', settings: after });
   });
 
   it('names every fault at once', () => {

@@ -32,13 +32,13 @@ const machines = [
   {
     kind: 'service',
     step: { start: named(startService), stop: named(stopService) },
-    of: (snapshot: Snapshot) => snapshot.services.get('the-one'),
+    of: (snapshot: Snapshot) => snapshot.services.find('the-one'),
     fail: { type: 'service.failed', service: 'the one' },
   },
   {
     kind: 'monitor',
     step: { start: named(startMonitor), stop: named(stopMonitor) },
-    of: (snapshot: Snapshot) => snapshot.monitors.get('the-one'),
+    of: (snapshot: Snapshot) => snapshot.monitors.find('the-one'),
     fail: { type: 'monitor.failed', monitor: 'the one' },
   },
 ] as const;
@@ -136,10 +136,10 @@ describe('starting a service', () => {
     const started = expectAccepted(machines[0].step.start('The One'), inState('stopped'), {
       now: 1472464351000,
     });
-    expect(started.next.services.get('the-one')?.started).toBe(1472464351000);
+    expect(started.next.services.find('the-one')?.started).toBe(1472464351000);
     expect(toDocument(started.next).services?.[0]?.started).toBe('2016-08-29T09:52:31+00:00');
     const stopped = expectAccepted(machines[0].step.stop('The One'), started.next, { now: 1472464352000 });
-    expect(stopped.next.services.get('the-one')?.started).toBe(1472464351000);
+    expect(stopped.next.services.find('the-one')?.started).toBe(1472464351000);
     expectUnchanged(machines[0].step.start('The One'), started.next, { now: 1472464353000 });
   });
 });

@@ -145,10 +145,10 @@ describe('reverting a patch', () => {
 function storedSettings(snapshot: Snapshot, event: Updated): object {
   const { services, servers, monitors, filters } = snapshot;
   const [entity] = [
-    'service' in event ? services.get(event.service) : undefined,
-    'server' in event ? servers.get(event.server) : undefined,
-    'monitor' in event ? monitors.get(event.monitor) : undefined,
-    'filter' in event ? filters.get(event.filter) : undefined,
+    'service' in event ? services.find(event.service) : undefined,
+    'server' in event ? servers.find(event.server) : undefined,
+    'monitor' in event ? monitors.find(event.monitor) : undefined,
+    'filter' in event ? filters.find(event.filter) : undefined,
   ].filter((each) => each !== undefined);
   return entity?.settings ?? {};
 }
@@ -184,7 +184,7 @@ function after(
 
 describe('reverting a change of a list', () => {
   const append = (link: string): Transition => serviceStep({ op: 'add', path: '/servers/-', value: link });
-  const serversIn = (snapshot: Snapshot): unknown => snapshot.services.get('my-service')?.settings.servers;
+  const serversIn = (snapshot: Snapshot): unknown => snapshot.services.find('my-service')?.settings.servers;
   const [one, two, three] = ['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-serv-3'];
 
   it('takes out the item that was put in, and leaves the one that came after it', () => {
@@ -242,8 +242,8 @@ describe('reverting a change of a member', () => {
   it('works for more changes than a patch may have operations', () => {
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`option ${String(at)}`, 'x']));
     const { next, event } = after(serviceStep({ op: 'add', path: '/router_options', value: many }));
-    expect(expectAccepted(revert(event), next).next.services.get('my-service')?.settings).toEqual(
-      sampleSnapshot().services.get('my-service')?.settings,
+    expect(expectAccepted(revert(event), next).next.services.find('my-service')?.settings).toEqual(
+      sampleSnapshot().services.find('my-service')?.settings,
     );
   });
 
@@ -253,7 +253,7 @@ describe('reverting a change of a member', () => {
       patchFilter(snapshot, 'Hint', [{ op: 'add', path: '/parameters/fixed', value }], context),
     );
     const { next: undone } = expectAccepted(revert(event), next);
-    expect(undone.filters.get('hint')?.settings).toEqual(sampleSnapshot().filters.get('hint')?.settings);
+    expect(undone.filters.find('hint')?.settings).toEqual(sampleSnapshot().filters.find('hint')?.settings);
   });
 });
 
@@ -261,7 +261,7 @@ describe('reverting a password', () => {
   const set = (sealed: string): Transition =>
     serviceStep({ op: 'replace', path: '/password', value: { sealed } });
   const sealedIn = (snapshot: Snapshot): unknown =>
-    snapshot.services.get('my-service')?.settings.passwordSealed;
+    snapshot.services.find('my-service')?.settings.passwordSealed;
 
   it('brings back the sealed text that there was, or none', () => {
     const { next, event } = after(set('v1.new'));
@@ -359,7 +359,7 @@ describe('revert', () => {
     const first = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 }));
     const second = after(serviceStep({ op: 'replace', path: '/max_connection', value: 2 }), first.next);
     const { next, events } = expectAccepted(sequence(revert(second.event), revert(first.event)), second.next);
-    expect(next.services.get('my-service')?.settings.max_connection).toBe(100);
+    expect(next.services.find('my-service')?.settings.max_connection).toBe(100);
     expect(events).toHaveLength(2);
     expect(expectRefused(revert(first.event), second.next).code).toBe('patch-test-failed');
   });

@@ -19,7 +19,7 @@ const patch =
   (snapshot, context) =>
     patchServer(snapshot, 'db-serv-1', operations, context);
 const stateOf = (snapshot: Snapshot): readonly string[] =>
-  snapshot.servers.get('db-serv-1')?.settings.state ?? [];
+  snapshot.servers.find('db-serv-1')?.settings.state ?? [];
 const report = (snapshot: Snapshot, status: readonly ServerStatusWord[]): ReturnType<typeof applyReports> =>
   applyReports(snapshot, { type: 'server.reported', server: 'DB-SERV-1', status }, { now: 5 });
 
@@ -68,7 +68,7 @@ describe('the status of a server', () => {
         status: ['slave', 'running'],
       },
     ]);
-    expect(next.servers.get('db-serv-1')?.version).toEqual({ command: 0, live: 1 });
+    expect(next.servers.find('db-serv-1')?.version).toEqual({ command: 0, live: 1 });
     expectNext(snapshot, next, events);
   });
 
@@ -100,7 +100,7 @@ describe('patching a server', () => {
         { op: 'test', path: '/port', value: 5432 },
       ),
     );
-    const before = sampleSnapshot().servers.get('db-serv-1')?.settings;
+    const before = sampleSnapshot().servers.find('db-serv-1')?.settings;
     const after = { ...before, address: '10.1.1.1', state: ['maintenance', 'master', 'running'] };
     const update = { resource: '/servers/db-serv-1', server: 'db-serv-1', before, after };
     expect(events).toMatchObject([{ type: 'server.updated', actor: 'ada', ...update }]);
@@ -109,7 +109,7 @@ describe('patching a server', () => {
       'operations',
       events[0] && 'operations' in events[0] ? events[0].operations : [],
     );
-    expect(next.servers.get('db-serv-1')).toMatchObject({
+    expect(next.servers.find('db-serv-1')).toMatchObject({
       settings: after,
       version: { command: 1, live: 1 },
     });

@@ -15,7 +15,7 @@ const patch =
   (...operations: readonly Operation[]): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'my-service', operations, context);
-const settingsOf = (snapshot: Snapshot): object => snapshot.services.get('my-service')?.settings ?? {};
+const settingsOf = (snapshot: Snapshot): object => snapshot.services.find('my-service')?.settings ?? {};
 const original = settingsOf(sampleSnapshot());
 
 describe('patching a service', () => {
@@ -84,12 +84,12 @@ describe('patching a service', () => {
         bare({ op, path: '/user', value: 'x' }, { op, path: '/router_options/a', value: 'b' }),
         withOption(),
       );
-      expect(next.services.get('bare-service')?.settings).toMatchObject({
+      expect(next.services.find('bare-service')?.settings).toMatchObject({
         user: 'x',
         router_options: { a: 'b' },
       });
       expect(
-        expectAccepted(bare({ op: 'remove', path: '/user' }), next).next.services.get('bare-service')
+        expectAccepted(bare({ op: 'remove', path: '/user' }), next).next.services.find('bare-service')
           ?.settings,
       ).not.toHaveProperty('user');
     }

@@ -13,6 +13,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { sessionsOf } from '../../src/snapshot/snapshot.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 
@@ -46,7 +47,7 @@ describe('closing a session', () => {
     expect(events).toMatchObject([{ type: 'sessions.closed', resource: '/sessions/9', sessions }]);
     expect(effects).toEqual([{ type: 'sessions.close', resource: '/sessions/9', sessions }]);
     expect(resources).toEqual(['/sessions/9']);
-    expect(next.sessions.get(9)).toBeUndefined();
+    expect(next.sessions.find(9)).toBeUndefined();
     expect(next.sessions.countOfService('my-service')).toBe(1);
     expect(next.sessions.totalOfService('my-service')).toBe(10);
     expect([next.sessions.countOfServer('db-serv-1'), next.sessions.countOfServer('db-server-2')]).toEqual([
@@ -75,7 +76,7 @@ describe('closing the sessions of a service', () => {
     expect(resources).toEqual(['/services/My-Service']);
     expect([...next.sessions].map(({ id }) => id)).toEqual([0]);
     expect(next.sessions.totalOfService('my-service')).toBe(10);
-    expect(next.services.get('my-service')?.state).toBe('started');
+    expect(next.services.find('my-service')?.state).toBe('started');
   });
 
   it('changes nothing when there is none', () => {
@@ -117,7 +118,7 @@ describe('closing the connections to a server', () => {
     ]);
     expect(effects).toEqual([{ type: 'connections.close', resource: '/servers/db-serv-1', connections }]);
     expect(next.sessions.size).toBe(3);
-    expect(next.sessions.get(9)?.connections.map(({ id }) => id)).toEqual([4]);
+    expect(next.sessions.find(9)?.connections.map(({ id }) => id)).toEqual([4]);
     expect(next.sessions.countOfServer('db-serv-1')).toBe(0);
     expect(next.sessions.countOfServer('db-server-2')).toBe(1);
   });
@@ -151,7 +152,7 @@ describe('a sequence', () => {
     expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'sessions.close']);
     expect(resources).toEqual(['/services/My-Service']);
     expect(next.revision).toBe(1);
-    expect(next.services.get('my-service')?.state).toBe('stopped');
+    expect(next.services.find('my-service')?.state).toBe('stopped');
     expect(next.sessions.countOfService('my-service')).toBe(0);
   });
 
@@ -210,7 +211,7 @@ describe('reports of sessions and connections', () => {
   it('open, change and close a session', () => {
     const start = sampleSnapshot();
     const open = after(start, opened);
-    expect(open.sessions.get(77)).toMatchObject({
+    expect(open.sessions.find(77)).toMatchObject({
       user: 'dan',
       service: 'my-service',
       idle: 0,
@@ -219,13 +220,13 @@ describe('reports of sessions and connections', () => {
     expect(open.sessions.countOfService('my-service')).toBe(3);
     expect(open.sessions.totalOfService('my-service')).toBe(11);
     const changed = after(open, { type: 'session.updated', id: 77, state: 'busy' });
-    expect(changed.sessions.get(77)).toMatchObject({ state: 'busy', user: 'dan' });
-    expect(after(changed, { type: 'session.updated', id: 77, user: 'eve' }).sessions.get(77)).toMatchObject({
+    expect(changed.sessions.find(77)).toMatchObject({ state: 'busy', user: 'dan' });
+    expect(after(changed, { type: 'session.updated', id: 77, user: 'eve' }).sessions.find(77)).toMatchObject({
       state: 'busy',
       user: 'eve',
     });
     const closed = after(changed, { type: 'session.closed', id: 77, connected: 1000 });
-    expect(closed.sessions.get(77)).toBeUndefined();
+    expect(closed.sessions.find(77)).toBeUndefined();
     expect(closed.sessions.countOfService('my-service')).toBe(2);
     expect(closed.sessions.totalOfService('my-service')).toBe(11);
     expect(closed.services).toBe(start.services);
@@ -233,14 +234,14 @@ describe('reports of sessions and connections', () => {
 
   it('open, change and close a connection', () => {
     const open = after(sampleSnapshot(), opened, joined);
-    expect(open.sessions.get(77)?.connections).toMatchObject([
+    expect(open.sessions.find(77)?.connections).toMatchObject([
       { id: 3, server: 'db-server-2', role: 'Slave', statistics: { reads: 0 } },
     ]);
     expect(open.sessions.countOfServer('db-server-2')).toBe(2);
     const changed = after(open, { type: 'connection.updated', session: 77, id: 3, role: 'Master' });
-    expect(changed.sessions.get(77)?.connections).toMatchObject([{ role: 'Master', state: 'in use' }]);
+    expect(changed.sessions.find(77)?.connections).toMatchObject([{ role: 'Master', state: 'in use' }]);
     const closed = after(changed, { type: 'connection.closed', session: 77, id: 3 });
-    expect(closed.sessions.get(77)?.connections).toEqual([]);
+    expect(closed.sessions.find(77)?.connections).toEqual([]);
     expect(closed.sessions.countOfServer('db-server-2')).toBe(1);
   });
 
@@ -260,7 +261,7 @@ describe('reports of sessions and connections', () => {
       { ...joined, id: 2 },
       { ...joined, id: 5 },
     );
-    expect(open.sessions.get(77)?.connections.map(({ id }) => id)).toEqual([9, 2, 5]);
+    expect(open.sessions.find(77)?.connections.map(({ id }) => id)).toEqual([9, 2, 5]);
   });
 
   it('are one revision for a whole batch, and one event for each', () => {
@@ -323,13 +324,13 @@ describe('reports of sessions and connections', () => {
   it('hold where they are sound, beside others that are not', () => {
     const { next, faults } = applyReports(sampleSnapshot(), [{ ...opened, id: 9 }, opened], { now: 5 });
     expect(faults).toHaveLength(1);
-    expect(next.sessions.get(77)).toBeDefined();
+    expect(next.sessions.find(77)).toBeDefined();
   });
 
   it('may use an id again once its session has ended', () => {
     const again = { ...opened, connected: 2000, user: 'eve' } as const;
     const next = after(sampleSnapshot(), opened, { type: 'session.closed', id: 77, connected: 1000 }, again);
-    expect(next.sessions.get(77)).toMatchObject({ user: 'eve', connected: 2000 });
+    expect(next.sessions.find(77)).toMatchObject({ user: 'eve', connected: 2000 });
     expect(next.sessions.totalOfService('my-service')).toBe(12);
     expect(after(next, { type: 'session.closed', id: 77, connected: 1000 })).toBe(next);
   });
@@ -337,7 +338,7 @@ describe('reports of sessions and connections', () => {
   it('bump the live part of the version of a service and nothing of its command part', () => {
     const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'r' }] });
     const next = after(snapshot, { ...opened, service: 'Sales' });
-    expect(next.sessions.liveOfService('sales')).toBe(1);
-    expect(next.services.get('sales')?.version).toEqual({ command: 0, live: 0 });
+    expect(sessionsOf(next).liveOfService('sales')).toBe(1);
+    expect(next.services.find('sales')?.version).toEqual({ command: 0, live: 0 });
   });
 });

@@ -32,7 +32,7 @@ describe('close', () => {
     held.done();
     expect((await begun).outcome).toBe('accepted');
     await closing;
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
   });
 
   it('lets a refusal be taken back before it is done', async () => {
@@ -111,9 +111,9 @@ describe('a command whose outcome is unknown when the interface closes', () => {
     const { admin } = runAdmin({ gateway });
     expect((await admin.execute(sequence(stop, limit, stopWatch))).outcome).toBe('unknown');
     await admin.close();
-    const service = admin.snapshot.services.get('my-service');
+    const service = admin.snapshot.services.find('my-service');
     expect([service?.state, service?.settings.max_connection]).toEqual(shown);
-    expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('started');
+    expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
   });
 
   it('is undone in the next life when the host says that a part of it was not done', async () => {
@@ -125,7 +125,7 @@ describe('a command whose outcome is unknown when the interface closes', () => {
     const next = sampleGateway().willSee('in-place', 'not-in-place');
     const { admin } = await openRunning(store, { gateway: next });
     expect(appliedTo(next)).toEqual(['service.start /services/My-Service']);
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
     await admin.close();
   });
 });

@@ -38,7 +38,7 @@ const closeAll =
     closeServiceSessions(snapshot, name, context);
 
 const stateOf = (admin: Admin, key = 'my-service'): string | undefined =>
-  admin.snapshot.services.get(key)?.state;
+  admin.snapshot.services.find(key)?.state;
 
 function codeOf(execution: Execution): string {
   return 'problem' in execution ? execution.problem.code : execution.outcome;
@@ -80,7 +80,7 @@ describe('a command', () => {
     await clock.advance(1234);
     held.done();
     await execution;
-    expect(admin.snapshot.services.get('bare-service')?.started).toBe(clock.now());
+    expect(admin.snapshot.services.find('bare-service')?.started).toBe(clock.now());
   });
 
   it('does nothing when it is so already: a second stop calls the host once', async () => {
@@ -186,7 +186,7 @@ describe('a refusal of the host', () => {
       'service.stopped of /services/My-Service',
     );
     expect(stateOf(admin)).toBe('stopped');
-    expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('started');
+    expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
   });
 
   it('in the middle of a long teardown keeps what is closed closed', async () => {
@@ -227,7 +227,7 @@ describe('a long teardown', () => {
     await first.begun;
     admin.report([
       { type: 'session.opened', id: 50, state: 'a', user: 'b', address: 'c', service: 'Sales', connected: 7 },
-      { type: 'session.closed', id: 1, connected: admin.snapshot.sessions.get(1)?.connected ?? 0 },
+      { type: 'session.closed', id: 1, connected: admin.snapshot.sessions.find(1)?.connected ?? 0 },
       { type: 'session.opened', id: 1, state: 'a', user: 'b', address: 'c', service: 'Sales', connected: 8 },
     ]);
     first.done();
@@ -342,6 +342,6 @@ describe('what the host will not take back', () => {
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
     // The gateway was not asked to go from 3 to where it was before 2.
     expect(gateway.calls).toHaveLength(4);
-    expect(admin.snapshot.services.get('my-service')?.settings.max_connection).toBe(3);
+    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(3);
   });
 });

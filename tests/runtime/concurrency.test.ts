@@ -37,7 +37,7 @@ const closeAll =
     closeServiceSessions(snapshot, name, context);
 
 const stateOf = (admin: Admin, key = 'my-service'): string | undefined =>
-  admin.snapshot.services.get(key)?.state;
+  admin.snapshot.services.find(key)?.state;
 
 function codeOf(execution: Execution): string {
   return 'problem' in execution ? execution.problem.code : execution.outcome;
@@ -77,7 +77,7 @@ describe('commands at the same time', () => {
     expect([stateOf(admin), admin.snapshot.revision]).toEqual(['started', 1]);
     first.done();
     await slow;
-    expect([stateOf(admin), admin.snapshot.monitors.get('main-monitor')?.state]).toEqual([
+    expect([stateOf(admin), admin.snapshot.monitors.find('main-monitor')?.state]).toEqual([
       'stopped',
       'stopped',
     ]);
@@ -115,7 +115,7 @@ describe('commands at the same time', () => {
     ]);
     expect(answers.map(codeOf)).toEqual(['accepted', 'precondition-failed']);
     expect(gateway.calls).toHaveLength(1);
-    expect(admin.snapshot.services.get('my-service')?.settings.max_connection).toBe(1);
+    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(1);
   });
 
   it('decide again when their turn comes', async () => {
@@ -252,11 +252,11 @@ describe('a report during a command', () => {
     held.done();
     await execution;
     expect(admin.snapshot.sessions.countOfService('my-service')).toBe(3);
-    expect(admin.snapshot.services.get('my-service')).toMatchObject({
+    expect(admin.snapshot.services.find('my-service')).toMatchObject({
       state: 'failed',
       settings: { max_connection: 7 },
     });
-    expect(admin.snapshot.servers.get('db-serv-1')?.settings.state).toEqual([]);
+    expect(admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual([]);
     expect(admin.snapshot.revision).toBe(2);
   });
 
@@ -286,7 +286,7 @@ describe('a report during a command', () => {
     admin.report({
       type: 'session.closed',
       id: 0,
-      connected: admin.snapshot.sessions.get(0)?.connected ?? 0,
+      connected: admin.snapshot.sessions.find(0)?.connected ?? 0,
     });
     held.done();
     expect(await execution).toMatchObject({ outcome: 'accepted', events: [{ type: 'sessions.closed' }] });

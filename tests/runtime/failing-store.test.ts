@@ -49,7 +49,7 @@ describe('a store that fails', () => {
     store.fail();
     held.done();
     expect(await execution).toMatchObject({ outcome: 'unknown', problem: { code: 'store-unavailable' } });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
 
@@ -122,7 +122,7 @@ describe('a store that fails', () => {
     expect([outcome, problem.code]).toEqual(['unknown', 'store-unavailable']);
     expect(problem.detail).toContain('The gateway refused: Not now.');
     expect(problem.detail).toContain('service.stopped of /services/My-Service');
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
 

@@ -145,8 +145,8 @@ it('a reader of what was left behind knows what was in flight', async () => {
   const { admin, gateway } = await openRunning(createMemoryStore(history), {
     gateway: sampleGateway().willSee('in-place'),
   });
-  expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
-  expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('stopped');
+  expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+  expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('stopped');
   expect(gateway.calls.map(({ method }) => method)).toEqual(['inspect']);
   await admin.close();
 });

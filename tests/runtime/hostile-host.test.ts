@@ -35,7 +35,7 @@ describe('a transition that a program has made by hand', () => {
     expect(errors).toEqual([]);
     await admin.close();
     const { admin: next } = await openRunning(store);
-    expect(next.snapshot.monitors.get('main-monitor')?.state).toBe('stopped');
+    expect(next.snapshot.monitors.find('main-monitor')?.state).toBe('stopped');
     await next.close();
   });
 

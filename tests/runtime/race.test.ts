@@ -227,7 +227,7 @@ async function disturb(
 }
 
 const limitIn = ({ services }: Snapshot): number | undefined =>
-  services.get('sales')?.settings.max_connection;
+  services.find('sales')?.settings.max_connection;
 
 describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', (keeps) => {
   it('no edit with a condition is lost, whatever happens in which order', async () => {
@@ -304,7 +304,7 @@ describe.each(transportNames)('of two edits with one entity tag at once through 
     );
     const answers = await Promise.all(edits);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
-    const { max_connection } = admin.snapshot.services.get('my-service')?.settings ?? {};
+    const { max_connection } = admin.snapshot.services.find('my-service')?.settings ?? {};
     expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ max_connection });
   });
 });

@@ -191,7 +191,7 @@ describe('a command that an earlier life began', () => {
       gateway,
     );
     expect(events).toEqual(['service.stopped', 'command.failed']);
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
-    expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('started');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
   });
 });

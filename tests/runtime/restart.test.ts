@@ -41,7 +41,7 @@ describe('a command that was in flight when the process ended', () => {
     const dead = await die(store, sampleGateway().will(hold().apply), stop);
     const gateway = sampleGateway().willSee('in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     expect(gateway.calls.map(({ method, effect: { type } }) => `${method} ${type}`)).toEqual([
       'inspect service.stop',
     ]);
@@ -54,7 +54,7 @@ describe('a command that was in flight when the process ended', () => {
     const dead = await die(store, sampleGateway().will(hold().apply), stop);
     const gateway = sampleGateway().willSee('not-in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
     const reader = admin.events({ after: '0.0' });
     const gap = (await reader.next()) as { value: EventGap };
     expect(gap.value).toMatchObject({ gap: true, next: '1000000001.0' });
@@ -80,7 +80,7 @@ describe('a command that was in flight when the process ended', () => {
     const next = sampleGateway().willSee('in-place', 'not-in-place');
     const { admin } = await openRunning(store, { gateway: next });
     expect(appliedTo(next)).toEqual(['service.start /services/My-Service']);
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
     await admin.close();
   });
 
@@ -90,7 +90,7 @@ describe('a command that was in flight when the process ended', () => {
     await die(store, sampleGateway().will(hold().apply), sequence(stop, there, addUser));
     const gateway = sampleGateway().willSee('not-in-place', 'in-place', 'in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(admin.snapshot.users.get('newcomer')).toBeUndefined();
+    expect(admin.snapshot.users.find('newcomer')).toBeUndefined();
     expect(appliedTo(gateway)).toEqual([]);
     await admin.close();
   });
@@ -116,7 +116,7 @@ describe('a command that was in flight when the process ended', () => {
       await admin.close();
     }
     const { admin } = await openRunning(store, { gateway: sampleGateway().willSee('in-place') });
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
 

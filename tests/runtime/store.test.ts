@@ -60,8 +60,8 @@ describe('an interface with a store', () => {
       services: [{ name: 'Other', router: 'readconnroute' }],
     });
     const { admin } = await openRunning(store, { snapshot: given });
-    expect(admin.snapshot.services.get('other')).toBeUndefined();
-    expect(admin.snapshot.services.get('my-service')).toBeDefined();
+    expect(admin.snapshot.services.find('other')).toBeUndefined();
+    expect(admin.snapshot.services.find('my-service')).toBeDefined();
     expect(toDocument(admin.snapshot).gateway).toEqual({ version: '3.0.0' });
     expect(admin.snapshot.logs).toMatchObject({
       facts: { logdir: '/elsewhere' },
@@ -194,7 +194,7 @@ describe('an interface with a store', () => {
     const second = await openRunning(store, { sealer });
     const kept = await second.admin.handle(request);
     expect(kept.matched && kept.response.status).toBe(200);
-    const sealed = second.admin.snapshot.services.get('my-service')?.settings.passwordSealed ?? '';
+    const sealed = second.admin.snapshot.services.find('my-service')?.settings.passwordSealed ?? '';
     expect(await createSecretSealer({ key: new Uint8Array(32).fill(7) }).open(sealed)).toBe('hunter2');
     expect(JSON.stringify(await store.load())).not.toContain('hunter2');
     await second.admin.close();
@@ -306,7 +306,7 @@ describe('a decision that a host has put together', () => {
     expect(appliedTo(before.gateway)).toEqual(['service.stop /services/My-Service']);
     await before.admin.close();
     const { admin } = await openRunning(store);
-    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
 });
@@ -320,7 +320,7 @@ it('a server that an administrator has set stays so after a restart', async () =
   first.admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['running'] });
   await first.admin.close();
   const { admin } = await openRunning(store);
-  expect(admin.snapshot.servers.get('db-serv-1')?.settings.state).toEqual(['maintenance']);
+  expect(admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual(['maintenance']);
   await admin.close();
 });
 

@@ -28,7 +28,7 @@ async function silent(...seen: readonly ('in-place' | 'not-in-place' | Error)[])
 }
 
 function stateOf({ admin }: Running): string | undefined {
-  return admin.snapshot.services.get('my-service')?.state;
+  return admin.snapshot.services.find('my-service')?.state;
 }
 
 describe('a host that does not answer within the deadline', () => {

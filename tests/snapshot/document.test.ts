@@ -166,7 +166,7 @@ describe('a gateway document', () => {
       services: [service],
       sessions: [{ ...session, connections }],
     });
-    expect(snapshot.sessions.get(1)?.connections.map(({ id }) => id)).toEqual([1, 0, 3, 2]);
+    expect(snapshot.sessions.find(1)?.connections.map(({ id }) => id)).toEqual([1, 0, 3, 2]);
   });
 
   it('has its sessions in the order of their ids, whatever order they came in', () => {

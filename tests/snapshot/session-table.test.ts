@@ -3,19 +3,19 @@ import * as fc from 'fast-check';
 
 import { createOwner } from '../../src/core/ordered-map.ts';
 import {
-  SessionTable,
+  IndexedSessionTable,
   noStatistics,
   type Connection,
   type Session,
-  type TableChange,
 } from '../../src/snapshot/session-table.ts';
+import type { TableChange } from '../../src/snapshot/session-index.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
 const services = ['sales', 'stock', 'constructor'];
 const servers = ['db-1', 'db-2', '__proto__'];
 const places = (keys: readonly string[]): Map<string, number> =>
   new Map(keys.map((key, position) => [key, position]));
-const empty = SessionTable.create(places(services), places(servers));
+const empty = IndexedSessionTable.create(places(services), places(servers));
 
 /** The changes of a table, by what they give. */
 interface Changes<T> {
@@ -28,9 +28,9 @@ interface Changes<T> {
   withTotal(key: string, total: number): T;
 }
 
-type SessionUpdate = Parameters<SessionTable['update']>[1];
-type ConnectionUpdate = Parameters<SessionTable['updateConnection']>[2];
-type ConnectionName = Parameters<SessionTable['closeConnection']>[0];
+type SessionUpdate = Parameters<IndexedSessionTable['update']>[1];
+type ConnectionUpdate = Parameters<IndexedSessionTable['updateConnection']>[2];
+type ConnectionName = Parameters<IndexedSessionTable['closeConnection']>[0];
 
 /** The table without indexes: all is counted anew. What does not apply gives the same model. */
 class Model implements Changes<Model> {
@@ -203,7 +203,7 @@ function play(history: readonly Report[]): readonly (typeof start)[] {
     const change = { revision: index + 1, ...(batch ? { owner: createOwner() } : {}) };
     let { table, model } = transitions.at(-1) ?? start;
     for (const command of commands) {
-      table = command.run<SessionTable>(table, change);
+      table = command.run<IndexedSessionTable>(table, change);
       model = command.run<Model>(model, change);
       if (!batch) transitions.push({ table, model });
     }
@@ -216,6 +216,20 @@ function lastOf(history: readonly Report[]): typeof start {
   return play(history).at(-1) ?? start;
 }
 
+/** A table with the sessions and counters of a model that came about in another order. */
+function rebuilt(model: Pick<Model, 'sessions' | 'totals' | 'live'>, start = empty): IndexedSessionTable {
+  let table = start;
+  for (const [service, revision] of [...model.live].toSorted(([, a], [, b]) => a - b)) {
+    const open = model.sessions.filter((each) => each.service === service);
+    for (const each of open.toReversed()) table = table.open(each, { revision });
+    // Its sessions have all ended. No session of a model has this id.
+    const ended = { ...session, id: 5000, service };
+    if (open.length === 0) table = table.open(ended, { revision }).close(ended, { revision });
+  }
+  for (const [key, total] of model.totals) table = table.withTotal(key, total);
+  return table;
+}
+
 describe('a session table', () => {
   it('says of its sessions what a list of them says', () => {
     fc.assert(
@@ -226,7 +240,7 @@ describe('a session table', () => {
         expect(table.range(offset, length)).toEqual(model.sessions.slice(offset, offset + length));
         expect(table.range(0, Infinity)).toEqual(model.sessions);
         const every = Array.from({ length: 122 }, (_, id) => model.sessions.find((each) => each.id === id));
-        expect(every.map((_, id) => table.get(id))).toEqual(every);
+        expect(every.map((_, id) => table.find(id))).toEqual(every);
         const counts = every.map((session) => session?.connections.length ?? 0);
         expect(every.map((_, id) => table.countConnections(id))).toEqual(counts);
       }),
@@ -251,7 +265,7 @@ describe('a session table', () => {
           );
         }
         expect(table.total).toBe([...model.totals.values()].reduce((sum, each) => sum + each, 0));
-        expect(table.live).toBe(Math.max(0, ...model.live.values()));
+        expect(table.index.live).toBe(Math.max(0, ...model.live.values()));
       }),
     );
   });
@@ -287,7 +301,7 @@ describe('a session table', () => {
       fc.property(histories, lists, (history, more) => {
         const { table, model } = lastOf(history);
         const change = { revision: 9 };
-        const applied = more.filter((command) => command.run<SessionTable>(table, change) !== table);
+        const applied = more.filter((command) => command.run<IndexedSessionTable>(table, change) !== table);
         expect(applied).toEqual(more.filter((command) => command.run<Model>(model, change) !== model));
       }),
     );
@@ -319,15 +333,33 @@ describe('a session table', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const { table, model } = lastOf(history);
+        expect(table).toEqual(rebuilt(model));
+      }),
+    );
+  });
+
+  it('equals none that differs in a session, a connection, a counter or an index', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const { table, model } = lastOf(history);
         fc.pre(model.sessions.length > 0);
-        let other = empty;
-        for (const session of model.sessions.toReversed())
-          other = other.open(session, { revision: table.live });
-        for (const [key, total] of model.totals) other = other.withTotal(key, total);
-        expect(table).toEqual(other);
-        expect(table).not.toEqual(other.withTotal('sales', 1000));
-        const [{ id } = { id: 0 }] = model.sessions;
+        const [{ id, service } = session] = model.sessions;
+        const other = rebuilt(model);
         expect(table).not.toEqual(other.update(id, { state: 'x' }, { revision: 1 }));
+        expect(table).not.toEqual(other.openConnection(id, { ...connection, id: 99 }, { revision: 1 }));
+        expect(table).not.toEqual(other.withTotal(service, 1000));
+        const [live = 0, total = 0] = [model.live.get(service), model.totals.get(service)];
+        const { sessions, totals } = model;
+        const later = { sessions, totals, live: new Map(model.live).set(service, live + 1) };
+        expect(table).not.toEqual(rebuilt(later));
+        // The sums stay the same.
+        const elsewhere = services.find((key) => key !== service) ?? '';
+        const more = other.withTotal(service, total + 1);
+        const [left, right] = [more, other.withTotal(elsewhere, other.totalOfService(elsewhere) + 1)];
+        expect([left.total, left.size]).toEqual([right.total, right.size]);
+        expect(left).not.toEqual(right);
+        const reversed = IndexedSessionTable.create(places(services.toReversed()), places(servers));
+        expect(table).not.toEqual(rebuilt(model, reversed));
       }),
     );
   });
@@ -354,26 +386,26 @@ describe('a record of the table', () => {
     const table = empty.open(original, change);
     original.state = 'gone';
     connections.pop();
-    expect(table.get(7)).toMatchObject({ state: 'ready', connections: [{ statistics: { reads: 1 } }] });
+    expect(table.find(7)).toMatchObject({ state: 'ready', connections: [{ statistics: { reads: 1 } }] });
   });
 
   it('shares the statistics of connections that have done nothing', () => {
     const table = one.openConnection(7, { ...connection, id: 2, statistics: { ...noStatistics } }, change);
-    expect(table.get(7)?.connections.map((each) => each.statistics === noStatistics)).toEqual([true, true]);
+    expect(table.find(7)?.connections.map((each) => each.statistics === noStatistics)).toEqual([true, true]);
   });
 
   it('keeps its identity, whatever an update says', () => {
     const wide = { id: 8, service: 'stock', connected: 0, connections: [], state: 'closing' };
-    expect(one.update(7, wide, change).get(7)).toEqual({ ...one.get(7), state: 'closing' });
+    expect(one.update(7, wide, change).find(7)).toEqual({ ...one.find(7), state: 'closing' });
     const wider = { id: 9, server: 'db-2', role: 'slave' };
-    expect(one.updateConnection(7, 1, wider, change).get(7)?.connections).toEqual([
+    expect(one.updateConnection(7, 1, wider, change).find(7)?.connections).toEqual([
       { ...connection, role: 'slave' },
     ]);
   });
 
   it('is the same object in the next table when only others change', () => {
     const two = one.open({ ...session, id: 8 }, change);
-    expect(two.update(8, { idle: 5 }, change).get(7)).toBe(one.get(7));
+    expect(two.update(8, { idle: 5 }, change).find(7)).toBe(one.find(7));
   });
 });
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { evolve, nameKey, type AdminEvent, type Snapshot } from 'gateway-admin-core';
+import {
+  closeServiceSessions,
+  createSnapshot,
+  evolve,
+  nameKey,
+  stopService,
+  type AdminEvent,
+  type Snapshot,
+} from 'gateway-admin-core';
 
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { nameFinder } from '../../src/snapshot/snapshot.ts';
@@ -55,6 +63,28 @@ describe('lookUpSession', () => {
     expect(findSession(sampleSnapshot(), { id: 'x' })).toMatchObject({
       problem: { code: 'session-id-invalid' },
     });
+  });
+});
+
+describe('a snapshot that was made by hand', () => {
+  const sentence = 'snapshot must come from createSnapshot';
+
+  it('is refused with a sentence, whichever part of it is not ours', () => {
+    const { services, sessions } = sampleSnapshot();
+    const list = {
+      size: 0,
+      version: services.version,
+      find: () => undefined,
+      range: () => [],
+      toJSON: () => [],
+    };
+    const byHand: Snapshot = {
+      ...createSnapshot({}),
+      services: { ...list, [Symbol.iterator]: () => [][Symbol.iterator]() },
+    };
+    expect(() => stopService(byHand, 'Sales', { now: 0 })).toThrow(sentence);
+    const copied = { ...sampleSnapshot(), sessions: Object.assign({}, sessions) };
+    expect(() => closeServiceSessions(copied, 'My Service', { now: 0 })).toThrow(sentence);
   });
 });
 
@@ -174,7 +204,7 @@ describe('evolve', () => {
 
   it('does not close a session whose id is used again', () => {
     const snapshot = sampleSnapshot();
-    const connected = (of: Snapshot): number => of.sessions.get(9)?.connected ?? NaN;
+    const connected = (of: Snapshot): number => of.sessions.find(9)?.connected ?? NaN;
     const stale = { id: 9, connected: connected(snapshot) - 1 };
     expect(evolve(snapshot, [{ type: 'sessions.closed', ...head, sessions: [stale] }])).toBe(snapshot);
     expect(evolve(snapshot, [{ type: 'session.closed', ...head, ...stale }])).toBe(snapshot);

@@ -191,7 +191,7 @@ export const reports: fc.Arbitrary<Report> = fc.record({
 /** The report of a report. */
 export function observationOf({ type, pick, value }: Report, snapshot: Snapshot): HostReport {
   const session = sessionOf(snapshot, pick);
-  const now = snapshot.sessions.get(session);
+  const now = snapshot.sessions.find(session);
   const line = { state: `state ${String(value)}`, user: 'someone', address: '10.0.0.1' };
   switch (type) {
     case 'session.opened':

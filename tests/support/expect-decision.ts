@@ -17,6 +17,7 @@ import {
 } from 'gateway-admin-core';
 
 import { eventTable } from '../../src/resources/index.ts';
+import { sessionsOf } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from './document.ts';
 import { thawedPlaces } from './frozen.ts';
 import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
@@ -136,7 +137,8 @@ export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly 
 
 /** All that can be told of a snapshot, as plain data. */
 export function contentOf(snapshot: Snapshot): object {
-  const { epoch, revision, gateway, logs, servers, services, monitors, filters, users, sessions } = snapshot;
+  const { epoch, revision, gateway, logs, servers, services, monitors, filters, users } = snapshot;
+  const sessions = sessionsOf(snapshot);
   const collections = { servers, services, monitors, filters, users };
   return {
     epoch,
@@ -151,7 +153,7 @@ export function contentOf(snapshot: Snapshot): object {
         version,
       })),
     })),
-    live: [sessions.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
+    live: [sessions.index.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
     total: sessions.total,
   };
 }

@@ -3,8 +3,12 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
+import { sessionsOf } from '../../src/snapshot/snapshot.ts';
+
 /** What the indexes of the session table say otherwise than a count of its sessions. */
-export function miscounts({ sessions, services, servers }: Snapshot): readonly string[] {
+export function miscounts(snapshot: Snapshot): readonly string[] {
+  const { services, servers } = snapshot;
+  const sessions = sessionsOf(snapshot);
   const all = [...sessions];
   const wrong: string[] = [];
   const compare = (what: string, said: unknown, counted: unknown): void => {

@@ -36,7 +36,7 @@ export function finder<K extends keyof Collections>(
 
 /** Finds a session by its id, or gives a 404 problem. @internal */
 export function lookUpSession(snapshot: Snapshot, id: number): Result<Session> {
-  const session = snapshot.sessions.get(id);
+  const session = snapshot.sessions.find(id);
   if (session !== undefined) return ok(session);
   return fail(
     'session-not-found',

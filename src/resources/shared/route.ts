@@ -170,5 +170,5 @@ function entries<K extends keyof Collections>(
   offset: number,
   length: number,
 ): readonly Collections[K][] {
-  return snapshot[collection].slice(offset, length) as unknown as readonly Collections[K][];
+  return snapshot[collection].range(offset, length) as unknown as readonly Collections[K][];
 }

@@ -97,7 +97,7 @@ function footprintOf(
     for (const { session } of effect.connections) cut.add(session);
   }
   for (const id of closed) connections += sessions.countConnections(id);
-  const isStopped = (id: number): boolean => stopped.has(sessions.get(id)?.service ?? '');
+  const isStopped = (id: number): boolean => stopped.has(sessions.find(id)?.service ?? '');
   // From the counters, because a service may have a million sessions.
   let stays = 0;
   for (const service of stopped) stays += sessions.countOfService(service);

@@ -119,19 +119,13 @@ export {
 
 // Run the interface.
 export { ReportError } from './runtime/report-error.ts';
-export {
-  createAdmin,
-  openAdmin,
-  type AdminOptions,
-  type OpenAdminOptions,
-  type ExecuteOptions,
-  type Admin,
-} from './runtime/admin.ts';
+export { createAdmin, openAdmin } from './runtime/create-admin.ts';
+export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
 export type { Handled, Authorize } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
-export type { Closes, Plan } from './runtime/handler/plan.ts';
+export type { Plan } from './runtime/handler/plan.ts';
 
 // Bring your own ports, or take ours.
 export type {

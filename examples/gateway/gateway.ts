@@ -48,7 +48,7 @@ export class Gateway implements GatewayPort {
     }
   }
 
-  /** Ends what is under way, and then everything. */
+  /** Ends what is in flight, and then everything. */
   async close(): Promise<void> {
     await this.admin.close();
     for (const monitor of this.#monitors.values()) monitor.stop();

@@ -1,8 +1,8 @@
 /**
  * The adapter for `fetch`-style servers: a web Request in, a web Response out.
  */
-import { problem, type Admin } from '../index.ts';
-import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
+import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
+import { mountAt, notFound } from './mount.ts';
 
 /**
  * How an administration interface is put behind `fetch`.
@@ -45,11 +45,13 @@ export function createHandler(
   admin: Admin,
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
-  const { next = notFound, onError } = options;
-  const basePath = basePathOf(options);
+  const { next = () => toResponse(notFound), onError } = options;
+  const targetOf = mountAt(options.basePath);
   return async (request) => {
     try {
-      const target = targetOf(request, basePath);
+      // `pathname` keeps the escapes as they were written.
+      const { pathname, search } = new URL(request.url);
+      const target = targetOf(pathname + search);
       const handled =
         target === undefined ? undefined : await admin.handle(await toRequest(request, target, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
@@ -58,21 +60,6 @@ export function createHandler(
       return new Response(null, { status: 500 });
     }
   };
-}
-
-/** The base path without slashes at its end. */
-function basePathOf({ basePath = '' }: FetchOptions): string {
-  if (basePath !== '' && !basePath.startsWith('/'))
-    throw new RangeError('A base path begins with a slash, such as /admin');
-  return basePath.replace(/\/+$/, '');
-}
-
-/** Path and query below the base path; `undefined` for what stands elsewhere. */
-function targetOf({ url }: Request, basePath: string): string | undefined {
-  // `pathname` keeps the escapes as they were written.
-  const { pathname, search } = new URL(url);
-  const rest = pathname.slice(basePath.length);
-  return pathname.startsWith(basePath) && (rest === '' || rest.startsWith('/')) ? rest + search : undefined;
 }
 
 async function toRequest(
@@ -123,13 +110,5 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
     async cancel() {
       await iterator.return?.();
     },
-  });
-}
-
-function notFound(): Response {
-  const body = problem('route-not-found', 'There is nothing at this path of the administration interface.');
-  return new Response(JSON.stringify(body), {
-    status: 404,
-    headers: { 'content-type': 'application/problem+json' },
   });
 }

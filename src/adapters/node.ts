@@ -5,8 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { problem, type Admin } from '../index.ts';
-import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
+import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
+import { mountAt, notFound } from './mount.ts';
 
 /**
  * How an administration interface is put behind `node:http`.
@@ -50,7 +50,7 @@ export function createHandler(
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
   const { onError } = options;
-  const basePath = basePathOf(options);
+  const targetOf = mountAt(options.basePath);
   return (request, response, next) => {
     answer(request, response, next).catch((error: unknown) => {
       // A client that left in the middle of a list is no fault of anybody.
@@ -65,33 +65,20 @@ export function createHandler(
     response: ServerResponse,
     next?: () => void,
   ): Promise<void> {
-    const target = targetOf(originForm(request.url ?? ''), basePath);
+    const target = targetOf(originForm(request.url ?? ''));
     const handled =
       target === undefined
         ? undefined
         : await admin.handle(await toRequest(request, target, response, options));
     if (handled?.matched === true) await send(request, response, handled.response);
     else if (next !== undefined) next();
-    else await send(request, response, notFound());
+    else await send(request, response, notFound);
   }
 }
 
 /** A target in absolute form is as good (RFC 9112 §3.2.2). */
 function originForm(url: string): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
-}
-
-/** The base path without slashes at its end. */
-function basePathOf({ basePath = '' }: NodeOptions): string {
-  if (basePath !== '' && !basePath.startsWith('/'))
-    throw new RangeError('A base path begins with a slash, such as /admin');
-  return basePath.replace(/\/+$/, '');
-}
-
-/** Path and query below the base path; `undefined` for what stands elsewhere. */
-function targetOf(url: string, basePath: string): string | undefined {
-  const rest = url.slice(basePath.length);
-  return url.startsWith(basePath) && /^(?:$|[/?])/.test(rest) ? rest : undefined;
 }
 
 async function toRequest(
@@ -143,9 +130,4 @@ async function send(
   response.writeHead(status, { ...headers, ...closing, ...length });
   if (typeof body === 'object') await pipeline(Readable.from(body), response);
   else response.end(body);
-}
-
-function notFound(): AdminResponse {
-  const body = problem('route-not-found', 'There is nothing at this path of the administration interface.');
-  return { status: 404, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify(body) };
 }

@@ -1,7 +1,7 @@
 /**
- * Decisions: what a transition answers.
+ * Decisions: what a transition returns.
  *
- * A transition looks at a snapshot and answers with facts (events) and wishes to the host (effects). A fold over
+ * A transition looks at a snapshot and returns events (what happened) and effects (what the host must do). A fold over
  * the events alone makes the next snapshot, so the same few lines serve the live path, replay and dry run.
  */
 import { deepFreeze } from '../json/value.ts';
@@ -26,7 +26,7 @@ export interface Context {
 }
 
 /**
- * What every event has: a fact as plain JSON.
+ * What every event has: something that happened, as plain JSON.
  *
  * @public
  */
@@ -39,7 +39,7 @@ export interface EventBase {
   readonly actor?: string;
   /** Link of the resource it happened to. */
   readonly resource: string;
-  /** Identifies the operation that settled with it; left out in a decision and in what the host reports. */
+  /** Id of the command that settled with it; left out in a decision and in what the host reports. */
   readonly command?: string;
 }
 
@@ -51,7 +51,7 @@ export interface EventBase {
 export type EventOf<T extends string> = T extends string ? EventBase & { readonly type: T } : never;
 
 /**
- * What every effect has: a wish to the host as plain JSON.
+ * What every effect has: something the host must do, as plain JSON.
  *
  * @public
  */
@@ -77,13 +77,16 @@ export type EffectOf<T extends string> = T extends string ? EffectBase & { reado
 export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   /** Says that the snapshot changes. */
   readonly outcome: 'accepted';
-  /** The old snapshot with {@link Accepted.events} folded over it. */
+  /**
+   * The old snapshot with {@link Accepted.events} folded over it. The fold runs when `next` is first read, and its result
+   * is kept. In a decision of this library `next` is a getter, so a copy made with `{ ...decision }` lacks it.
+   */
   readonly next: S;
   /** Links of the resources the decision rests on. */
   readonly resources: readonly string[];
-  /** The facts, in order. */
+  /** What happens, in order. */
   readonly events: readonly E[];
-  /** The wishes to the host, in order. Empty when only our own records change. */
+  /** What the host must do, in order. Empty when only our own records change. */
   readonly effects: readonly F[];
 }
 
@@ -102,7 +105,7 @@ export interface Unchanged<S> {
 }
 
 /**
- * It must not happen.
+ * The transition was refused; `problem` says why.
  *
  * @public
  */
@@ -274,8 +277,47 @@ export function fold<S extends Revisioned, E extends EventBase>(
   return folding.finish();
 }
 
+/** An accepted decision that folds its events when somebody reads `next`: the writer and most callers never do. */
+class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends EffectBase> implements Accepted<
+  S,
+  E,
+  F
+> {
+  readonly outcome = 'accepted';
+  readonly resources: readonly string[];
+  readonly events: readonly E[];
+  readonly effects: readonly F[];
+  readonly #table: EventTable<S, E>;
+  readonly #before: S;
+  #next: S | undefined;
+
+  constructor(
+    table: EventTable<S, E>,
+    before: S,
+    resources: readonly string[],
+    { events, effects }: { readonly events: readonly E[]; readonly effects: readonly F[] },
+  ) {
+    this.#table = table;
+    this.#before = before;
+    this.resources = resources;
+    this.events = deepFreeze(events);
+    this.effects = deepFreeze(effects);
+    // Whoever holds the decision cannot give it other events than those that were checked.
+    Object.freeze(this);
+  }
+
+  // A class and not a literal: a getter in a literal makes each decision several times as expensive.
+  get next(): S {
+    return (this.#next ??= fold(this.#table, this.#before, this.events));
+  }
+
+  static isInstance(decision: object): boolean {
+    return #next in decision;
+  }
+}
+
 /**
- * Accepts: folds the events and freezes them and the effects.
+ * Accepts: freezes the events and the effects.
  *
  * @internal
  */
@@ -285,9 +327,17 @@ export function accepted<S extends Revisioned, E extends EventBase, F extends Ef
   resources: readonly string[],
   change: { readonly events: readonly E[]; readonly effects: readonly F[] },
 ): Accepted<S, E, F> {
-  const events = deepFreeze(change.events);
-  const effects = deepFreeze(change.effects);
-  return { outcome: 'accepted', next: fold(table, snapshot, events), resources, events, effects };
+  return new AcceptedDecision(table, snapshot, resources, change);
+}
+
+/**
+ * Tells whether {@link accepted} made a decision, so that its events are known to fold. A decision that a host has put
+ * together is checked before it is performed.
+ *
+ * @internal
+ */
+export function isTrusted(decision: object): boolean {
+  return AcceptedDecision.isInstance(decision);
 }
 
 /**
@@ -303,22 +353,22 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
   return (...transitions) =>
     (snapshot, context) => {
       const decisions: DecisionOf<S, E, F>[] = [];
-      let current = snapshot;
       for (const [position, transition] of transitions.entries()) {
-        const decision = transition(current, context);
+        const decision = transition(decisions.at(-1)?.next ?? snapshot, context);
         decisions.push(decision);
         if (decision.outcome === 'refused')
           return refuseStep(snapshot, decisions, decision.problem, position);
-        current = decision.next;
       }
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
       if (accepting.length === 0) return unchanged(snapshot, resources);
       assertIrreversibleLast(effects, accepting);
-      return accepted(events, snapshot, resources, {
+      const whole = accepted(events, snapshot, resources, {
         events: accepting.flatMap((decision) => decision.events),
         effects: accepting.flatMap((decision) => decision.effects),
       });
+      // What a host has put together stays its own: a plain object, which is checked before it is performed.
+      return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
 }
 

@@ -12,7 +12,7 @@ import * as shape from './shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
 
 /** One field, as its row declares it. @internal */
-export interface FieldRules {
+interface FieldRules {
   /** Shape of the value. Of a time: {@link shape.instant}, its form in a document. Of a secret: its stored form. */
   readonly shape: z.core.$ZodType;
   /** A JSON Patch can change it. A text is the name that patches and settings use, where it is another one. */
@@ -252,8 +252,8 @@ interface Setting {
   readonly setting: true | string;
 }
 
-/** The settings that a table declares. @internal */
-export type SettingsOf<T> = Flat<
+/** The settings that a table declares. */
+type SettingsOf<T> = Flat<
   {
     readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting, Optional>]: Value<T[K]>;
   } & { readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting & Optional>]?: Value<T[K]> }
@@ -261,8 +261,8 @@ export type SettingsOf<T> = Flat<
 
 type Shown<R> = R extends { readonly time: string } ? string : Value<R>;
 
-/** The representation that a table declares. @internal */
-export type RepresentationOf<T> = Flat<
+/** The representation that a table declares. */
+type RepresentationOf<T> = Flat<
   { readonly [K in keyof T as When<K, T[K], unknown, Absent | Optional | Hidden>]: Shown<T[K]> } & {
     readonly [K in keyof T as When<K, T[K], Optional | Hidden, Absent>]?: Shown<T[K]>;
   }
@@ -275,8 +275,8 @@ type Accepted<R> = R extends { readonly accepts: z.core.$ZodType<unknown, infer 
     : Shown<R>;
 type MaybeGiven = Optional | Derived | { readonly default: unknown };
 
-/** The entry of a gateway document that a table declares. @internal */
-export type DocumentOf<T> = Flat<
+/** The entry of a gateway document that a table declares. */
+type DocumentOf<T> = Flat<
   {
     readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], unknown, MaybeGiven>]: Accepted<T[K]>;
   } & { readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], MaybeGiven>]?: Accepted<T[K]> }

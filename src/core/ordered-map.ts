@@ -357,8 +357,11 @@ class Branch<V> extends Part<Node<V>> {
   divide(at: number, change: Change<V>): void {
     const node = item(this.items, at);
     const end = node.items.length;
-    // What grows at its end is likely to go on: the left part stays full.
-    const place = change.value !== undefined && node.keys.at(-1) === change.key ? width : end >>> 1;
+    // Keys mostly grow: then the left part stays full. Only for the last node, or descending keys below a higher one
+    // would leave a node for each of them.
+    const grows =
+      at === this.items.length - 1 && change.value !== undefined && node.keys.at(-1) === change.key;
+    const place = grows ? width : end >>> 1;
     this.keys = this.keys.toSpliced(at, 0, node.bound(place));
     this.items = this.items.toSpliced(at, 1, node.part(0, place, change), node.part(place, end, change));
   }

@@ -17,7 +17,7 @@ import type { Result } from '../problem.ts';
 export type PathParameters = Readonly<Record<string, string>>;
 
 /** The methods that a route can have. @internal */
-export type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
+type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 
 /**
  * An endpoint of the interface, as it describes itself.
@@ -49,6 +49,8 @@ export interface Route {
 interface Finding<S, T> {
   /** Finds what the path names in the snapshot of the moment, or gives the problem that says why not. */
   find(this: void, snapshot: S, parameters: PathParameters): Result<T>;
+  /** Link of the resource: commands on one resource wait for each other. */
+  link(this: void, thing: T): string;
   /** When anything that the representation shows last changed; left out where figures change by themselves. */
   version?(this: void, snapshot: S, thing: T): Version;
 }
@@ -97,8 +99,6 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   readonly method: Exclude<Method, 'GET'>;
   /** When the list that shows the thing last changed. Only for a command that deletes: then the thing has no version. */
   versionWhenGone?(this: void, snapshot: S): Version;
-  /** Link of the resource that the command rests on: commands on one resource wait for each other. */
-  link(this: void, thing: T): string;
   /** Shape of the body; left out where the body is ignored. */
   readonly bodyShape?: z.core.$ZodType;
   /**

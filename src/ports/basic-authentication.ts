@@ -6,6 +6,7 @@
  */
 import { passwordFault } from '../core/secret.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';
+import { createBoundedQueue } from './bounded-queue.ts';
 import type { Authenticate, Hasher } from './port.ts';
 
 /**
@@ -58,7 +59,7 @@ export interface BasicAuthenticationOptions {
 export function createBasicAuthentication(options: BasicAuthenticationOptions): Authenticate {
   const { hasher, realm = 'gateway admin', concurrency = 2, waiting = 64 } = options;
   const challenge = challengeFor(realm);
-  const queue = createQueue(concurrency, waiting);
+  const queue = createBoundedQueue({ concurrency, waiting });
   const decoyHash = decoyHashOf(hasher);
   const authenticate: Authenticate = async (request, snapshot) => {
     const credentials = parseCredentials(request.headers['authorization']);
@@ -73,7 +74,7 @@ export function createBasicAuthentication(options: BasicAuthenticationOptions): 
       const decoy = await decoyHash();
       const matches = await hasher.verify(credentials.password, user?.passwordHash ?? decoy);
       return matches && user !== undefined ? principalOf(user) : undefined;
-    });
+    }, 'throttled');
   };
   return Object.freeze(Object.assign(authenticate, { challenge }));
 }
@@ -141,41 +142,4 @@ function challengeFor(realm: string): string {
     throw new RangeError('The realm of Basic authentication is printable ASCII: a header carries it');
   }
   return `Basic realm="${realm.replace(/["\\]/g, '\\$&')}", charset="UTF-8"`;
-}
-
-/**
- * Lets `concurrency` jobs run at the same time and `waiting` ones wait, first come first served. A job for which there
- * is no place is throttled.
- */
-function createQueue(
-  concurrency: number,
-  waiting: number,
-): <T>(job: () => Promise<T>) => Promise<T | 'throttled'> {
-  assertCount('concurrency', concurrency, 1);
-  assertCount('waiting', waiting, 0);
-  const turns: (() => void)[] = [];
-  let running = 0;
-  const leave = (): void => {
-    const next = turns.shift();
-    // Whoever waits longest gets the place; it is never free in between.
-    if (next === undefined) running -= 1;
-    else next();
-  };
-  return async (job) => {
-    if (running < concurrency) running += 1;
-    else if (turns.length < waiting) await new Promise<void>((resolve) => turns.push(resolve));
-    else return 'throttled';
-    try {
-      return await job();
-    } finally {
-      leave();
-    }
-  };
-}
-
-function assertCount(option: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new RangeError(
-    `The option "${option}" is a whole number from ${String(least)} up, not ${String(value)}`,
-  );
 }

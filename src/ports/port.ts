@@ -34,7 +34,7 @@ export interface GatewayPort {
   apply(effect: Effect, context: EffectContext): Promise<void>;
   /**
    * Says whether what the effect asks for is so at this moment. Asked again and again while the outcome is not known,
-   * also while `apply` is still at work. After a restart it is asked about the effects that were under way when the
+   * also while `apply` is still at work. After a restart it is asked about the effects that were in flight when the
    * process ended, before {@link openAdmin} has resolved.
    *
    * Look, and change nothing. `in-place` is final: say it only of what nothing will take back any more. `not-in-place`
@@ -107,7 +107,7 @@ export interface StoredHistory {
  * Keeps the configuration and the admin users. What is kept is plain JSON that the store need not understand; it holds
  * hashes and sealed texts, so keep it as safe as the configuration itself.
  *
- * Only one call is under way at a time. After a call that rejected there is no other but the disposal: what it was to
+ * Only one call is in flight at a time. After a call that rejected there is no other but the disposal: what it was to
  * keep may be there or not.
  *
  * @public
@@ -139,7 +139,7 @@ export interface ConfigurationStore {
    */
   compact(state: Json, options: { readonly expectedPosition: string }): Promise<string>;
   /**
-   * Releases what the store holds, such as files and locks. Waits for the call that is under way; from then on every
+   * Releases what the store holds, such as files and locks. Waits for the call that is in flight; from then on every
    * other call rejects. Calling it again changes nothing.
    */
   [Symbol.asyncDispose](): Promise<void>;

@@ -38,8 +38,8 @@ import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport 
 import type { BoundRoute } from './shared/route.ts';
 import { userKind, type UserEvent } from './user.ts';
 
-/** Every kind, in the order of the interface. @internal */
-export const kinds = [
+/** Every kind, in the order of the interface. */
+const kinds = [
   serviceKind,
   serverKind,
   monitorKind,
@@ -209,7 +209,7 @@ export const boundRoutes: readonly BoundRoute[] = Object.freeze(kinds.flatMap((k
  *
  * @public
  */
-export const routes: readonly Route[] = boundRoutes;
+export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
 
 /**
  * Takes secrets out of plain JSON before a person or another program sees it: events, effects, decisions, plans,

@@ -11,6 +11,7 @@ import * as shape from '../core/shape.ts';
 import type { Service } from './service.ts';
 import { finder } from './shared/look-up.ts';
 import { listingOf, listRoute, type BoundRoute } from './shared/route.ts';
+import { linkOf } from '../snapshot/snapshot.ts';
 
 /**
  * A network listener of a service. The `ssl` fields are there only when SSL is configured.
@@ -59,6 +60,7 @@ export const listenerRoute: BoundRoute = listRoute<Service>({
   summary: 'Lists the listeners of a service.',
   shape: listenerFields.representation,
   find: finder('services'),
+  link: (service) => linkOf('services', service),
   version: (_snapshot, service) => service.version,
   list: (_snapshot, { listeners }) => listingOf(listeners, (listener) => listener),
 });

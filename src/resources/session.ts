@@ -336,6 +336,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       summary: 'Gives one session.',
       shape: fields.representation,
       find: findSession,
+      link: ({ id }) => linkTo('sessions', id),
       read: represent,
     }),
     listRoute({

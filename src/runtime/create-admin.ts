@@ -1,74 +1,133 @@
 /**
- * The assembly of a running interface: the ports, the journal, the writer, the handler and the event log put together.
+ * The two ways to begin: with a store and without, and how the parts of a running interface are put together.
  */
 import type { Context } from '../core/decision.ts';
+import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
-import type { SecretPorts } from '../core/secret.ts';
 import { createRouter } from '../http/router.ts';
-import { createTimeFormat, type TimeFormat } from '../core/time.ts';
-import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Clock, ConfigurationStore } from '../ports/port.ts';
-import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { applyReports, boundRoutes, type Transition } from '../resources/index.ts';
 import type { Rendering } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Admin, AdminOptions, ExecuteOptions } from './admin.ts';
-import { bounded } from './bounded.ts';
+import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
+import { transitionAt, versionAt, type Place } from './condition.ts';
+import { beforeDeadline } from './deadline.ts';
 import { EventLog } from './event-log.ts';
-import { createRequestHandler, preconditionFailure } from './handler/handler.ts';
-import type { Journal } from './journal.ts';
-import { limitsFrom, type Limits } from './limits.ts';
-import { closesOf } from './handler/plan.ts';
+import { createRequestHandler } from './handler/handler.ts';
+import { toPlan } from './handler/plan.ts';
+import { restore } from './history.ts';
+import { noJournal, openJournal, type Journal } from './journal.ts';
+import { beginLife } from './life.ts';
+import { defaultLimits } from './limits.ts';
+import { completeOptions, quietly, type CompleteOptions } from './options.ts';
 import { ReportError } from './report-error.ts';
-import { Writer, type CommandRequest } from './writer.ts';
+import type { CommandRequest } from './turn.ts';
+import { Writer } from './writer.ts';
 
-/** What an interface is made of, checked and completed. @internal */
-export interface Parts extends Pick<AdminOptions, 'gateway' | 'authenticate' | 'authorize'> {
-  readonly clock: Clock;
-  readonly times: TimeFormat;
-  readonly secrets: SecretPorts;
-  readonly limits: Limits;
-  readonly onError: (error: unknown) => void;
+/**
+ * Runs the administration interface of a gateway. Nothing outlives the process.
+ *
+ * @param options - the state, the gateway, and what else differs from the defaults
+ * @returns the running interface; close it when the gateway ends
+ * @throws RangeError when the time zone is unknown, or a limit is not a whole number from 1 on
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ *
+ * const admin = createAdmin({
+ *   snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }),
+ *   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
+ * });
+ * const handled = await admin.handle({ method: 'PUT', target: '/service/Sales/stop', headers: {} });
+ * handled.matched && handled.response.status; // => 204
+ * admin.snapshot.services.get('sales')?.state; // => 'stopped'
+ * await admin.close();
+ * ```
+ *
+ * @public
+ */
+export function createAdmin(options: AdminOptions): Admin {
+  return assemble(completeOptions(options), beginLife(options.snapshot), noJournal).admin;
 }
 
 /**
- * Checks and completes options.
+ * Runs the administration interface of a gateway, with a store that keeps the configuration and the admin users.
  *
- * @throws RangeError when the time zone is unknown, or a limit is not a whole number from 1 on
- * @internal
+ * The commands that were in flight when the gateway last ended come first: the host is asked with `inspect` what became
+ * of them. A command whose outcome it does not say in time stays in flight, and other commands on its resources are
+ * refused. Once the interface is open, open in the gateway what `admin.snapshot` says is started, and report the
+ * sessions: the store does not keep them.
+ *
+ * @param options - the store, the state with which it begins, the gateway, and what else differs from the defaults
+ * @returns the running interface; close it when the gateway ends
+ * @throws Error when the store cannot be read, or holds what this version does not understand: nothing is guessed
+ * @throws RangeError as {@link createAdmin}
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore, createSnapshot, openAdmin, stopService } from 'gateway-admin-core';
+ *
+ * const store = createMemoryStore();
+ * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * const before = await openAdmin({ snapshot, gateway, store });
+ * await before.execute((state, context) => stopService(state, 'Sales', context));
+ * await before.close();
+ *
+ * const after = await openAdmin({ snapshot, gateway, store });
+ * after.snapshot.services.get('sales')?.state; // => 'stopped'
+ * await after.close();
+ * ```
+ *
+ * @public
  */
-export function partsOf(options: AdminOptions & { readonly store?: ConfigurationStore }): Parts {
-  return {
-    ...options,
-    clock: withinYears(options.clock ?? systemClock),
-    times: createTimeFormat(options.timeZone ?? 'UTC'),
-    secrets: protectorOf(options),
-    limits: limitsFrom(options.limits),
-    onError: quietly(options.onError),
-  };
+export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
+  const { store, snapshot } = options;
+  try {
+    // First what can be refused: a store that is not empty wins over every later attempt.
+    const complete = completeOptions(options);
+    const { clock, limits, onError } = complete;
+    const { position, repaired, ...stored } = await store.load();
+    const history = restore(stored, snapshot);
+    if (repaired !== undefined) onError(new Error(repaired));
+    const deadlineMs = limits.storeDeadlineMs;
+    const journal = await openJournal({ store, position, history, clock, deadlineMs, onError });
+    const { admin, writer } = assemble(complete, beginLife(history.snapshot), journal);
+    await Promise.all(history.open.map((open) => writer.recover(open)));
+    return admin;
+  } catch (error) {
+    await letGo(options);
+    throw error;
+  }
 }
 
-/** What is put together. @internal */
-export interface Assembly {
+/** Whatever comes of it, it must not hide why the interface does not open. */
+async function letGo({ store, clock = systemClock, limits, onError }: OpenAdminOptions): Promise<void> {
+  const { storeDeadlineMs } = { ...defaultLimits, ...limits };
+  await beforeDeadline(clock, storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(quietly(onError));
+}
+
+/** What is put together. */
+interface Assembly {
   readonly admin: Admin;
   readonly writer: Writer;
 }
 
-/** Puts an interface together. @internal */
-export function assemble(parts: Parts, snapshot: Snapshot, journal: Journal): Assembly {
-  const { clock, limits, onError } = parts;
+/** Puts an interface together. */
+function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
+  const { clock, limits, onError } = options;
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
-  const writer = writerOf(parts, snapshot, { log, journal });
+  const writer = writerOf(options, snapshot, { log, journal });
   const handle = createRequestHandler({
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.decide(command),
-    secrets: parts.secrets,
-    authenticate: parts.authenticate,
-    authorize: parts.authorize,
+    secrets: options.secrets,
+    authenticate: options.authenticate,
+    authorize: options.authorize,
     limits,
-    rendering: renderingOf(parts),
+    rendering: renderingOf(options),
     onError,
   });
   const close = once(async () => {
@@ -83,11 +142,10 @@ export function assemble(parts: Parts, snapshot: Snapshot, journal: Journal): As
     limits,
     handle,
     execute: async (transition, { signal, ...how } = {}) =>
-      writer.execute({ ...commandOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
+      writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
     plan(transition, how = {}) {
-      const before = writer.snapshot;
-      const decision = writer.decide(commandOf(transition, how));
-      return { ...decision, closes: closesOf(decision, before) };
+      const { snapshot } = writer;
+      return toPlan(writer.decide(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
     },
     report(report) {
       const { next, events, faults } = applyReports(writer.snapshot, report, { now: clock.now() });
@@ -102,7 +160,7 @@ export function assemble(parts: Parts, snapshot: Snapshot, journal: Journal): As
 }
 
 function writerOf(
-  { gateway, clock, times, authenticate, limits, onError }: Parts,
+  { gateway, clock, times, authenticate, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
   { log, journal }: { readonly log: EventLog; readonly journal: Journal },
 ): Writer {
@@ -113,8 +171,8 @@ function writerOf(
     gateway,
     clock,
     deadlineMs: limits.effectDeadlineMs,
-    waiting: limits.maxQueued,
-    underWay: limits.maxInFlight,
+    maxQueued: limits.maxQueued,
+    maxInFlight: limits.maxInFlight,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);
@@ -123,33 +181,8 @@ function writerOf(
   });
 }
 
-function renderingOf({ times, gateway: { telemetry } }: Parts): Rendering {
+function renderingOf({ times, gateway: { telemetry } }: CompleteOptions): Rendering {
   return Object.freeze(telemetry === undefined ? { times } : { times, telemetry });
-}
-
-function protectorOf({
-  hasher = createPbkdf2Hasher(),
-  sealer = createSecretSealer(),
-  passwordPolicy,
-  store,
-}: AdminOptions & { readonly store?: ConfigurationStore }): SecretPorts {
-  const storable = store?.durable !== true || sealer.durable;
-  return {
-    hash: bounded((password: string) => hasher.hash(password), { running: 2, waiting: 64 }),
-    // What is kept must be readable after a restart: with a key that ends with the process it would not be.
-    seal: async (secret) => (storable ? sealer.seal(secret) : undefined),
-    objection: (password) => passwordPolicy?.(password),
-  };
-}
-
-/** The times that documents can tell, as years of four digits. */
-const earliest = Date.parse('0000-01-01T00:00:00Z');
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
-
-/** A clock may jump, but a time that cannot be written down could not be read after a restart. */
-function withinYears(clock: Clock): Clock {
-  const now = (): number => Math.min(Math.max(Math.trunc(clock.now()) || 0, earliest), latest);
-  return { now, sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal) };
 }
 
 /** Closing twice is closing once. */
@@ -158,42 +191,40 @@ function once(close: () => Promise<void>): () => Promise<void> {
   return () => (closed ??= close());
 }
 
-/** An `onError` that throws must not undo what it was told about. @internal */
-export function quietly(onError: (error: unknown) => unknown = () => undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      Promise.resolve(onError(error)).catch(() => undefined);
-    } catch {
-      // There is nobody left to tell.
-    }
-  };
-}
-
 function contextOf(context: Context, actor: string | undefined): Context {
   return actor === undefined ? context : { ...context, actor };
 }
 
 const reads = createRouter(boundRoutes.filter((route) => route.kind !== 'command'));
 
-function commandOf(
+type Condition = NonNullable<ExecuteOptions['ifMatch']>;
+
+function requestOf(
   transition: Transition,
   { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>,
 ): CommandRequest {
   if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor is a string');
-  const command = actor === undefined ? { transition } : { transition, actor };
-  if (ifMatch === undefined) return command;
-  const tags = parseEntityTags(ifMatch.etag);
-  const match = reads.match('GET', ifMatch.link);
-  if (match.found !== 'route')
-    throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
-  const { route, parameters } = match;
-  return {
-    ...command,
-    condition(snapshot) {
-      if (!tags.ok) return tags.problem;
-      const found = route.find(snapshot, parameters);
-      const version = found.ok ? route.version?.(snapshot, found.value) : undefined;
-      return preconditionFailure(snapshot, version, tags.value);
-    },
-  };
+  const guarded = ifMatch === undefined ? transition : guard(transition, ifMatch);
+  return actor === undefined ? { transition: guarded } : { transition: guarded, actor };
+}
+
+function guard(transition: Transition, { link, etag }: Condition): Transition {
+  return transitionAt(placeAt(link), parseEntityTags(etag), (snapshot, _thing, context) =>
+    transition(snapshot, context),
+  );
+}
+
+/** When the resource of a condition last changed; `undefined` without a condition. */
+function versionOf(
+  condition: Condition | undefined,
+): ((snapshot: Snapshot) => Version | undefined) | undefined {
+  if (condition === undefined) return undefined;
+  const place = placeAt(condition.link);
+  return (snapshot) => versionAt(place, snapshot);
+}
+
+function placeAt(link: string): Place {
+  const match = reads.match('GET', link);
+  if (match.found === 'route') return match;
+  throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
 }

@@ -1,42 +1,42 @@
 /**
- * Executions: what becomes of commands, and how that is said.
+ * Executions: the answers of commands, and how they are said.
  */
 import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Decision, AdminEvent } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * What became of a command.
+ * The answer of a command.
  *
  * @public
  */
 export type Execution =
   | {
-      /** It happened. */
+      /** The change was made. */
       readonly outcome: 'accepted';
-      /** The snapshot in which it has. */
+      /** A snapshot that has the change. */
       readonly snapshot: Snapshot;
       /** What happened, as it was recorded. */
       readonly events: readonly AdminEvent[];
     }
   | {
-      /** It was so already; nothing was done. */
+      /** What was asked for was so already; nothing was done. */
       readonly outcome: 'unchanged';
-      /** The snapshot on which this was decided. */
+      /** The snapshot on which the command was decided. */
       readonly snapshot: Snapshot;
     }
   | {
-      /** It was refused. */
+      /** The command was refused. */
       readonly outcome: 'refused';
-      /** Why, and what stays of it. */
+      /** Why, and which part stands all the same. */
       readonly problem: Problem;
-      /** What came true all the same and stays: what the host would not take back. Empty as a rule. */
+      /** Events that stand because the host refused to undo their effects. Usually empty. */
       readonly events: readonly AdminEvent[];
     }
   | {
       /**
-       * It cannot be promised either way. `outcome-unknown`: the host did not say in time whether it was done; that is
-       * found out, and an event will tell. `store-unavailable`: the store failed, and a restart will tell.
+       * Nobody can say yet whether the change was made. `outcome-unknown`: the host did not say in time; it is asked on,
+       * and an event will tell. `store-unavailable`: the store failed, and a restart will tell.
        */
       readonly outcome: 'unknown';
       /** What to do next. */
@@ -45,13 +45,13 @@ export type Execution =
       readonly commandId: string;
     };
 
-/** What becomes of a command that changes nothing. @internal */
+/** The answer of a command that changes nothing. @internal */
 export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem, events: [] };
   return { outcome: 'unchanged', snapshot: decision.next };
 }
 
-/** What becomes of a command that is refused. @internal */
+/** The answer of a command that is refused. @internal */
 export function refusal(code: ProblemCode, detail: string, events: readonly AdminEvent[] = []): Execution {
   return { outcome: 'refused', problem: problem(code, detail), events };
 }

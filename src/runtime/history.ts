@@ -22,11 +22,11 @@ interface Intent {
   readonly effects: readonly Effect[];
 }
 
-/** Facts, as they were recorded. @internal */
+/** Events, as they were recorded. @internal */
 interface Settlement {
   readonly type: 'settlement';
   readonly command: string;
-  /** The revision of the snapshot when this was written down: the facts make a later one. */
+  /** The revision of the snapshot when this was written down: the events make a later one. */
   readonly revision: number;
   /** What has happened; empty when nothing has. */
   readonly events: readonly AdminEvent[];
@@ -43,7 +43,7 @@ interface Mark {
 /** @internal */
 export type JournalRecord = Intent | Settlement | Mark;
 
-/** An command whose end is not written down. @internal */
+/** A command whose end is not written down. @internal */
 export interface OpenCommand {
   readonly intent: Intent;
   /** How many of its parts have settled. */
@@ -74,7 +74,7 @@ export class History {
     this.#open = new Map(open.map((command) => [command.intent.command, command]));
   }
 
-  /** The configuration with the recorded facts. */
+  /** The configuration with the recorded events. */
   get snapshot(): Snapshot {
     return this.#snapshot;
   }
@@ -87,14 +87,6 @@ export class History {
   /** The commands whose end is not written down, in the order in which they began. */
   get open(): readonly OpenCommand[] {
     return [...this.#open.values()];
-  }
-
-  /** @throws whatever `take` would throw for the facts of a record: then nobody could read the journal any more */
-  check(record: JournalRecord): void {
-    if (record.type === 'mark') return;
-    // The facts of an command were checked with its intent.
-    if (record.type === 'settlement' && this.#open.has(record.command)) return;
-    evolve(this.#snapshot, record.events);
   }
 
   take(record: JournalRecord): void {
@@ -239,7 +231,7 @@ function isRevision(value: Json | undefined): boolean {
 }
 
 function takeRecord(history: History, record: JournalRecord): void {
-  // Facts become part of the snapshot. Most intents are settled by a later record: to freeze them would take as long again.
+  // Events become part of the snapshot. Most intents are settled by a later record: to freeze them would take as long again.
   if (record.type === 'settlement') deepFreeze(record.events);
   try {
     history.take(record);

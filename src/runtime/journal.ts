@@ -95,7 +95,6 @@ class StoreJournal implements Journal {
         reject(new Error('The store has failed before.'));
         return;
       }
-      this.#options.history.check(record);
       const kept = (): void => {
         try {
           resolve(then());

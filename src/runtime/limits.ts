@@ -17,8 +17,8 @@ export interface Limits {
   /** How many commands may wait for others: 1,024 by default. More are 503. */
   readonly maxQueued: number;
   /**
-   * How many commands may be under way at the same time: 1,024 by default. The others wait. Those whose outcome is not
-   * known do not count.
+   * How many commands may be in flight at the same time: 1,024 by default. The others wait. Commands of unknown outcome do
+   * not count.
    */
   readonly maxInFlight: number;
   /** How long the host may take for one call, in milliseconds: 10,000 by default. */

@@ -1,17 +1,12 @@
 /**
- * The writer: decisions one at a time, intent → effect → settle.
- *
- * Everything that changes the snapshot goes through here. A command is decided on the snapshot as it is when its turn
- * comes. It waits only for commands under way on a resource it resources, so effects on different resources overlap.
+ * The writer: everything that changes the snapshot goes through here, one decision at a time: intent → effect → settle.
  */
-import { refused, type Accepted, type Context } from '../core/decision.ts';
-import type { Problem } from '../problem.ts';
-import { evolve, type Decision, type Effect, type AdminEvent, type Transition } from '../resources/index.ts';
+import { isTrusted, type Context } from '../core/decision.ts';
+import { evolve, type AdminEvent, type Decision } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
   doneUnkept,
-  ended,
-  inProgress,
   outcomeUnknown,
   perhapsKept,
   refusal,
@@ -20,47 +15,39 @@ import {
 } from './execution.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
 import type { Journal } from './journal.ts';
-import { perform, resume, type CommandOptions, type Performed, type Place } from './command.ts';
-
-/** A command in the queue. @internal */
-export interface CommandRequest {
-  readonly transition: Transition;
-  readonly actor?: string;
-  /** Checked in the turn of the command, before it is decided and after it is known that the resource exists. */
-  readonly condition?: (snapshot: Snapshot) => Problem | undefined;
-  /** Takes the command out of the queue; one that has begun goes on. */
-  readonly signal?: AbortSignal;
-}
+import { recover } from './recovery.ts';
+import {
+  Turns,
+  type Acceptance,
+  type Command,
+  type CommandRequest,
+  type TurnOptions,
+  type Waiting,
+} from './turn.ts';
 
 /** @internal */
-export interface WriterOptions extends Pick<CommandOptions, 'gateway' | 'clock' | 'deadlineMs'> {
+export interface WriterOptions
+  extends
+    Pick<CommandOptions, 'gateway' | 'clock' | 'deadlineMs'>,
+    Pick<TurnOptions, 'maxQueued' | 'maxInFlight'> {
   readonly snapshot: Snapshot;
   readonly journal: Journal;
-  /** How many commands may wait. */
-  readonly waiting: number;
-  /** How many commands may be under way at the same time. */
-  readonly underWay: number;
   readonly contextOf: (actor: string | undefined) => Context;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
-type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
-
-/** What is under way. */
-interface InFlight {
-  readonly id: string;
-  /** Link of what it is about. */
-  readonly resource: string;
-  readonly actor?: string;
-  readonly resources: readonly string[];
-  /** Whether its events are kept, or nothing is. A fact that needs no effect comes true only by being kept. */
-  readonly asks: 'host' | 'nobody';
-  /** Whether somebody was told that its outcome is not known. */
-  announced: boolean;
+/** A command that is performed, or recovered. */
+interface Performing {
+  readonly command: Command;
+  /**
+   * Whether the host does it. What the host has done is so, whether the journal keeps it or not. A command without
+   * effects takes hold only once its events are in the journal.
+   */
+  readonly asksHost: boolean;
 }
 
-/** What holds could not be kept. */
+/** The store failed at a settlement of events that hold, or may hold after a restart. */
 class Unkept extends Error {
   readonly place: Place;
 
@@ -70,182 +57,110 @@ class Unkept extends Error {
   }
 }
 
-/** A command that waits for its turn. */
-interface Entry {
-  readonly command: CommandRequest;
-  readonly answer: (execution: Execution) => void;
-  readonly fail: (error: unknown) => void;
-  /** What it touched when it was last looked at. */
-  resources: readonly string[];
-}
-
 /**
- * Takes commands in turn.
+ * Decides and performs commands, and holds the current snapshot.
  *
  * @internal
  */
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
-  #pumping = false;
   readonly #options: WriterOptions;
-  readonly #queue = new Set<Entry>();
-  readonly #underWay = new Set<Promise<void>>();
-  /** What the commands touch that are under way, but for those of unknown outcome: they may take for ever. */
-  readonly #busy = new Set<readonly string[]>();
-  /** The resources of the commands under way, and whether the outcome of such a command is unknown. */
-  readonly #held = new Map<string, 'busy' | 'unknown'>();
+  readonly #turns: Turns;
   readonly #closing = new AbortController();
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#snapshot = options.snapshot;
+    this.#turns = new Turns({
+      maxQueued: options.maxQueued,
+      maxInFlight: options.maxInFlight,
+      decide: (request) => this.decide(request),
+      refuseAll: () => (options.journal.failed ? storeUnavailable() : undefined),
+      begin: (decision, waiting) => {
+        this.#begin(decision, waiting);
+      },
+    });
   }
 
   get snapshot(): Snapshot {
     return this.#snapshot;
   }
 
-  /** Decides as `execute` would at this moment, and does nothing. */
-  decide({ transition, actor, condition }: CommandRequest): Decision {
-    const snapshot = this.#snapshot;
-    const decision = transition(snapshot, this.#options.contextOf(actor));
-    if (decision.outcome === 'refused' && decision.problem.status === 404) return decision;
-    const failed = condition?.(snapshot);
-    return failed === undefined ? decision : refused(snapshot, failed, decision.resources);
+  /**
+   * Decides as `execute` would at this moment, and does nothing.
+   *
+   * @throws whatever the transition throws; TypeError when it gives no decision
+   */
+  decide({ transition, actor }: CommandRequest): Decision {
+    const decision = transition(this.#snapshot, this.#options.contextOf(actor));
+    assertDecision(decision);
+    return decision;
   }
 
-  /** Puts a command into the queue. Its signal takes it out again as long as it has not begun. */
-  async execute(command: CommandRequest): Promise<Execution> {
-    const { signal } = command;
-    signal?.throwIfAborted();
-    if (this.#closing.signal.aborted) return refusal('closed', 'The administration interface is closed.');
-    const { promise, resolve, reject } = withResolvers<Execution>();
-    const entry: Entry = { command, answer: resolve, fail: reject, resources: [] };
-    const leave = (): void => {
-      if (this.#queue.delete(entry)) reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', leave);
-    this.#queue.add(entry);
-    this.#pump();
-    // Only now is it known whether it has to wait at all.
-    if (this.#queue.size > this.#options.waiting && this.#queue.delete(entry)) {
-      resolve(refusal('overloaded', 'Too many commands are waiting. Try again in a moment.'));
-    }
-    return promise.finally(() => {
-      signal?.removeEventListener('abort', leave);
-    });
+  /** Executes a command when its turn comes. */
+  execute(request: CommandRequest): Promise<Execution> {
+    return this.#turns.wait(request);
   }
 
-  /** Makes a snapshot the current one, with the facts that made it. */
+  /** Makes a snapshot the current one, with the events that made it. */
   record(next: Snapshot, events: readonly AdminEvent[]): void {
     this.#snapshot = next;
     this.#options.journal.mark(next.revision);
     this.#options.publish(next.revision, events);
   }
 
-  /** Finds out what became of what an earlier life began. Resolves when that is known, or is known to take longer. */
-  resume(open: OpenCommand): Promise<void> {
+  /**
+   * Finds out what became of a command that an earlier life began.
+   *
+   * @returns resolves when that is known, or is known to take longer
+   */
+  recover(open: OpenCommand): Promise<void> {
     const { command: id, resources, events } = open.intent;
-    const inFlight = { ...inFlightOf(id, { resources, events }, 'host'), announced: true };
-    const { promise, resolve } = withResolvers<undefined>();
-    const onUnknown = (): void => {
-      resolve(undefined);
-    };
-    this.#track(resources, async () => {
-      try {
-        await resume(open, this.#optionsOf(inFlight, onUnknown));
-      } catch (error) {
-        // Closing leaves it to the next life; a store that fails has said so itself.
-        if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
-      }
-      resolve(undefined);
+    const since = events[0]?.at ?? this.#options.clock.now();
+    const command = commandOf(id, { resources, events }, since);
+    return new Promise((resolve) => {
+      // Somebody may have been told in the earlier life that its outcome is unknown.
+      this.#turns.hold(command, 'unknown', async () => {
+        try {
+          await recover(open, this.#optionsOf({ command, asksHost: true }, resolve));
+        } catch (error) {
+          // Closing leaves it to the next life; a store that fails has said so itself.
+          if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
+        }
+        resolve();
+      });
     });
-    return promise;
   }
 
-  /** Refuses what is to come, answers what waits, settles what is under way. */
+  /** Refuses commands to come, answers those that wait, and settles those in flight. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const waiting = [...this.#queue];
-    this.#queue.clear();
-    for (const { answer } of waiting)
-      answer(refusal('closed', 'The administration interface was closed meanwhile.'));
-    await Promise.all(this.#underWay);
+    await this.#turns.close();
   }
 
-  /** Gives every command its turn that has one, in the order in which they came. Never nested. */
-  #pump(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    // Whoever waits keeps later commands on the same resource behind it.
-    const blocked = new Set<string>();
-    try {
-      for (const entry of this.#queue) {
-        if (this.#busy.size >= this.#options.underWay) break;
-        const waits = entry.resources.some((link) => blocked.has(link) || this.#held.get(link) === 'busy');
-        if (waits || !this.#takeTurn(entry, blocked)) block(entry.resources, blocked);
-      }
-    } finally {
-      this.#pumping = false;
-    }
-  }
-
-  /** Decides a command. @returns whether it left the queue */
-  #takeTurn(entry: Entry, blocked: ReadonlySet<string>): boolean {
-    let decision: Decision;
-    try {
-      decision = this.decide(entry.command);
-      assertDecision(decision);
-    } catch (error) {
-      entry.fail(error);
-      return this.#queue.delete(entry);
-    }
-    // The transition may have closed the interface, or taken its own command back.
-    if (!this.#queue.has(entry)) return true;
-    entry.resources = decision.resources;
-    if (this.#options.journal.failed) entry.answer(storeUnavailable());
-    else if (entry.resources.some((link) => this.#held.get(link) === 'unknown')) entry.answer(inProgress());
-    else if (entry.resources.some((link) => blocked.has(link) || this.#held.has(link))) return false;
-    else if (decision.outcome === 'accepted') this.#begin(entry, decision);
-    else entry.answer(ended(decision));
-    return this.#queue.delete(entry);
-  }
-
-  #begin(entry: Entry, decision: Acceptance): void {
+  #begin(decision: Acceptance, { answer, fail }: Waiting): void {
     this.#commands += 1;
     const id = `${this.#snapshot.epoch}-${String(this.#commands)}`;
-    const asks = decision.effects.length === 0 ? 'nobody' : 'host';
-    const inFlight = inFlightOf(id, decision, asks);
-    this.#track(decision.resources, async () => {
+    const command = commandOf(id, decision, this.#options.clock.now());
+    this.#turns.hold(command, 'busy', async () => {
       try {
-        entry.answer(await this.#perform(inFlight, decision, entry.answer));
+        answer(await this.#perform(command, decision, answer));
       } catch (error) {
-        entry.fail(error);
+        fail(error);
       }
     });
   }
 
-  /** Keeps others away from resources as long as work on them is under way. */
-  #track(links: readonly string[], work: () => Promise<void>): void {
-    this.#hold(links, 'busy');
-    this.#busy.add(links);
-    const done = work().finally(() => {
-      this.#busy.delete(links);
-      for (const link of links) this.#held.delete(link);
-      this.#underWay.delete(done);
-      this.#pump();
-    });
-    this.#underWay.add(done);
-  }
-
-  async #perform(inFlight: InFlight, decision: Acceptance, answer: Entry['answer']): Promise<Execution> {
+  async #perform(command: Command, decision: Acceptance, answer: Waiting['answer']): Promise<Execution> {
+    if (!isTrusted(decision)) this.#assertFolds(decision);
     const { journal } = this.#options;
-    const { id, resources } = inFlight;
+    const { id, resources } = command;
     const { events, effects } = decision;
-    const intent = { type: 'intent', command: id, resources, events, effects } as const;
+    const performing: Performing = { command, asksHost: effects.length > 0 };
     try {
-      if (inFlight.asks === 'host') await journal.keep(intent, () => undefined);
+      const intent = { type: 'intent', command: id, resources, events, effects } as const;
+      if (performing.asksHost) await journal.keep(intent, () => undefined);
     } catch (error) {
       if (!journal.failed) throw error;
       return storeUnavailable();
@@ -254,64 +169,71 @@ export class Writer {
       answer(outcomeUnknown(id));
     };
     try {
-      return this.#executionOf(await perform(decision, this.#optionsOf(inFlight, onUnknown)));
+      return this.#executionOf(await perform(decision, this.#optionsOf(performing, onUnknown)));
     } catch (error) {
       if (!(error instanceof Unkept)) throw error;
-      return inFlight.asks === 'host' ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
+      return performing.asksHost ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
     }
   }
 
-  #optionsOf(inFlight: InFlight, onUnknown: () => void): CommandOptions {
+  /** A host may put together a decision of its own. An event that does not fold would make the journal unreadable. */
+  #assertFolds({ events }: Acceptance): void {
+    try {
+      evolve(this.#snapshot, events);
+    } catch (cause) {
+      throw new TypeError('A transition must make events that can be folded over the snapshot', { cause });
+    }
+  }
+
+  #optionsOf(performing: Performing, onUnknown: () => void): CommandOptions {
     const { gateway, clock, deadlineMs } = this.#options;
     return {
       gateway,
       clock,
       deadlineMs,
-      commandId: inFlight.id,
+      commandId: performing.command.id,
       closing: this.#closing.signal,
-      settle: (events, place) => this.#settle(inFlight, events, place),
+      settle: (events, place) => this.#settle(performing, events, place),
       onUnknown: () => {
-        inFlight.announced = true;
-        this.#hold(inFlight.resources, 'unknown');
-        this.#busy.delete(inFlight.resources);
         onUnknown();
-        this.#pump();
+        this.#turns.setUnknown(performing.command.id);
       },
     };
   }
 
   async #settle(
-    inFlight: InFlight,
-    facts: readonly AdminEvent[],
+    performing: Performing,
+    settled: readonly AdminEvent[],
     place: Place,
   ): Promise<readonly AdminEvent[]> {
-    const events = this.#recorded(inFlight, facts, place);
+    const events = this.#recorded(performing, settled, place);
     // What is not finished stays open in the journal: the next life finds out.
     if (place.at === 'break') return this.#apply(events);
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
     try {
-      const record = { type: 'settlement', command: inFlight.id, revision, events, last } as const;
+      const record = { type: 'settlement', command: performing.command.id, revision, events, last } as const;
       return await this.#options.journal.keep(record, () => this.#apply(events));
     } catch (error) {
       if (!this.#options.journal.failed) throw error;
       // What the host has done is so, kept or not, and what is shown must say so.
-      if (inFlight.asks === 'host') this.#apply(events);
+      if (performing.asksHost) this.#apply(events);
       if (events.length > 0) throw new Unkept(place);
       return events;
     }
   }
 
-  /** The facts as they go on record: with the time at which they came true, and the inFlight they belong to. */
-  #recorded(inFlight: InFlight, facts: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
-    const stamp = { at: this.#options.contextOf(undefined).now, command: inFlight.id };
-    const events: AdminEvent[] = facts.map((event) => Object.freeze({ ...event, ...stamp }));
-    if (place.at === 'end' && place.refusal !== undefined && inFlight.announced)
-      events.push(failure(inFlight, place.refusal, stamp));
+  /** The events as they go on record: with the time of the settlement, and the command they belong to. */
+  #recorded(performing: Performing, settled: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
+    const stamp = { at: this.#options.contextOf(undefined).now, command: performing.command.id };
+    const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
+    const isRefused = place.at === 'end' && place.refusal !== undefined;
+    if (isRefused && this.#turns.isUnknown(performing.command.id))
+      events.push(failure(performing.command, place.refusal, stamp));
     return Object.freeze(events);
   }
 
-  /** The facts are folded over the snapshot as it is now: reports may have changed it since the decision. */
+  /** Folds events over the snapshot as it is now: reports may have changed it since the decision. */
   #apply(events: readonly AdminEvent[]): readonly AdminEvent[] {
     if (events.length === 0) return events;
     const before = this.#snapshot;
@@ -325,35 +247,19 @@ export class Writer {
     if (reason !== undefined) return refusal('effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
-
-  #hold(links: readonly string[], how: 'busy' | 'unknown'): void {
-    for (const link of links) this.#held.set(link, how);
-  }
 }
 
-/** `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<T>(): {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-} {
-  let settle: [(value: T) => void, (error: unknown) => void] | undefined;
-  const promise = new Promise<T>((...both) => (settle = both));
-  const [resolve, reject] = settle ?? [() => undefined, () => undefined];
-  return { promise, resolve, reject };
-}
-
-function inFlightOf(
+function commandOf(
   id: string,
   { resources, events }: Pick<Acceptance, 'resources' | 'events'>,
-  asks: InFlight['asks'],
-): InFlight {
+  since: number,
+): Command {
   const [{ resource, actor } = { resource: resources[0] ?? '/', actor: undefined }] = events;
-  const inFlight = { id, resource, resources, asks, announced: false };
-  return actor === undefined ? inFlight : { ...inFlight, actor };
+  const command = { id, resource, resources, since };
+  return actor === undefined ? command : { ...command, actor };
 }
 
-/** What of an inFlight holds where its settlement was to be. */
+/** What of a command holds where its settlement could not be kept. */
 function heldBy(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
@@ -362,9 +268,9 @@ function heldBy(place: Place): string {
   return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway has done it.';
 }
 
-/** Tells those who wait for an inFlight of unknown outcome that it was not done. */
+/** Tells those who wait for a command of unknown outcome that it was not done. */
 function failure(
-  { resource, actor }: InFlight,
+  { resource, actor }: Command,
   reason: string,
   stamp: { readonly at: number; readonly command: string },
 ): AdminEvent {
@@ -376,17 +282,13 @@ function failure(
  * A function that is no transition, such as an async one, must not stop the queue for everyone; an event of unknown
  * type must not get into the journal, which nobody could read then.
  */
-function assertDecision(decision: unknown): void {
+function assertDecision(decision: unknown): asserts decision is Decision {
   const { outcome, resources, events, effects } = (decision ?? {}) as Partial<Acceptance>;
   if (!Array.isArray(resources) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
     throw new TypeError('A transition must answer with a decision at once: it cannot be an async function');
   }
-  if (outcome === 'accepted' && !areConsistent(events, effects))
+  if (outcome === 'accepted' && !isTrusted(decision as object) && !areConsistent(events, effects))
     throw new TypeError(
       'A transition must make events and effects of known types, an effect for each event that needs one',
     );
-}
-
-function block(resources: readonly string[], blocked: Set<string>): void {
-  for (const link of resources) blocked.add(link);
 }

@@ -16,7 +16,7 @@ import { listFaults, type Fault } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import type { FilterDocument } from '../resources/filter.ts';
-import type { InstanceRepresentation, Module, Task, Threads } from '../resources/gateway.ts';
+import type { InstanceRepresentation, Module, TaskDocument, Threads } from '../resources/gateway.ts';
 import {
   collectionFields,
   loadWhole,
@@ -53,7 +53,7 @@ export interface GatewayDocument {
   /** The threads and their load. */
   readonly threads?: Threads;
   /** The queued tasks; `next_due` is an ISO 8601 instant with an offset. */
-  readonly tasks?: readonly (Omit<Task, 'next_due'> & { readonly next_due: string })[];
+  readonly tasks?: readonly TaskDocument[];
   /** The loaded modules. */
   readonly modules?: readonly Module[];
   /** The backend servers. A server without `status` is down. */

@@ -4,55 +4,64 @@
 import type { Clock } from '../index.ts';
 
 /**
- * A clock that stands still until it is moved.
+ * A clock that stands still until a test moves it.
  *
- * Whoever moves it must wait for the move to end. Between two wake-ups everything runs that is ready to: the promise
- * jobs, until the clock has not been used for a number of turns. What waits for something else than promises and this
- * clock is not waited for: timers of the system, files, sockets, WebCrypto. Give the code under test ports that answer
- * without these.
+ * A test awaits each move before it makes the next one. Between two wake-ups the code under test runs until it is at
+ * rest: until it has left the clock alone for a number of turns. `VirtualClockOptions` says what a turn is.
  *
  * @public
  */
 export interface VirtualClock extends Clock {
-  /** How many milliseconds it has gone on in all. */
+  /** How many milliseconds the clock has gone on in all. */
   monotonic(this: void): number;
-  /** How many sleep. */
+  /** The number of sleeps that have not ended. */
   readonly sleeping: number;
+  /** Lets the code under test run until it is at rest. Time does not go on. */
+  settle(this: void): Promise<void>;
   /**
-   * Goes on by so many milliseconds, and wakes on the way whoever is due, in the order in which they are.
+   * Goes on by so many milliseconds. Sleeps that are due on the way end in the order in which they are due.
    *
    * @throws RangeError when the time is not finite or less than 0
    */
   advance(this: void, milliseconds: number): Promise<void>;
-  /** Goes on to the moment at which the next sleeper is due, and wakes it. `false` when there is none. */
+  /** Goes on to the moment at which the next sleep is due, and ends that sleep. `false` when there is none. */
   next(this: void): Promise<boolean>;
   /**
-   * Goes on from sleeper to sleeper until none is left.
+   * Goes on from one sleep to the next until none is left.
    *
-   * @param limitMs - how many milliseconds it may go on at most; one hour when left out
-   * @returns whether none is left; `false` when someone still sleeps at the limit
+   * @param limitMs - how many milliseconds the clock may go on at most; one hour when left out
+   * @returns whether none is left; `false` when a sleep is due after the limit
    */
   runUntilIdle(this: void, limitMs?: number): Promise<boolean>;
   /**
-   * Goes on from sleeper to sleeper until a promise settles.
+   * Goes on from one sleep to the next until a promise settles.
    *
-   * @param promise - what to wait for
-   * @param limitMs - how many milliseconds it may go on at most; one hour when left out
-   * @returns what the promise gives; it rejects as the promise does
-   * @throws Error when the promise is still pending and nobody sleeps who is due within the limit
+   * @param promise - the promise to wait for
+   * @param limitMs - how many milliseconds the clock may go on at most; one hour when left out
+   * @returns the value of the promise, or its rejection
+   * @throws Error when the promise is still pending and no sleep is due within the limit
    */
   waitFor<T>(this: void, promise: Promise<T>, limitMs?: number): Promise<T>;
-  /** Sets the time of day, in milliseconds since 1970-01-01T00:00:00Z. Who sleeps does not notice. */
+  /** Sets the time of day, in milliseconds since 1970-01-01T00:00:00Z. No sleep becomes shorter or longer. */
   jumpTo(this: void, time: number): void;
 }
 
 /**
- * What differs from the defaults.
+ * How a virtual clock tells that the code under test is at rest.
  *
  * @public
  */
 export interface VirtualClockOptions {
-  /** For how many turns of the promise jobs the clock must be left alone until all is taken to be at rest. Default 64. */
+  /**
+   * What one turn is. `promises`, the default, is one turn of the promise jobs: it is fast, and the same seed gives the
+   * same run. The clock then waits for nothing but promises: use ports that answer without files, sockets, WebCrypto and
+   * timers of the system.
+   *
+   * `event-loop` is one turn of the event loop: what files, sockets and WebCrypto answer within these turns is waited
+   * for, and a sleep of no time ends with the next turn. Await what may take longer before you move the clock.
+   */
+  readonly turn?: 'promises' | 'event-loop';
+  /** For how many turns the code under test has to leave the clock alone to be at rest; 64 when left out. */
   readonly turns?: number;
 }
 
@@ -67,16 +76,27 @@ const usualTurns = 64;
 const mostTurns = 1_000_000;
 
 /** Shared: a promise of its own for each turn takes several times as long. */
-const oneTurn = Promise.resolve();
+const ended = Promise.resolve();
+
+/** Taken when the module loads: test frameworks replace timers later. Browsers have no `setImmediate`. */
+const { setImmediate: startImmediate = (wake: () => void): unknown => setTimeout(wake) } = globalThis as {
+  readonly setImmediate?: (wake: () => void) => unknown;
+};
+
+/** What one turn is, by the option. */
+const turnOf = {
+  promises: (): Promise<void> => ended,
+  'event-loop': (): Promise<void> => new Promise((resolve) => startImmediate(resolve)),
+} as const;
 
 /**
  * Creates a clock that stands still until it is moved.
  *
- * A sleep of no time ends by itself. So does one whose signal aborts, at once. Sleepers that are due at the same moment
- * are woken in the order in which they went to sleep.
+ * A sleep of no time ends by itself. A sleep whose signal aborts ends at once. Sleeps that are due at the same moment
+ * end in the order in which they began.
  *
  * @param start - the time of day to begin with, in milliseconds since 1970-01-01T00:00:00Z; the year 2000 when left out
- * @param options - what differs from the defaults
+ * @param options - when the code under test is at rest; see `VirtualClockOptions`
  * @returns the clock; its `monotonic` begins at 0
  *
  * @example
@@ -97,63 +117,101 @@ const oneTurn = Promise.resolve();
  */
 export function createVirtualClock(
   start: number = usualStart,
-  { turns = usualTurns }: VirtualClockOptions = {},
+  options: VirtualClockOptions = {},
 ): VirtualClock {
-  const sleepers: Sleeper[] = [];
-  let offset = start;
-  let elapsed = 0;
-  let uses = 0;
-
-  const rest = (): Promise<void> => untilUnused(turns, () => uses);
-  const wakeFirst = async (end: number): Promise<boolean> => {
-    const [first] = sleepers;
-    if (first === undefined || first.due > end) return false;
-    elapsed = Math.max(elapsed, first.due);
-    first.wake();
-    await rest();
-    return true;
-  };
+  const line = new Timeline(start, options);
   const goOn = async (end: number, goesOn: () => boolean = () => true): Promise<void> => {
-    await rest();
-    while (goesOn() && (await wakeFirst(end)));
+    await line.settle();
+    while (goesOn() && (await line.wakeFirst(end)));
   };
   return {
-    now: () => use(() => Math.floor(offset + elapsed)),
-    monotonic: () => use(() => elapsed),
-    sleep: (milliseconds, signal) => use(() => fallAsleep(sleepers, elapsed + milliseconds, elapsed, signal)),
+    now: () => line.now(),
+    monotonic: () => line.monotonic(),
+    sleep: (milliseconds, signal) => line.sleep(milliseconds, signal),
     get sleeping() {
-      return sleepers.length;
+      return line.sleepers.length;
     },
+    settle: () => line.settle(),
     async advance(milliseconds) {
       assertDuration(milliseconds);
-      const end = elapsed + milliseconds;
+      const end = line.elapsed + milliseconds;
       await goOn(end);
-      elapsed = end;
+      line.elapsed = end;
     },
     async next() {
-      await rest();
-      return wakeFirst(Number.MAX_VALUE);
+      await line.settle();
+      return line.wakeFirst(Number.MAX_VALUE);
     },
     async runUntilIdle(limitMs = oneHourMs) {
-      await goOn(elapsed + limitMs);
-      return sleepers.length === 0;
+      await goOn(line.elapsed + limitMs);
+      return line.sleepers.length === 0;
     },
     async waitFor(promise, limitMs = oneHourMs) {
       const wait = { isOver: false };
       const end = (): void => void (wait.isOver = true);
       promise.then(end, end);
-      await goOn(elapsed + limitMs, () => !wait.isOver);
+      await goOn(line.elapsed + limitMs, () => !wait.isOver);
       if (!wait.isOver) throw new Error('The promise is pending, and no sleeper is due in time');
       return promise;
     },
-    jumpTo(time) {
-      offset = time - elapsed;
-    },
+    jumpTo: (time) => line.jumpTo(time),
   };
+}
 
-  function use<T>(answer: () => T): T {
-    uses += 1;
-    return answer();
+/** The time that has gone by, and those who sleep. */
+class Timeline {
+  elapsed = 0;
+  readonly sleepers: Sleeper[] = [];
+  #offset: number;
+  #uses = 0;
+  readonly #turn: () => Promise<void>;
+  readonly #turns: number;
+
+  constructor(start: number, { turn = 'promises', turns = usualTurns }: VirtualClockOptions) {
+    this.#offset = start;
+    this.#turn = turnOf[turn];
+    this.#turns = turns;
+  }
+
+  now(): number {
+    this.#uses += 1;
+    return Math.floor(this.#offset + this.elapsed);
+  }
+
+  monotonic(): number {
+    this.#uses += 1;
+    return this.elapsed;
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    this.#uses += 1;
+    if (signal?.aborted === true) return ended;
+    return milliseconds > 0 ? fallAsleep(this.sleepers, this.elapsed + milliseconds, signal) : this.#turn();
+  }
+
+  jumpTo(time: number): void {
+    this.#offset = time - this.elapsed;
+  }
+
+  async wakeFirst(end: number): Promise<boolean> {
+    const [first] = this.sleepers;
+    if (first === undefined || first.due > end) return false;
+    this.elapsed = Math.max(this.elapsed, first.due);
+    first.wake();
+    await this.settle();
+    return true;
+  }
+
+  /** Waits until so many turns have gone by without a use of the clock. */
+  async settle(): Promise<void> {
+    let seen = this.#uses;
+    let quiet = 0;
+    for (let turn = 0; quiet < this.#turns; turn += 1) {
+      if (turn >= mostTurns) throw new Error('The clock is used again and again without time going on');
+      await this.#turn();
+      quiet = this.#uses === seen ? quiet + 1 : 0;
+      seen = this.#uses;
+    }
   }
 }
 
@@ -162,21 +220,8 @@ function assertDuration(milliseconds: number): void {
     throw new RangeError(`Time cannot go on by ${String(milliseconds)} ms`);
 }
 
-/** Waits until so many turns of the promise jobs have gone by without a use of the clock. */
-async function untilUnused(turns: number, uses: () => number): Promise<void> {
-  let seen = uses();
-  let quiet = 0;
-  for (let turn = 0; quiet < turns; turn += 1) {
-    if (turn >= mostTurns) throw new Error('The clock is used again and again without time going on');
-    await oneTurn;
-    quiet = uses() === seen ? quiet + 1 : 0;
-    seen = uses();
-  }
-}
-
 /** Adds a sleeper at its place: the sleepers are in the order in which they are due. */
-function fallAsleep(sleepers: Sleeper[], due: number, now: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted === true || !(due > now)) return Promise.resolve();
+function fallAsleep(sleepers: Sleeper[], due: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
       sleepers.splice(sleepers.indexOf(sleeper), 1);

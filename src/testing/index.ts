@@ -15,6 +15,8 @@ export {
   type ScriptedGateway,
   type ScriptedGatewayOptions,
 } from './scripted-gateway/scripted-gateway.ts';
+export type { ApplyWay, InspectWay } from './scripted-gateway/script.ts';
+export { hold, type HeldCall } from './scripted-gateway/held-call.ts';
 export {
   everyFault,
   type ApplyFaults,
@@ -30,5 +32,5 @@ export type {
 } from './scripted-gateway/state.ts';
 
 // Audit the ports.
-export { gatewayAudits, type GatewayAudit } from './gateway-audit.ts';
+export { gatewayAudits, type GatewayAudit } from './gateway-audit/gateway-audit.ts';
 export { storeAudits, type StoreAudit, type StorePlace } from './store-audit.ts';

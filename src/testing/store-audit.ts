@@ -86,7 +86,7 @@ const table: readonly (readonly [id: string, name: string, check: (place: StoreP
   ['share-given', 'what is kept is not what the caller goes on using', checkGiven],
   ['share-loaded', 'what was loaded can be changed without changing what is kept', checkLoaded],
   ['dispose-twice', 'a store can be disposed of twice, and without having been loaded', checkDisposeTwice],
-  ['dispose-waits', 'disposal waits for the call that is under way', checkDisposeWaits],
+  ['dispose-waits', 'disposal waits for the call that is in flight', checkDisposeWaits],
   ['dispose-ends', 'a store that was disposed of takes nothing', checkDisposeEnds],
 ];
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { problemTable, routes, type ProblemCode } from 'gateway-admin-core';
 
-import { runAdmin, type Running } from '../support/running-admin.ts';
+import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
 import { modifiableFields } from './modifiable-field.ts';
 
@@ -39,7 +39,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(after).toEqual(row.shownAs === undefined ? before : { ...before, [row.shownAs]: row.value });
     const aboutServer = row.patch.startsWith('/servers/');
     expect(answer.body).toEqual(aboutServer ? { ...after, state: after['status'] } : after);
-    expect(gateway.wishes).toHaveLength(1);
+    expect(appliedTo(gateway)).toHaveLength(1);
   });
 
   it.each(modifiableFields)('$field of $read is what a test sees, unless it is secret', async (row) => {

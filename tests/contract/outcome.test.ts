@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { problemTable, type ProblemCode } from 'gateway-admin-core';
+import { EffectRefused, problemTable, type ProblemCode, type Telemetry } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
-import { runAdmin, type Running } from '../support/running-admin.ts';
-import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
 
 const stop = '/service/My-Service/stop';
@@ -28,7 +28,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('a refusal of the host is 409 with its reason', async () => {
     const { send, admin } = await open({
-      gateway: new ScriptedGateway().will(refuse('The port is in use.')),
+      gateway: sampleGateway().will(new EffectRefused('The port is in use.')),
     });
     const { snapshot } = admin;
     const answer = await send('PUT', stop);
@@ -40,7 +40,7 @@ describe.each(transportNames)('through %s', (name) => {
   it('an unknown outcome is 504, further commands are 409, reading goes on', async () => {
     const held = hold();
     const { send, clock } = await open({
-      gateway: new ScriptedGateway().will(held.apply).willSee('not-in-place'),
+      gateway: sampleGateway().will(held.apply).willSee('not-in-place'),
     });
     const first = send('PUT', stop);
     await held.begun;
@@ -57,7 +57,7 @@ describe.each(transportNames)('through %s', (name) => {
   it('too many waiting commands are 503, and say when to come again', async () => {
     const held = hold();
     const { send } = await open({
-      gateway: new ScriptedGateway().will(held.apply),
+      gateway: sampleGateway().will(held.apply),
       limits: { maxQueued: 1 },
     });
     const first = send('PUT', stop);
@@ -98,7 +98,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('a flush is noted at the time at which the host confirmed', async () => {
     const held = hold();
-    const { send, clock } = await open({ gateway: new ScriptedGateway().will(held.apply) });
+    const { send, clock } = await open({ gateway: sampleGateway().will(held.apply) });
     const answer = send('POST', '/gateway/logs/flush');
     await held.begun;
     await clock.advance(5000);
@@ -111,7 +111,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('figures of the host are shown in the place of the stored ones, where it has any', async () => {
     const statistics = { reads: 9, writes: 8, buffered_writes: 7, high_water_events: 6, low_water_events: 5 };
-    const gateway = new ScriptedGateway({
+    const telemetry: Telemetry = {
       threads: () => ({
         load_average: { historic: 1, current: 2, '1min': 3, '5min': 4, '15min': 5 },
         threads: [],
@@ -121,8 +121,8 @@ describe.each(transportNames)('through %s', (name) => {
       ],
       idle: (session) => (session === 9 ? 7 : undefined),
       statistics: (session, connection) => (session === 9 && connection === 4 ? statistics : undefined),
-    });
-    const { send } = await open({ gateway });
+    };
+    const { send } = await open({ gateway: sampleGateway({ telemetry }) });
     expect((await send('GET', '/gateway/threads')).body).toMatchObject({
       load_average: { historic: 1 },
       threads: [],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { planted } from '../support/document.ts';
-import { runAdmin, type Running } from '../support/running-admin.ts';
+import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
 
@@ -14,6 +14,7 @@ interface Plan {
   readonly effects: readonly { readonly type: string }[];
   readonly etag?: string;
   readonly closes: { readonly sessions: number; readonly connections: number };
+  readonly stays: { readonly sessions: number };
 }
 
 describe.each(transportNames)('through %s', (name) => {
@@ -52,10 +53,12 @@ describe.each(transportNames)('through %s', (name) => {
     expect(admin.snapshot).toBe(snapshot);
     expect(gateway.calls).toEqual([]);
     expect(plan.patch !== undefined).toBe(endpoint.method === 'PATCH');
+    const members = Object.keys(plan).filter((member) => member !== 'patch' && member !== 'etag');
+    expect(members).toEqual(['outcome', 'events', 'effects', 'closes', 'stays']);
 
     const after = admin.events({ after: '0.0' });
     expect((await send(endpoint, targetOf(endpoint))).status).toBe(endpoint.answer.status);
-    expect(gateway.asked.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
+    expect(gateway.applied.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
     const { value } = (await after.next()) as { value: { event: { type: string } } };
     expect(value.event.type).toBe(plan.events[0]?.type);
     const about = endpoint.path
@@ -67,18 +70,20 @@ describe.each(transportNames)('through %s', (name) => {
     else expect(plan.etag).toBe(tag);
   });
 
-  it('says how much would be closed', async () => {
-    expect((await planOf('DELETE', '/sessions/9')).closes).toEqual({ sessions: 1, connections: 2 });
-    expect((await planOf('DELETE', '/services/My-Service/sessions')).closes).toEqual({
-      sessions: 2,
-      connections: 3,
-    });
-    expect((await planOf('DELETE', '/servers/db-serv-1/connections')).closes).toEqual({
-      sessions: 0,
-      connections: 2,
-    });
-    expect((await planOf('PUT', '/service/My-Service/stop')).closes).toEqual({ sessions: 0, connections: 0 });
-  });
+  it.each([
+    ['DELETE', '/sessions/9', { sessions: 1, connections: 2 }, { sessions: 0 }],
+    ['DELETE', '/services/My-Service/sessions', { sessions: 2, connections: 3 }, { sessions: 0 }],
+    ['DELETE', '/servers/db-serv-1/connections', { sessions: 0, connections: 2 }, { sessions: 2 }],
+    ['PUT', '/service/My-Service/stop', { sessions: 0, connections: 0 }, { sessions: 2 }],
+    ['PUT', '/monitor/Main-Monitor/stop', { sessions: 0, connections: 0 }, { sessions: 0 }],
+    ['POST', '/gateway/logs/flush', { sessions: 0, connections: 0 }, { sessions: 0 }],
+  ])(
+    'says how much %s %s would close, and how many sessions go on',
+    async (method, target, closes, stays) => {
+      const plan = await planOf(method, target);
+      expect([plan.closes, plan.stays]).toEqual([closes, stays]);
+    },
+  );
 
   it('says that nothing would change', async () => {
     const plan = await planOf('PUT', '/service/My-Service/start');
@@ -118,7 +123,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('does it when dry_run is false', async () => {
     expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=false')).status).toBe(204);
-    expect(running.gateway.wishes).toEqual(['service.stop /services/My-Service']);
+    expect(appliedTo(running.gateway)).toEqual(['service.stop /services/My-Service']);
   });
 
   it('shows no secret', async () => {

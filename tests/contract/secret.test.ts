@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  EffectRefused,
   createBasicAuthentication,
   createPbkdf2Hasher,
   createSecretSealer,
@@ -8,8 +9,7 @@ import {
 } from 'gateway-admin-core';
 
 import { planted } from '../support/document.ts';
-import { runAdmin } from '../support/running-admin.ts';
-import { refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer } from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
 
@@ -91,7 +91,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('a refusal of the host that has to do with a secret has none in it', async () => {
     const { admin } = runAdmin({
-      gateway: new ScriptedGateway().will(refuse('The backend does not take it.')),
+      gateway: sampleGateway().will(new EffectRefused('The backend does not take it.')),
     });
     const transport = await transports[name](admin);
     const answer = await transport.send('PATCH', '/services/My-Service', {
@@ -128,7 +128,7 @@ describe('the host', () => {
     const { admin, gateway } = runAdmin({ sealer });
     const transport = await transports.core(admin);
     await transport.send('PATCH', '/services/My-Service', { headers: json, body: setPassword });
-    const [effect] = gateway.asked as readonly Extract<Effect, { readonly type: 'service.update' }>[];
+    const [effect] = gateway.applied as readonly Extract<Effect, { readonly type: 'service.update' }>[];
     expect(await sealer.open(effect?.after.passwordSealed ?? '')).toBe(password);
     expect(effect?.operations).toMatchObject([{ path: '/passwordSealed' }]);
   });

@@ -6,6 +6,7 @@ import {
   beginFold,
   eventHead,
   fold,
+  isTrusted,
   refused,
   sequenceFor,
   unchanged,
@@ -149,13 +150,41 @@ describe('beginFold', () => {
 });
 
 describe('accepted', () => {
-  it('freezes the facts and the wishes, and folds the facts', () => {
+  function spied(): { readonly table: EventTable<Tank, TankEvent>; readonly folded: string[] } {
+    const folded: string[] = [];
+    const drained: EventTable<Tank, TankEvent>['drained'] = {
+      ...events.drained,
+      evolve(tank, event) {
+        folded.push(event.type);
+        return { ...tank, litres: 0 };
+      },
+    };
+    return { table: { ...events, drained }, folded };
+  }
+  const change = { events: [{ type: 'drained' as const, at: 5, resource }], effects: [] };
+
+  it('freezes the events and the effects, and folds the events', () => {
     const decision = fill(3)(empty, now);
     if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
     expect(thawedPlaces(decision.events)).toEqual([]);
     expect(thawedPlaces(decision.effects)).toEqual([]);
     expect(decision.next).toEqual({ revision: 8, litres: 3 });
     expect(decision.resources).toEqual([resource, '/litres/3']);
+  });
+
+  it('folds when the next state is first read, and once', () => {
+    const { table, folded } = spied();
+    const decision = accepted(table, empty, [resource], change);
+    expect([Object.keys(decision), folded]).toEqual([['outcome', 'resources', 'events', 'effects'], []]);
+    expect(decision.next).toBe(decision.next);
+    expect(folded).toEqual(['drained']);
+  });
+
+  it('cannot be given other events, and a copy with other events is not taken for a decision of ours', () => {
+    const decision = accepted(events, empty, [resource], change);
+    expect(() => Object.assign(decision, { events: [] })).toThrow(TypeError);
+    expect([isTrusted(decision), isTrusted({ ...decision })]).toEqual([true, false]);
+    expect([isTrusted(unchanged(empty, [])), isTrusted({})]).toEqual([false, false]);
   });
 });
 
@@ -186,6 +215,16 @@ describe('a sequence', () => {
       effects: [{ litres: 60 }, { litres: 40 }],
       resources: [resource, '/litres/60', '/litres/40'],
     });
+  });
+
+  it('is as trusted as all of its decisions', () => {
+    const own = sequence(fill(1), fill(2))(empty, now);
+    const foreign: TankStep = (tank, context) => {
+      const decision = fill(3)(tank, context);
+      return { ...decision, next: decision.next };
+    };
+    const mixed = sequence(fill(1), foreign)(empty, now);
+    expect([isTrusted(own), isTrusted(mixed), mixed.next.litres]).toEqual([true, false, 4]);
   });
 
   it('is refused as a whole when a transition is, says which one, and gives the state back', () => {

@@ -241,6 +241,14 @@ describe('an ordered map', () => {
     expectCompact(map);
   });
 
+  it.each([false, true])('stays compact when keys descend below a higher one (in one batch: %s)', (batch) => {
+    const owner = batch ? createOwner() : undefined;
+    let map = OrderedMap.from(Array.from({ length: 24 }, (_none, key) => [key, key]));
+    for (let key = 5000; key >= 24; key -= 1) map = map.set(key, key, owner);
+    expectCompact(map);
+    expect(map.size).toBe(5001);
+  });
+
   it('grows and shrinks at its end', () => {
     const sizes = fc.oneof(fc.nat(70), fc.integer({ min: 990, max: 1130 }));
     fc.assert(

@@ -22,8 +22,7 @@ import {
 
 import { eventTable } from '../../src/resources/index.ts';
 import { read } from '../support/project.ts';
-import { runAdmin } from '../support/running-admin.ts';
-import { reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { codesOf, tablesOf, type Table } from './table.ts';
 
 const tables = tablesOf(read('docs/events.md'));
@@ -74,12 +73,12 @@ const report: readonly HostReport[] = [
 
 /** One event of each type, from a gateway that does everything at first, and then does not say that it did nothing. */
 async function oneOfEach(): Promise<ReadonlyMap<string, AdminEvent>> {
-  const gateway = new ScriptedGateway();
+  const gateway = sampleGateway();
   const { admin, clock } = runAdmin({ gateway });
   const reader = admin.events();
   for (const transition of transitions) await admin.execute(transition, { actor: 'ada' });
   admin.report(report);
-  gateway.will(reject()).willSee(new Error('I cannot see.'), 'not-in-place');
+  gateway.will('failBefore').willSee(new Error('I cannot see.'), 'not-in-place');
   await admin.execute(flushLogs, { actor: 'ada' });
   await clock.advance(1000);
   await admin.close();

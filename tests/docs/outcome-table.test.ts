@@ -5,17 +5,15 @@ import {
   sequence,
   stopMonitor,
   stopService,
-  type GatewayPort,
   type Transition,
 } from 'gateway-admin-core';
+import { hold, type ApplyWay, type HeldCall, type ScriptedGateway } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
 import { read } from '../support/project.ts';
-import { hold, refuse, reject, ScriptedGateway, throwAtOnce } from '../support/scripted-gateway.ts';
 import {
+  freshGateway,
   longEnoughMs,
   outcomeOf,
-  refuseHeld,
   send,
   silent,
   type Breakable,
@@ -27,13 +25,13 @@ import { codesOf, tablesOf } from './table.ts';
 
 type Failure = Parameters<Breakable['breakWith']>[0];
 
-const never = Array.from({ length: 100 }, () => 'not-in-place' as const);
-const blind = Array.from({ length: 100 }, () => new Error('I cannot see.'));
-const done = (): Promise<void> => Promise.resolve();
+const blind = new Error('I cannot see.');
+const refuseHeld = (held: HeldCall): void => held.fail(new EffectRefused('Busy.'));
 const lose = (): Promise<never> => Promise.reject(new Error('The disk is full'));
 
 /** Says yes, and then no. What it gives is no promise: of one the language itself would ignore the second answer. */
-function answerTwice(): Promise<void> {
+const answerTwice: ApplyWay = (_effect, _context, perform) => {
+  perform();
   const thenable: Pick<PromiseLike<void>, 'then'> = {
     then(fulfilled, rejected) {
       const first = Promise.resolve(fulfilled?.());
@@ -42,14 +40,7 @@ function answerTwice(): Promise<void> {
     },
   };
   return thenable as Promise<void>;
-}
-
-/** A gateway that never says what is in place. */
-class MuteGateway extends ScriptedGateway {
-  override inspect(): Promise<never> {
-    return new Promise(() => undefined);
-  }
-}
+};
 
 /** The gateway is called as it was told, and the client waits for its answer. */
 function called(gateway: ScriptedGateway): Scenario {
@@ -59,7 +50,7 @@ function called(gateway: ScriptedGateway): Scenario {
 function waitFor(ask: (stage: Stage) => Promise<readonly string[]>): Scenario['run'] {
   return async (stage) => {
     const answer = ask(stage);
-    await settle();
+    await stage.clock.settle();
     await stage.clock.advance(longEnoughMs);
     return answer;
   };
@@ -68,7 +59,7 @@ function waitFor(ask: (stage: Stage) => Promise<readonly string[]>): Scenario['r
 /** The process ends when the journal is asked for the n-th time. */
 function deadAt(append: number, keeps: 'kept' | 'lost'): Scenario {
   return {
-    gateway: new ScriptedGateway(),
+    gateway: freshGateway(),
     async run(stage) {
       let count = 0;
       stage.store.breakWith(async (keep) => {
@@ -78,22 +69,22 @@ function deadAt(append: number, keeps: 'kept' | 'lost'): Scenario {
         return new Promise(() => undefined);
       });
       send(stage).catch(() => undefined);
-      await settle();
+      await stage.clock.settle();
       return undefined;
     },
   };
 }
 
 /** The store fails once the gateway is asked, which then ends the call. */
-function failsLater(end: (held: ReturnType<typeof hold>) => unknown): Scenario {
+function failsLater(end: (held: HeldCall) => void): Scenario {
   const held = hold();
   return {
-    gateway: new ScriptedGateway().will(held.apply),
+    gateway: freshGateway().will(held.apply),
     async run(stage) {
       const answer = send(stage);
       await held.begun;
       stage.store.breakWith(lose);
-      await end(held);
+      end(held);
       return answer;
     },
   };
@@ -101,7 +92,7 @@ function failsLater(end: (held: ReturnType<typeof hold>) => unknown): Scenario {
 
 function failsAtOnce(failure: Failure, ask: typeof send = send): Scenario {
   return {
-    gateway: new ScriptedGateway(),
+    gateway: freshGateway(),
     run(stage) {
       stage.store.breakWith(failure);
       return ask(stage);
@@ -135,19 +126,21 @@ async function executeBoth({ admin }: Stage): Promise<readonly string[]> {
 }
 
 /** Two effects, of which the second is refused; the gateway goes on as it was told. */
-function both(...thenWill: readonly GatewayPort['apply'][]): Scenario {
-  const gateway = new ScriptedGateway().will(done, refuse('Busy.'), ...thenWill).willSee(...never);
+function both(...thenWill: readonly ApplyWay[]): Scenario {
+  const gateway = freshGateway()
+    .will('done', new EffectRefused('Busy.'), ...thenWill)
+    .otherwise({ inspect: 'not-in-place' });
   return { gateway, run: waitFor(executeBoth) };
 }
 
 /** The same, where the undo of the first effect ends after the 504. */
-function bothLate(end: (held: ReturnType<typeof hold>) => unknown): Scenario {
+function bothLate(end: (held: HeldCall) => void): Scenario {
   const held = hold();
   const { gateway } = both(held.apply);
   const run: Scenario['run'] = async (stage) => {
     const answer = waitFor(executeBoth)(stage);
     const given = await answer;
-    await end(held);
+    end(held);
     await stage.clock.advance(longEnoughMs);
     return given;
   };
@@ -156,31 +149,35 @@ function bothLate(end: (held: ReturnType<typeof hold>) => unknown): Scenario {
 
 const broken = 'throws, or rejects with anything else, and `inspect`';
 const scenarios: Readonly<Record<string, () => Scenario>> = {
-  'does it: `apply` resolves': () => called(new ScriptedGateway()),
-  'refuses: `apply` rejects with `EffectRefused`': () => called(new ScriptedGateway().will(refuse('Busy.'))),
-  [`${broken} says \`in-place\``]: () => called(new ScriptedGateway().will(throwAtOnce).willSee('in-place')),
-  [`${broken} says \`not-in-place\``]: () => called(new ScriptedGateway().will(reject()).willSee(...never)),
+  'does it: `apply` resolves': () => called(freshGateway()),
+  'refuses: `apply` rejects with `EffectRefused`': () =>
+    called(freshGateway().will(new EffectRefused('Busy.'))),
+  [`${broken} says \`in-place\``]: () => called(freshGateway().will('throwAtOnce').willSee('in-place')),
+  [`${broken} says \`not-in-place\``]: () =>
+    called(freshGateway().will('failBefore').otherwise({ inspect: 'not-in-place' })),
   [`${broken} fails or says anything else`]: () =>
-    called(new ScriptedGateway().will(reject()).willSee(...blind)),
-  [`${broken} is silent`]: () => called(new MuteGateway().will(reject())),
-  'does it and then throws': () => called(new ScriptedGateway().will(reject()).willSee('in-place')),
+    called(freshGateway().will('failBefore').otherwise({ inspect: blind })),
+  [`${broken} is silent`]: () => called(freshGateway().will('failBefore').otherwise({ inspect: 'silent' })),
+  'does it and then throws': () => called(freshGateway().will('failAfter')),
   'is silent past the deadline, and `inspect` says `in-place`': () => silent(['in-place']),
   'is silent past the deadline, and `inspect` says `not-in-place`, or fails': () =>
-    silent(['not-in-place', ...blind]),
-  'is silent past the deadline, and so is `inspect`': () => called(new MuteGateway().will(hold().apply)),
+    silent(['not-in-place', blind]),
+  'is silent past the deadline, and so is `inspect`': () =>
+    called(freshGateway().will('silentBefore').otherwise({ inspect: 'silent' })),
   'answers after the deadline, when `inspect` has said `in-place` already': () =>
     silent(['in-place'], refuseHeld),
-  'answers twice': () => called(new ScriptedGateway().will(answerTwice)),
+  'answers twice': () => called(freshGateway().will(answerTwice)),
 
-  '`apply` resolves after all': () => silent(never, (held) => held.done()),
-  '`apply` refuses after all': () => silent(never, refuseHeld),
+  '`apply` resolves after all': () => silent(['not-in-place'], (held) => held.done()),
+  '`apply` refuses after all': () => silent(['not-in-place'], refuseHeld),
   '`apply` rejects otherwise, and `inspect` says `in-place`': () =>
     silent(['not-in-place', 'in-place'], (held) => held.fail(new Error('The wire broke'))),
   '`apply` rejects otherwise, and `inspect` says `not-in-place`': () =>
-    silent(never, (held) => held.fail(new Error('The wire broke'))),
+    silent(['not-in-place'], (held) => held.fail(new Error('The wire broke'))),
   '`inspect` says `in-place` while `apply` is still out': () => silent(['not-in-place', 'in-place']),
-  '`apply` never ends, and `inspect` never says `in-place`': () => silent(never),
-  'the interface is closed before it is known': () => silent(never, (_held, { admin }) => void admin.close()),
+  '`apply` never ends, and `inspect` never says `in-place`': () => silent(['not-in-place']),
+  'the interface is closed before it is known': () =>
+    silent(['not-in-place'], (_held, { admin }) => void admin.close()),
 
   'before the intent is kept': () => deadAt(1, 'lost'),
   'after the intent is kept, before, while or after the gateway does it': () => deadAt(2, 'lost'),
@@ -193,9 +190,9 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'for a fact that needs no gateway: a user is created': () => failsForUser(lose),
   'for the same, which it has kept all the same': () => failsForUser(keepAndFail),
 
-  'is taken back': () => both(done),
-  'is not taken back: the gateway refuses that, too': () => both(refuse('Never.')),
-  'is taken back or not: the gateway does not say': () => both(hold().apply),
+  'is taken back': () => both('done'),
+  'is not taken back: the gateway refuses that, too': () => both(new EffectRefused('Never.')),
+  'is taken back or not: the gateway does not say': () => both('silentBefore'),
   'is taken back, as turns out after the 504': () => bothLate((held) => held.done()),
   'is not taken back, as turns out after the 504': () => bothLate(refuseHeld),
 };

@@ -8,9 +8,15 @@ import {
   type ConfigurationStore,
   type StoredHistory,
 } from 'gateway-admin-core';
+import {
+  createScriptedGateway,
+  hold,
+  type HeldCall,
+  type InspectWay,
+  type ScriptedGateway,
+} from 'gateway-admin-core/testing';
 
 import { openRunning, type Running } from '../support/running-admin.ts';
-import { hold, refuse, ScriptedGateway, type Held } from '../support/scripted-gateway.ts';
 
 /** What became of a command. */
 interface Outcome {
@@ -34,6 +40,11 @@ const snapshot = createSnapshot({
   services: [{ name: 'Sales', router: 'readconnroute' }],
   monitors: [{ name: 'Main', module: 'pgmon' }],
 });
+
+/** A gateway that has what the commands of the page are about. */
+export function freshGateway(): ScriptedGateway {
+  return createScriptedGateway({ snapshot });
+}
 
 /** Longer than all deadlines and pauses that there are before something is known. */
 export const longEnoughMs = 60_000;
@@ -90,7 +101,7 @@ async function restartsOn({ state, records }: StoredHistory, look: Look): Promis
   const history = { ...(state === undefined ? {} : { state }), records };
   const restarts: Restart[] = [];
   for (const seen of ['in-place', 'not-in-place'] as const) {
-    const gateway = new ScriptedGateway().willSee(seen, seen);
+    const gateway = freshGateway().willSee(seen, seen);
     const running = await openRunning(createMemoryStore(history), { gateway, snapshot });
     restarts.push({ shown: look(running.admin), told: await toldBy(running, '1000000000.0') });
   }
@@ -123,19 +134,20 @@ export async function send({ admin }: Running, target = '/service/Sales/stop', b
   return code === undefined ? [String(status)] : [String(status), code];
 }
 
-/** A call of the gateway that is ended with a refusal. */
-export async function refuseHeld(held: Held): Promise<void> {
-  await refuse('Busy.')(undefined as never, undefined as never).catch(held.fail);
-}
-
-/** A scenario in which the first call is not answered within the deadline, and something happens then. */
+/**
+ * A scenario in which the first call is not answered within the deadline, and something happens then. Of what `inspect`
+ * says, the last holds for good.
+ */
 export function silent(
-  seen: readonly ('in-place' | 'not-in-place' | Error)[],
-  then: (held: Held, stage: Stage) => unknown = () => undefined,
+  seen: readonly InspectWay[],
+  then: (held: HeldCall, stage: Stage) => unknown = () => undefined,
 ): Scenario {
   const held = hold();
   return {
-    gateway: new ScriptedGateway().will(held.apply).willSee(...seen),
+    gateway: freshGateway()
+      .will(held.apply)
+      .willSee(...seen.slice(0, -1))
+      .otherwise({ inspect: seen.at(-1) ?? 'answer' }),
     async run(stage) {
       const answer = send(stage);
       await held.begun;

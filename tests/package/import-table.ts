@@ -33,6 +33,8 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
+const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
+
 const rows: readonly Row[] = [
   { from: 'problem.ts', values: [] },
   { from: 'json/diff.ts', values: ['json/*', 'problem.ts', 'rfc6902'] },
@@ -89,15 +91,19 @@ const rows: readonly Row[] = [
   },
   { from: 'ports/memory-store.ts', values: ['ports/port.ts', 'ports/port-error.ts', 'core/*', 'json/*'] },
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*'] },
-  { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
-  { from: 'adapters/node.ts', values: ['index.ts', 'node:*', 'node:*/*'] },
-  { from: 'adapters/*', values: ['index.ts'] },
-  { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
-  { from: 'testing/*', values: ['index.ts', 'json/index.ts', 'testing/*', 'testing/scripted-gateway/*'] },
   {
-    from: 'testing/scripted-gateway/*',
-    values: ['index.ts', 'json/index.ts', 'testing/*', 'testing/scripted-gateway/*'],
+    from: 'ports/basic-authentication.ts',
+    values: ['ports/port.ts', 'ports/bounded-queue.ts', 'core/*', 'json/*'],
+    types: ['http/*'],
   },
+  { from: 'ports/bounded-queue.ts', values: [] },
+  { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
+  { from: 'adapters/mount.ts', values: ['index.ts'] },
+  { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
+  { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
+  { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
+  { from: 'testing/*', values: testingMay },
+  { from: 'testing/*/*', values: testingMay },
   {
     from: 'index.ts',
     values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],

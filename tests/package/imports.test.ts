@@ -57,6 +57,7 @@ describe('the import table', () => {
     ['ports/file-store/file-store.ts', "import { a } from '../../runtime/writer.ts';"],
     ['adapters/fetch.ts', "import type { A } from '../runtime/admin.ts';"],
     ['adapters/fetch.ts', "import { a } from './node.ts';"],
+    ['adapters/mount.ts', "import { a } from './fetch.ts';"],
     ['adapters/fetch.ts', "import { a } from 'node:stream';"],
     ['adapters/express.ts', "import express from 'express';"],
     ['openapi/document.ts', "import { a } from '../http/route.ts';"],
@@ -80,7 +81,7 @@ describe('the import table', () => {
     ['ports/port.ts', "import type { A } from '../resources/index.ts';"],
     ['ports/scrypt-hasher.ts', "import { scrypt } from 'node:crypto';"],
     ['adapters/node.ts', "import { createServer } from 'node:http';"],
-
+    ['adapters/fetch.ts', "import { a } from './mount.ts';"],
     ['index.ts', "export { a } from './ports/system-clock.ts';"],
   ])('allows in %s: %s', (from, line) => {
     expect(check(from, line)).toEqual([]);

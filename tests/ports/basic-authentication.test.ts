@@ -301,35 +301,6 @@ describe('many log-ins at the same time', () => {
     }
   });
 
-  it('never exceed the limits, whatever they are', async () => {
-    const limits = [fc.integer({ min: 1, max: 8 }), fc.nat(8), fc.nat(24)] as const;
-    await fc.assert(
-      fc.asyncProperty(...limits, async (concurrency, waiting, count) => {
-        const { hasher: noted, work } = createNotingHasher();
-        const authenticate = createBasicAuthentication({ hasher: noted, concurrency, waiting });
-        const answers = await times(count, authenticate, credentials('ada', 'engine'));
-        const throttled = answers.filter((answer) => answer === 'throttled').length;
-        expect(throttled).toBe(Math.max(0, count - concurrency - waiting));
-        expect(work.most).toBeLessThanOrEqual(concurrency);
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('never exceed the limits while more of them come in', async () => {
-    const { hasher: noted, work } = createNotingHasher();
-    const authenticate = createBasicAuthentication({ hasher: noted, waiting: 1000 });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const answers: ReturnType<Authenticate>[] = [];
-    for (let count = 0; count < 300; count += 1) {
-      answers.push(authenticate(requestWith(credentials('ada', 'engine')), snapshot));
-      if (count % 3 === 0) await new Promise(setImmediate);
-    }
-    const known = await Promise.all(answers);
-    expect(known).toEqual(known.map(() => ({ name: 'ada' })));
-    expect(work.most).toBe(2);
-  });
-
   it('do not stand in the way of malformed ones, which need no turn', async () => {
     const held = createHeldHasher();
     const authenticate = createBasicAuthentication({ hasher: held.hasher, concurrency: 1, waiting: 0 });

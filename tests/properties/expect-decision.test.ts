@@ -19,7 +19,7 @@ function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Tra
   return (snapshot, context) => {
     const decision = stop(snapshot, context);
     if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
-    return { ...decision, ...spoil(decision, snapshot) };
+    return { ...decision, next: decision.next, ...spoil(decision, snapshot) };
   };
 }
 
@@ -58,6 +58,18 @@ describe('expectDecision', () => {
     ],
     ['has no event', spoiled(() => ({ events: [], effects: [] }))],
     ['lacks the effect of an event', spoiled(() => ({ effects: [] }))],
+    [
+      'makes another next snapshot at each reading',
+      (snapshot, context) => {
+        const decision = stop(snapshot, context);
+        return new Proxy(decision, {
+          get: (target, member) =>
+            member === 'next'
+              ? Object.freeze({ ...target.next })
+              : (Reflect.get(target, member, target) as unknown),
+        });
+      },
+    ],
     ['skips a revision', next(() => ({ revision: 2 }))],
     ['has another epoch', next(() => ({ epoch: 'other' }))],
     [

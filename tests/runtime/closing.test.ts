@@ -8,18 +8,17 @@ import {
   stopService,
   type Transition,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
-import { openRunning, runAdmin } from '../support/running-admin.ts';
-import { hold, refuse, reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { appliedTo, openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
 describe('close', () => {
-  it('settles what is under way, answers what waits, and refuses what comes', async () => {
+  it('settles what is in flight, answers what waits, and refuses what comes', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const [begun, waiting] = [admin.execute(stop), admin.execute(stop)];
     await held.begun;
     let closed = false;
@@ -28,7 +27,7 @@ describe('close', () => {
     });
     expect(await waiting).toMatchObject({ outcome: 'refused', problem: { code: 'closed', status: 503 } });
     expect(await admin.execute(stop)).toMatchObject({ outcome: 'refused', problem: { code: 'closed' } });
-    await settle();
+    await clock.settle();
     expect(closed).toBe(false);
     held.done();
     expect((await begun).outcome).toBe('accepted');
@@ -38,7 +37,7 @@ describe('close', () => {
 
   it('lets a refusal be taken back before it is done', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
     await held.begun;
     const closing = admin.close();
@@ -58,7 +57,7 @@ describe('close', () => {
 
   it('ends when the host does not answer within the deadline', async () => {
     const held = hold();
-    const gateway = new ScriptedGateway().will(held.apply).willSee('not-in-place');
+    const gateway = sampleGateway().will(held.apply).willSee('not-in-place');
     const { admin, clock } = runAdmin({ gateway });
     const execution = admin.execute(stop);
     await held.begun;
@@ -94,19 +93,21 @@ describe('a command whose outcome is unknown when the interface closes', () => {
   const cannotSee = new Error('cannot see');
 
   it.each([
-    ['two, before the effect of unknown outcome', [done, done, reject()], ['stopped', 7]],
+    ['two, before the effect of unknown outcome', [done, done, new Error('the wire broke')], ['stopped', 7]],
     [
       'one that was not undone yet, while the undo of another is unknown',
-      [done, done, refuse('No.'), reject()],
+      [done, done, new EffectRefused('No.'), new Error('the wire broke')],
       ['stopped', 100],
     ],
     [
       'one whose undo the host refused, while the undo of another is unknown',
-      [done, done, refuse('No.'), refuse('No.'), reject()],
+      [done, done, new EffectRefused('No.'), new EffectRefused('No.'), new Error('the wire broke')],
       ['started', 7],
     ],
   ] as const)('shows the effects that are known to be done: %s', async (_what, applies, shown) => {
-    const gateway = new ScriptedGateway().will(...applies).willSee(cannotSee);
+    const gateway = sampleGateway()
+      .will(...applies)
+      .willSee(cannotSee);
     const { admin } = runAdmin({ gateway });
     expect((await admin.execute(sequence(stop, limit, stopWatch))).outcome).toBe('unknown');
     await admin.close();
@@ -117,13 +118,13 @@ describe('a command whose outcome is unknown when the interface closes', () => {
 
   it('is undone in the next life when the host says that a part of it was not done', async () => {
     const store = createMemoryStore();
-    const gateway = new ScriptedGateway().will(done, reject()).willSee(cannotSee);
+    const gateway = sampleGateway().will(done, new Error('the wire broke')).willSee(cannotSee);
     const before = await openRunning(store, { gateway });
     expect((await before.admin.execute(sequence(stop, stopWatch))).outcome).toBe('unknown');
     await before.admin.close();
-    const next = new ScriptedGateway().willSee('in-place', 'not-in-place');
+    const next = sampleGateway().willSee('in-place', 'not-in-place');
     const { admin } = await openRunning(store, { gateway: next });
-    expect(next.wishes).toEqual(['service.start /services/My-Service']);
+    expect(appliedTo(next)).toEqual(['service.start /services/My-Service']);
     expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
     await admin.close();
   });

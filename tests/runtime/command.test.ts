@@ -13,12 +13,11 @@ import {
   type GatewayPort,
   type Transition,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
 import { crowdedSnapshot } from '../support/document.ts';
 import { contentOf } from '../support/expect-decision.ts';
-import { settle } from '../support/manual-clock.ts';
-import { runAdmin } from '../support/running-admin.ts';
-import { hold, refuse, reject, ScriptedGateway, throwAtOnce } from '../support/scripted-gateway.ts';
+import { appliedTo, runAdmin, sampleGateway } from '../support/running-admin.ts';
 
 const stop =
   (name = 'My Service'): Transition =>
@@ -50,7 +49,7 @@ describe('a command', () => {
     const { admin, gateway, clock } = runAdmin();
     const before = admin.snapshot;
     const execution = await admin.execute(stop(), { actor: 'ada' });
-    expect(gateway.asked).toEqual([
+    expect(gateway.applied).toEqual([
       { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' },
     ]);
     expect(execution).toMatchObject({
@@ -63,7 +62,7 @@ describe('a command', () => {
 
   it('shows nothing before the host has done it', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const before = admin.snapshot;
     const execution = admin.execute(stop());
     await held.begun;
@@ -75,7 +74,7 @@ describe('a command', () => {
 
   it('has the time at which the host confirmed, not that of the question', async () => {
     const held = hold();
-    const { admin, clock } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(start('Bare Service'));
     await held.begun;
     await clock.advance(1234);
@@ -139,45 +138,47 @@ describe('a command', () => {
 describe('a refusal of the host', () => {
   it('is a 409 with the reason, and nothing has changed', async () => {
     const { admin, gateway } = runAdmin({
-      gateway: new ScriptedGateway().will(refuse('The port 4006 is in use.')),
+      gateway: sampleGateway().will(new EffectRefused('The port 4006 is in use.')),
     });
     const before = admin.snapshot;
     const execution = await admin.execute(start('Bare Service'));
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused', status: 409 } });
     expect(execution.outcome === 'refused' && execution.problem.detail).toContain('The port 4006 is in use.');
     expect(admin.snapshot).toBe(before);
-    expect([gateway.calls.length, gateway.inspections]).toEqual([1, 0]);
+    expect([gateway.calls.length, gateway.inspected.length]).toEqual([1, 0]);
     expect((await admin.execute(start('Bare Service'))).outcome).toBe('accepted');
   });
 
   it('is known by its name when it comes from another copy of the library', async () => {
     const foreign = Object.assign(new Error('Not now.'), { name: 'EffectRefused' });
-    const { admin, gateway } = runAdmin({ gateway: new ScriptedGateway().will(reject(foreign)) });
+    const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(foreign) });
     expect(codeOf(await admin.execute(stop()))).toBe('effect-refused');
-    expect(gateway.inspections).toBe(0);
+    expect(gateway.inspected.length).toBe(0);
   });
 
   it('has what was done before taken back, the last first', async () => {
-    const done = () => Promise.resolve();
-    const gateway = new ScriptedGateway().will(done, done, refuse('No.'));
+    const gateway = sampleGateway().will('done', 'done', new EffectRefused('No.'));
     const { admin } = runAdmin({ gateway });
     const before = admin.snapshot;
     const execution = await admin.execute(sequence(stop(), limit(1), stopMain));
     expect(codeOf(execution)).toBe('effect-refused');
-    expect(gateway.wishes).toEqual([
+    expect(appliedTo(gateway)).toEqual([
       'service.stop /services/My-Service',
       'service.update /services/My-Service',
       'monitor.stop /monitors/Main-Monitor',
       'service.update /services/My-Service',
       'service.start /services/My-Service',
     ]);
-    expect(gateway.asked[3]).toMatchObject({ before: { max_connection: 1 }, after: { max_connection: 100 } });
+    expect(gateway.applied[3]).toMatchObject({
+      before: { max_connection: 1 },
+      after: { max_connection: 100 },
+    });
     expect(new Set(gateway.calls.map(({ context }) => context.commandId)).size).toBe(1);
     expect(admin.snapshot).toBe(before);
   });
 
   it('leaves true what the host will not take back, and says so', async () => {
-    const gateway = new ScriptedGateway().will(() => Promise.resolve(), refuse('No.'), refuse('Never.'));
+    const gateway = sampleGateway().will('done', new EffectRefused('No.'), new EffectRefused('Never.'));
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(sequence(stop(), stopMain));
     expect(codeOf(execution)).toBe('effect-refused');
@@ -189,21 +190,22 @@ describe('a refusal of the host', () => {
   });
 
   it('in the middle of a long teardown keeps what is closed closed', async () => {
-    const gateway = new ScriptedGateway().will(() => Promise.resolve(), refuse('Busy.'));
-    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500), gateway });
+    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
+    gateway.will('done', new EffectRefused('Busy.'));
     const execution = await admin.execute(closeAll('Sales'));
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
     expect(execution.outcome === 'refused' && execution.problem.detail).toContain('1 of 3');
     expect(admin.snapshot.sessions.countOfService('sales')).toBe(1500);
     expect(gateway.calls).toHaveLength(2);
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
 });
 
 describe('a long teardown', () => {
   it('settles in parts, and others get a turn between them', async () => {
     const first = hold();
-    const gateway = new ScriptedGateway().will(first.apply);
-    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500), gateway });
+    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
+    gateway.will(first.apply);
     const seen: number[] = [];
     const execution = admin.execute(closeAll('Sales'));
     await first.begun;
@@ -219,10 +221,8 @@ describe('a long teardown', () => {
 
   it('closes what was open when it was decided, not what came later', async () => {
     const first = hold();
-    const { admin } = runAdmin({
-      snapshot: crowdedSnapshot(3),
-      gateway: new ScriptedGateway().will(first.apply),
-    });
+    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(3) });
+    gateway.will(first.apply);
     const execution = admin.execute(closeAll('Sales'));
     await first.begun;
     admin.report([
@@ -237,21 +237,36 @@ describe('a long teardown', () => {
 });
 
 describe('a host that throws at once or rejects otherwise', () => {
-  it.each([
-    ['throws at once', throwAtOnce],
-    ['rejects', reject()],
-    ['rejects with nothing', reject(undefined)],
-    ['rejects with a text', reject('EffectRefused')],
-  ])('%s: what it has done counts', async (_what, apply) => {
-    const seen = runAdmin({ gateway: new ScriptedGateway().will(apply).willSee('in-place') });
-    expect((await seen.admin.execute(stop())).outcome).toBe('accepted');
-    expect([stateOf(seen.admin), seen.gateway.inspections]).toEqual(['stopped', 1]);
+  const rejected = (reason: unknown): Promise<never> =>
+    Promise.resolve().then(() => {
+      throw reason;
+    });
 
-    const unseen = runAdmin({ gateway: new ScriptedGateway().will(apply).willSee('not-in-place') });
-    const before = contentOf(unseen.admin.snapshot);
-    expect(codeOf(await unseen.admin.execute(stop()))).toBe('effect-refused');
-    expect(contentOf(unseen.admin.snapshot)).toEqual(before);
+  it.each([
+    ['throws at once', throwing],
+    ['rejects', () => rejected(new Error('the wire broke'))],
+    ['rejects with nothing', () => rejected(undefined)],
+    ['rejects with a text', () => rejected('EffectRefused')],
+  ])('%s: what it has done counts', async (_what, fail) => {
+    const done = runAdmin();
+    done.gateway.will((_effect, _context, perform) => {
+      perform();
+      return fail();
+    });
+    expect((await done.admin.execute(stop())).outcome).toBe('accepted');
+    expect([stateOf(done.admin), done.gateway.inspected.length]).toEqual(['stopped', 1]);
+    expect(done.gateway.differences(done.admin.snapshot)).toEqual([]);
+
+    const undone = runAdmin({ gateway: sampleGateway().will(fail) });
+    const before = contentOf(undone.admin.snapshot);
+    expect(codeOf(await undone.admin.execute(stop()))).toBe('effect-refused');
+    expect(contentOf(undone.admin.snapshot)).toEqual(before);
+    expect(undone.gateway.inspected).toHaveLength(1);
   });
+
+  function throwing(): never {
+    throw new Error('thrown at once');
+  }
 });
 
 type Answer = (
@@ -288,16 +303,16 @@ describe('the host', () => {
     ['a failure, no and yes', [broken, no, yes], 'accepted', 1, 1],
   ] as const)('is taken at its first answer: %s', async (_what, answers, code, revision, inspections) => {
     const { apply, answer } = answering(answers);
-    const gateway = new ScriptedGateway().will(apply);
-    const { admin, errors } = runAdmin({ gateway });
+    const gateway = sampleGateway().will(apply).willSee('in-place');
+    const { admin, errors, clock } = runAdmin({ gateway });
     const execution = admin.execute(stop());
-    await settle();
+    await clock.settle();
     answer();
     expect(codeOf(await execution)).toBe(code);
     // And once more, when all is over.
     answer();
-    await settle();
-    expect([admin.snapshot.revision, gateway.calls.length, gateway.inspections, errors]).toEqual([
+    await clock.settle();
+    expect([admin.snapshot.revision, gateway.calls.length, gateway.inspected.length, errors]).toEqual([
       revision,
       1 + inspections,
       inspections,
@@ -313,8 +328,13 @@ describe('what the host will not take back', () => {
       patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 
   it('keeps with it what was done to the same thing before', async () => {
-    const done = (): Promise<void> => Promise.resolve();
-    const gateway = new ScriptedGateway().will(done, done, refuse('No.'), refuse('Not back.'), done);
+    const gateway = sampleGateway().will(
+      'done',
+      'done',
+      new EffectRefused('No.'),
+      new EffectRefused('Not back.'),
+      'done',
+    );
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(
       sequence(limitTo(2), limitTo(3), (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)),

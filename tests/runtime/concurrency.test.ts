@@ -13,11 +13,10 @@ import {
   type Execution,
   type Transition,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
 import { openedSessions } from '../support/opened-session.ts';
-import { runAdmin } from '../support/running-admin.ts';
-import { hold, reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { appliedTo, runAdmin, sampleGateway } from '../support/running-admin.ts';
 
 const stop =
   (name = 'My Service'): Transition =>
@@ -47,12 +46,12 @@ function codeOf(execution: Execution): string {
 describe('commands at the same time', () => {
   it('wait for one another on one resource, in the order in which they came', async () => {
     const [first, second] = [hold(), hold()];
-    const gateway = new ScriptedGateway().will(first.apply, second.apply);
-    const { admin } = runAdmin({ gateway });
+    const gateway = sampleGateway().will(first.apply, second.apply);
+    const { admin, clock } = runAdmin({ gateway });
     const executions = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
     await first.begun;
-    await settle();
-    expect(gateway.wishes).toEqual(['service.stop /services/My-Service']);
+    await clock.settle();
+    expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
     first.done();
     await second.begun;
     expect(stateOf(admin)).toBe('stopped');
@@ -62,7 +61,7 @@ describe('commands at the same time', () => {
       'accepted',
       'accepted',
     ]);
-    expect(gateway.wishes).toEqual(
+    expect(appliedTo(gateway)).toEqual(
       [1, 2, 3].map((at) => `service.${at === 2 ? 'start' : 'stop'} /services/My-Service`),
     );
     expect([stateOf(admin), admin.snapshot.revision]).toEqual(['stopped', 3]);
@@ -70,7 +69,7 @@ describe('commands at the same time', () => {
 
   it('overlap on different resources, and settle in the order in which the host is done', async () => {
     const [first, second] = [hold(), hold()];
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(first.apply, second.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(first.apply, second.apply) });
     const [slow, quick] = [admin.execute(stop()), admin.execute(stopMain)];
     await Promise.all([first.begun, second.begun]);
     second.done();
@@ -85,16 +84,16 @@ describe('commands at the same time', () => {
     expect(admin.snapshot.revision).toBe(2);
   });
 
-  it('wait when they touch any resource of one under way, without holding up those that touch none', async () => {
+  it('wait when they touch any resource of one in flight, without holding up those that touch none', async () => {
     const first = hold();
-    const gateway = new ScriptedGateway().will(first.apply);
+    const gateway = sampleGateway().will(first.apply);
     const { admin } = runAdmin({ gateway });
     const one = admin.execute(stop());
     const both = admin.execute(sequence(stopMain, start()));
     const other = admin.execute(start('Bare Service'));
     const behind = admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context));
     await other;
-    expect(gateway.wishes).toEqual([
+    expect(appliedTo(gateway)).toEqual([
       'service.stop /services/My-Service',
       'service.start /services/Bare-Service',
     ]);
@@ -121,7 +120,7 @@ describe('commands at the same time', () => {
 
   it('decide again when their turn comes', async () => {
     const first = hold();
-    const { admin, gateway } = runAdmin({ gateway: new ScriptedGateway().will(first.apply) });
+    const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
     const [one, two] = [admin.execute(closeAll('My Service')), admin.execute(closeAll('My Service'))];
     await first.begun;
     first.done();
@@ -132,7 +131,7 @@ describe('commands at the same time', () => {
   it('are refused beyond the limit of waiting ones', async () => {
     const first = hold();
     const { admin } = runAdmin({
-      gateway: new ScriptedGateway().will(first.apply),
+      gateway: sampleGateway().will(first.apply),
       limits: { maxQueued: 2 },
     });
     const waiting = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
@@ -152,7 +151,7 @@ describe('commands at the same time', () => {
 
   it('leave the queue when they are taken back in time, and go on when they have begun', async () => {
     const first = hold();
-    const { admin, gateway } = runAdmin({ gateway: new ScriptedGateway().will(first.apply) });
+    const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
     const begun = new AbortController();
     const waits = new AbortController();
     const one = admin.execute(stop(), { signal: begun.signal });
@@ -181,7 +180,7 @@ describe('commands at the same time', () => {
     expect(codeOf(await admin.execute(stop(), { signal }))).toBe('unchanged');
     expect(codeOf(await admin.execute(stop('nothing'), { signal }))).toBe('service-not-found');
     await expect(admin.execute(wrong, { signal })).rejects.toThrow('mine');
-    gateway.will(reject()).willSee(new Error('cannot see'));
+    gateway.will(new Error('the wire broke')).willSee(new Error('cannot see'));
     expect(codeOf(await admin.execute(stopMain, { signal }))).toBe('outcome-unknown');
     expect(getEventListeners(signal, 'abort')).toEqual([]);
     gateway.will(held.apply);
@@ -198,14 +197,14 @@ describe('commands at the same time', () => {
 
   it('are queued, not nested, when they come from inside the host', async () => {
     const order: string[] = [];
-    const gateway = new ScriptedGateway();
-    const { admin } = runAdmin({ gateway });
+    const gateway = sampleGateway();
+    const { admin, clock } = runAdmin({ gateway });
     let inner: Promise<Execution> | undefined;
     gateway.will(
       async () => {
         order.push('outer begins');
         inner = admin.execute(start());
-        await settle();
+        await clock.settle();
         order.push(`outer ends: ${stateOf(admin) ?? ''}`);
       },
       () => {
@@ -233,7 +232,7 @@ describe('commands at the same time', () => {
 describe('a report during a command', () => {
   it('keeps what it changed', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(limit(7));
     await held.begun;
     admin.report([
@@ -263,7 +262,7 @@ describe('a report during a command', () => {
 
   it('survives the status that an edit of something else carries along', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const handled = admin.handle({
       method: 'PATCH',
       target: '/servers/db-serv-1',
@@ -279,7 +278,7 @@ describe('a report during a command', () => {
 
   it('may tell first what the command is about: it is a revision of its own all the same', async () => {
     const held = hold();
-    const { admin } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute((snapshot, context) =>
       closeServiceSessions(snapshot, 'Bare Service', context),
     );
@@ -307,7 +306,7 @@ describe('a report during a command', () => {
   });
 });
 
-describe('commands under way', () => {
+describe('commands in flight', () => {
   const close =
     (id: number): Transition =>
     (snapshot, context) =>
@@ -315,14 +314,14 @@ describe('commands under way', () => {
 
   it('are bounded: the others wait for their turn, and get it', async () => {
     const held = [hold(), hold(), hold()];
-    const gateway = new ScriptedGateway().will(...held.map(({ apply }) => apply));
-    const { admin } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
+    const gateway = sampleGateway().will(...held.map(({ apply }) => apply));
+    const { admin, clock } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
     admin.report(openedSessions(3));
     const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
-    await settle();
+    await clock.settle();
     expect(gateway.calls).toHaveLength(2);
     held[1]?.done();
-    await settle();
+    await clock.settle();
     expect(gateway.calls).toHaveLength(3);
     for (const { done } of held) done();
     const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
@@ -331,13 +330,13 @@ describe('commands under way', () => {
 
   it('do not count while their outcome is unknown: a silent host does not stop everything', async () => {
     const held = [hold(), hold()];
-    const gateway = new ScriptedGateway()
+    const gateway = sampleGateway()
       .will(...held.map(({ apply }) => apply))
-      .willSee(...Array.from({ length: 100 }, () => 'not-in-place' as const));
+      .otherwise({ inspect: 'not-in-place' });
     const { admin, clock } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
     admin.report(openedSessions(3));
     const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
-    await settle();
+    await clock.settle();
     await clock.advance(10_000);
     const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
     expect(outcomes).toEqual(['unknown', 'unknown', 'accepted']);

@@ -13,7 +13,6 @@ import {
 } from 'gateway-admin-core';
 
 import { crowdedSnapshot, planted } from '../support/document.ts';
-import { settle } from '../support/manual-clock.ts';
 import { openedSession } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
@@ -178,10 +177,10 @@ describe('the events', () => {
   );
 
   it('end at a signal, in the middle of waiting and before', async () => {
-    const { admin } = runAdmin();
+    const { admin, clock } = runAdmin();
     const control = new AbortController();
     const waiting = take(admin.events({ signal: control.signal }), 1);
-    await settle();
+    await clock.settle();
     control.abort();
     expect(await waiting).toEqual(['end']);
     expect(await take(admin.events({ signal: control.signal, after: '0.0' }), 1)).toEqual(['end']);
@@ -255,7 +254,7 @@ describe('the events', () => {
     const { admin, clock } = runAdmin();
     const reader = admin.events({ after: '0.0' });
     await admin.execute(flush);
-    clock.jumpTo('2001-01-01T00:00:00Z');
+    clock.jumpTo(Date.parse('2001-01-01T00:00:00Z'));
     await admin.execute(flush);
     await admin.close();
     const events = [(await reader.next()).value, (await reader.next()).value] as PublishedEvent[];

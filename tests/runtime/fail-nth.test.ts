@@ -134,8 +134,7 @@ async function expectTruth(
   if (execution.outcome !== 'unknown') expect(gateway.differences(admin.snapshot)).toEqual([]);
   await admin.close();
 
-  gateway.will(...Array.from({ length: 50 }, () => 'done' as const));
-  gateway.willSee(...Array.from({ length: 50 }, () => 'answer' as const));
+  gateway.otherwise({ apply: 'done', inspect: 'answer' });
   const next = await begin(store, gateway);
   const kept = JSON.stringify(configuration(next.admin.snapshot));
   if (execution.outcome !== 'unknown') expect(kept).toBe(shown);

@@ -10,12 +10,11 @@ import {
   type Execution,
   type Transition,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
 import { FailingStore } from '../support/failing-store.ts';
-import { ManualClock, settle } from '../support/manual-clock.ts';
 import { openedSessions } from '../support/opened-session.ts';
-import { openRunning } from '../support/running-admin.ts';
-import { hold, refuse, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { openRunning, sampleClock, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limit =
@@ -44,7 +43,7 @@ describe('a store that fails', () => {
   it('when the settlement is kept: it is not acknowledged, and what is shown is what the host has', async () => {
     const store = new FailingStore();
     const held = hold();
-    const { admin } = await openRunning(store, { gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
     await held.begun;
     store.fail();
@@ -85,7 +84,7 @@ describe('a store that fails', () => {
     const { admin, clock, errors } = await openRunning(store);
     store.fail('never answers, and nothing is kept');
     const execution = admin.execute(stop);
-    await settle();
+    await clock.settle();
     await clock.advance(30_000);
     expect(await execution).toMatchObject({ outcome: 'refused', problem: { code: 'store-unavailable' } });
     expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms.']);
@@ -101,7 +100,7 @@ describe('a store that fails', () => {
   it('while a refusal is written down changes nothing about the refusal', async () => {
     const store = new FailingStore();
     const held = hold();
-    const { admin } = await openRunning(store, { gateway: new ScriptedGateway().will(held.apply) });
+    const { admin } = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
     await held.begun;
     store.fail();
@@ -113,7 +112,7 @@ describe('a store that fails', () => {
   it('while what the host would not take back is kept: it says what the host refused, and what stays', async () => {
     const store = new FailingStore();
     const held = hold();
-    const gateway = new ScriptedGateway().will(() => Promise.resolve(), held.apply, refuse('Not back.'));
+    const gateway = sampleGateway().will('done', held.apply, new EffectRefused('Not back.'));
     const { admin } = await openRunning(store, { gateway });
     const execution = admin.execute(sequence(stop, stopWatch));
     await held.begun;
@@ -146,11 +145,11 @@ describe('a store that fails', () => {
     store.fail();
     store[Symbol.asyncDispose] = () => Promise.reject(new Error('not now'));
     await expect(openRunning(store)).rejects.toThrow('The disk is full');
-    const clock = new ManualClock();
+    const clock = sampleClock();
     store[Symbol.asyncDispose] = () => new Promise(() => undefined);
     const opening = openRunning(store, { clock, limits: { storeDeadlineMs: 50 } });
     const failed = expect(opening).rejects.toThrow('The disk is full');
-    await settle();
+    await clock.settle();
     await clock.advance(50);
     await failed;
   });
@@ -160,7 +159,7 @@ describe('a store that fails', () => {
     const { admin, clock, errors } = await openRunning(store);
     store[Symbol.asyncDispose] = () => new Promise(() => undefined);
     const closing = admin.close();
-    await settle();
+    await clock.settle();
     await clock.advance(30_000);
     await closing;
     expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms.']);

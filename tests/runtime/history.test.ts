@@ -1,22 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemoryStore, stopMonitor, stopService, type Json, type Transition } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
-import { openRunning } from '../support/running-admin.ts';
-import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { openRunning, sampleGateway } from '../support/running-admin.ts';
 
 type Members = Readonly<Record<string, Json>>;
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
-/** What a life leaves behind that ended with one command done and another one under way. */
+/** What a life leaves behind that ended with one command done and another one in flight. */
 async function leftBehind(): Promise<{ readonly state: Members; readonly records: readonly Members[] }> {
   const store = createMemoryStore();
-  const gateway = new ScriptedGateway().will(() => Promise.resolve(), hold().apply);
-  const { admin } = await openRunning(store, { gateway });
+  const gateway = sampleGateway().will('done', hold().apply);
+  const { admin, clock } = await openRunning(store, { gateway });
   await admin.execute(stop);
   admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)).catch(() => undefined);
-  await settle();
+  await clock.settle();
   const { state, records } = await store.load();
   return { state: state as Members, records: records as readonly Members[] };
 }
@@ -141,10 +140,10 @@ describe('what a store holds that this version cannot read', () => {
   });
 });
 
-it('a reader of what was left behind knows what was under way', async () => {
+it('a reader of what was left behind knows what was in flight', async () => {
   const history = await leftBehind();
   const { admin, gateway } = await openRunning(createMemoryStore(history), {
-    gateway: new ScriptedGateway().willSee('in-place'),
+    gateway: sampleGateway().willSee('in-place'),
   });
   expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
   expect(admin.snapshot.monitors.get('main-monitor')?.state).toBe('stopped');

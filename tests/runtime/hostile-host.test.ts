@@ -10,9 +10,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { ManualClock, settle } from '../support/manual-clock.ts';
-import { openRunning, runAdmin } from '../support/running-admin.ts';
-import { ScriptedGateway } from '../support/scripted-gateway.ts';
+import { openRunning, runAdmin, sampleClock, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
@@ -58,14 +56,14 @@ describe('a transition that a program has made by hand', () => {
   });
 
   it('is not begun when it takes itself back', async () => {
-    const { admin, gateway } = runAdmin();
+    const { admin, gateway, clock } = runAdmin();
     const controller = new AbortController();
     const leaving: Transition = (snapshot, context) => {
       controller.abort(new Error('changed my mind'));
       return stop(snapshot, context);
     };
     await expect(admin.execute(leaving, { signal: controller.signal })).rejects.toThrow('changed my mind');
-    await settle();
+    await clock.settle();
     expect(gateway.calls).toEqual([]);
   });
 });
@@ -80,15 +78,15 @@ describe('a host without types', () => {
 
   it('may have an onError that fails later', async () => {
     const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
-    const { admin } = runAdmin({ onError });
+    const { admin, clock } = runAdmin({ onError });
     admin.report({ type: 'nonsense' } as never);
-    await settle();
+    await clock.settle();
     expect((await admin.execute(stop)).outcome).toBe('accepted');
   });
 
   it('gives a reason of any length, and the answer is still text', async () => {
     const reason = `a${'💥'.repeat(600)}`;
-    const gateway = new ScriptedGateway().will(() => Promise.reject(new EffectRefused(reason)));
+    const gateway = sampleGateway().will(new EffectRefused(reason));
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(stop);
     const detail = execution.outcome === 'refused' ? execution.problem.detail : '';
@@ -101,7 +99,7 @@ describe('a clock out of its mind', () => {
     'that says %p does not make the configuration unreadable',
     async (time) => {
       const store = createMemoryStore();
-      const clock = new ManualClock();
+      const clock = sampleClock();
       clock.now = () => time;
       for (let life = 0; life < 3; life += 1) {
         const { admin } = await openRunning(store, { clock });

@@ -13,6 +13,7 @@ import {
   type HostReport,
   type Transition,
 } from 'gateway-admin-core';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
 
 const snapshot = createSnapshot({
   servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
@@ -22,8 +23,7 @@ const snapshot = createSnapshot({
 });
 
 function run(options: Partial<AdminOptions> = {}) {
-  const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
-  const admin = createAdmin({ snapshot, gateway, ...options });
+  const admin = createAdmin({ snapshot, gateway: createScriptedGateway({ snapshot }), ...options });
   const send = async (
     method: string,
     target: string,
@@ -87,7 +87,7 @@ describe('a host without types', () => {
 });
 
 describe('a user who is deleted', () => {
-  it('is not let in by a log-in that was under way', async () => {
+  it('is not let in by a log-in that was in flight', async () => {
     const { admin, send } = run({
       authenticate: async () => {
         await admin.execute((state, context) =>

@@ -16,8 +16,7 @@ import {
 } from 'gateway-admin-core';
 import { createVirtualClock, type VirtualClock } from 'gateway-admin-core/testing';
 
-import { runAdmin } from '../support/running-admin.ts';
-import { ScriptedGateway } from '../support/scripted-gateway.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports, type Transport } from '../support/transport.ts';
 
 const snapshot = createSnapshot({
@@ -283,8 +282,10 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
 });
 
 describe.each(transportNames)('of two edits with one entity tag at once through %s', (name) => {
-  // The second one arrives while the first is under way.
-  const { admin } = runAdmin({ gateway: new ScriptedGateway().will(() => sleep(100)) });
+  // The second one arrives while the first is in flight.
+  const { admin } = runAdmin({
+    gateway: sampleGateway().will((_effect, _context, perform) => sleep(100).then(perform)),
+  });
   let transport: Transport;
 
   beforeAll(async () => {

@@ -13,11 +13,10 @@ import {
   type PublishedEvent,
   type Transition,
 } from 'gateway-admin-core';
+import { hold, type ScriptedGateway } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
 import { openedSessions } from '../support/opened-session.ts';
-import { openRunning } from '../support/running-admin.ts';
-import { hold, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { appliedTo, openRunning, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
@@ -32,15 +31,15 @@ async function die(
 ) {
   const running = await openRunning(store, { gateway });
   for (const transition of transitions) running.admin.execute(transition).catch(() => undefined);
-  await settle();
+  await running.clock.settle();
   return running;
 }
 
-describe('a command that was under way when the process ended', () => {
+describe('a command that was in flight when the process ended', () => {
   it('has happened when the host says so', async () => {
     const store = createMemoryStore();
-    const dead = await die(store, new ScriptedGateway().will(hold().apply), stop);
-    const gateway = new ScriptedGateway().willSee('in-place');
+    const dead = await die(store, sampleGateway().will(hold().apply), stop);
+    const gateway = sampleGateway().willSee('in-place');
     const { admin } = await openRunning(store, { gateway });
     expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
     expect(gateway.calls.map(({ method, effect: { type } }) => `${method} ${type}`)).toEqual([
@@ -52,8 +51,8 @@ describe('a command that was under way when the process ended', () => {
 
   it('has not happened when the host says so, and an event tells', async () => {
     const store = createMemoryStore();
-    const dead = await die(store, new ScriptedGateway().will(hold().apply), stop);
-    const gateway = new ScriptedGateway().willSee('not-in-place');
+    const dead = await die(store, sampleGateway().will(hold().apply), stop);
+    const gateway = sampleGateway().willSee('not-in-place');
     const { admin } = await openRunning(store, { gateway });
     expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
     const reader = admin.events({ after: '0.0' });
@@ -76,11 +75,11 @@ describe('a command that was under way when the process ended', () => {
 
   it('is taken back when only a part of it was done', async () => {
     const store = createMemoryStore();
-    const gateway = new ScriptedGateway().will(() => Promise.resolve(), hold().apply);
+    const gateway = sampleGateway().will('done', hold().apply);
     await die(store, gateway, sequence(stop, stopWatch));
-    const next = new ScriptedGateway().willSee('in-place', 'not-in-place');
+    const next = sampleGateway().willSee('in-place', 'not-in-place');
     const { admin } = await openRunning(store, { gateway: next });
-    expect(next.wishes).toEqual(['service.start /services/My-Service']);
+    expect(appliedTo(next)).toEqual(['service.start /services/My-Service']);
     expect(admin.snapshot.services.get('my-service')?.state).toBe('started');
     await admin.close();
   });
@@ -88,18 +87,18 @@ describe('a command that was under way when the process ended', () => {
   it('has not happened when it would have led back to where it began, and nothing shows that it had', async () => {
     const store = createMemoryStore();
     const there: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
-    await die(store, new ScriptedGateway().will(hold().apply), sequence(stop, there, addUser));
-    const gateway = new ScriptedGateway().willSee('not-in-place', 'in-place', 'in-place');
+    await die(store, sampleGateway().will(hold().apply), sequence(stop, there, addUser));
+    const gateway = sampleGateway().willSee('not-in-place', 'in-place', 'in-place');
     const { admin } = await openRunning(store, { gateway });
     expect(admin.snapshot.users.get('newcomer')).toBeUndefined();
-    expect(gateway.wishes).toEqual([]);
+    expect(appliedTo(gateway)).toEqual([]);
     await admin.close();
   });
 
   it('keeps its resource from others until the host knows, without keeping the interface from opening', async () => {
     const store = createMemoryStore();
-    await die(store, new ScriptedGateway().will(hold().apply), stop);
-    const gateway = new ScriptedGateway().willSee(new Error('too early'), new Error('too early'), 'in-place');
+    await die(store, sampleGateway().will(hold().apply), stop);
+    const gateway = sampleGateway().willSee(new Error('too early'), new Error('too early'), 'in-place');
     const { admin, clock } = await openRunning(store, { gateway });
     expect(await admin.execute(stop)).toMatchObject({ problem: { code: 'command-in-progress' } });
     expect((await admin.execute(stopWatch)).outcome).toBe('accepted');
@@ -110,13 +109,13 @@ describe('a command that was under way when the process ended', () => {
 
   it('stays open when the interface closes before it is known, again and again', async () => {
     const store = createMemoryStore();
-    await die(store, new ScriptedGateway().will(hold().apply), stop);
+    await die(store, sampleGateway().will(hold().apply), stop);
     for (let life = 0; life < 3; life += 1) {
-      const gateway = new ScriptedGateway().willSee(new Error('too early'));
+      const gateway = sampleGateway().willSee(new Error('too early'));
       const { admin } = await openRunning(store, { gateway });
       await admin.close();
     }
-    const { admin } = await openRunning(store, { gateway: new ScriptedGateway().willSee('in-place') });
+    const { admin } = await openRunning(store, { gateway: sampleGateway().willSee('in-place') });
     expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
     await admin.close();
   });
@@ -140,7 +139,7 @@ describe('a long teardown that was under way when the process ended', () => {
   async function dieHalfway(store: ConfigurationStore): Promise<void> {
     const done = (): Promise<void> => Promise.resolve();
     const third = hold();
-    const gateway = new ScriptedGateway().will(done, done, third.apply);
+    const gateway = sampleGateway().will(done, done, third.apply);
     const { admin } = await openRunning(store, { gateway });
     admin.report(openedSessions(3001));
     admin.execute(teardown).catch(() => undefined);
@@ -159,7 +158,7 @@ describe('a long teardown that was under way when the process ended', () => {
     const store = createMemoryStore();
     await dieHalfway(store);
     // The third part settles in this life. The outcome of the fourth part stays unknown.
-    const second = new ScriptedGateway().willSee('in-place', new Error('too early'));
+    const second = sampleGateway().willSee('in-place', new Error('too early'));
     await openRunning(store, { gateway: second });
     expect(firstSessionsIn(second)).toEqual([3000, 4000]);
     const { admin, gateway: third } = await openRunning(store);
@@ -174,7 +173,7 @@ describe('a long teardown that was under way when the process ended', () => {
     const store = createMemoryStore();
     await dieHalfway(store);
     const { admin, gateway } = await openRunning(store, {
-      gateway: new ScriptedGateway().willSee('not-in-place'),
+      gateway: sampleGateway().willSee('not-in-place'),
     });
     expect(firstSessionsIn(gateway)).toEqual([3000]);
     const reader = admin.events({ after: '0.0' });

@@ -7,6 +7,7 @@ import {
   flushLogs,
   patchServer,
   patchService,
+  sequence,
   startService,
   stopMonitor,
   stopService,
@@ -20,8 +21,7 @@ import {
 import { configuration } from '../support/configuration.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
-import { openRunning } from '../support/running-admin.ts';
-import { reject, ScriptedGateway } from '../support/scripted-gateway.ts';
+import { appliedTo, openRunning, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
@@ -220,7 +220,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it('checks its options before it resources the store', async () => {
+  it('checks its options before it touches the store', async () => {
     const store = createMemoryStore();
     await expect(openRunning(store, { timeZone: 'Nowhere/Land' })).rejects.toThrow(RangeError);
     expect(await store.load()).toEqual({ records: [], position: '0.0' });
@@ -253,6 +253,64 @@ it('a transition of unknown events never reaches the journal', async () => {
   expect((await store.load()).records).toEqual([]);
 });
 
+const stopEvent = { type: 'service.stopped', at: 0, resource: '/services/My-Service', service: 'my-service' };
+const stopEffect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
+
+/** A decision that a host has put together. */
+function foreign(events: readonly object[], effects: readonly object[] = []): Transition {
+  return ((snapshot: Snapshot) => ({
+    outcome: 'accepted',
+    next: snapshot,
+    resources: ['/services/My-Service'],
+    events,
+    effects,
+  })) as unknown as Transition;
+}
+
+describe('a decision that a host has put together', () => {
+  it.each([
+    [
+      'an event that lacks what it folds',
+      [{ ...stopEvent, type: 'sessions.closed' }],
+      [{ ...stopEffect, type: 'sessions.close' }],
+    ],
+    [
+      'an event that lacks it, beside a sound one',
+      [stopEvent, { type: 'connections.closed' }],
+      [stopEffect, { type: 'connections.close' }],
+    ],
+  ])('never reaches the journal or the host with %s', async (_what, events, effects) => {
+    const store = createMemoryStore();
+    const { admin, gateway } = await openRunning(store);
+    for (const strange of [foreign(events, effects), sequence(foreign(events, effects))]) {
+      await expect(admin.execute(strange)).rejects.toThrow(TypeError);
+    }
+    expect([(await store.load()).records, gateway.calls]).toEqual([[], []]);
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+    await admin.close();
+  });
+
+  it('never reaches the journal with an unknown effect inside a sequence', async () => {
+    const store = createMemoryStore();
+    const { admin } = await openRunning(store);
+    const strange = sequence(stopWatch, foreign([stopEvent], [{ ...stopEffect, type: 'x.y' }]));
+    await expect(admin.execute(strange)).rejects.toThrow('known types');
+    expect((await store.load()).records).toEqual([]);
+    await admin.close();
+  });
+
+  it('is performed when it is sound', async () => {
+    const store = createMemoryStore();
+    const before = await openRunning(store);
+    expect((await before.admin.execute(foreign([stopEvent], [stopEffect]))).outcome).toBe('accepted');
+    expect(appliedTo(before.gateway)).toEqual(['service.stop /services/My-Service']);
+    await before.admin.close();
+    const { admin } = await openRunning(store);
+    expect(admin.snapshot.services.get('my-service')?.state).toBe('stopped');
+    await admin.close();
+  });
+});
+
 it('a server that an administrator has set stays so after a restart', async () => {
   const store = createMemoryStore();
   const first = await openRunning(store);
@@ -267,7 +325,7 @@ it('a server that an administrator has set stays so after a restart', async () =
 });
 
 it('what a host rejects without a word is looked for, with a store too', async () => {
-  const gateway = new ScriptedGateway().will(reject()).willSee('in-place');
+  const gateway = sampleGateway().will('failBefore').willSee('in-place');
   const { admin } = await openRunning(createMemoryStore(), { gateway });
   expect((await admin.execute(stop)).outcome).toBe('accepted');
   await admin.close();

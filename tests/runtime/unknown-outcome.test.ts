@@ -1,23 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import { sequence, stopMonitor, stopService, type Execution, type Transition } from 'gateway-admin-core';
+import { hold, type HeldCall } from 'gateway-admin-core/testing';
 
-import { settle } from '../support/manual-clock.ts';
-import { runAdmin, type Running } from '../support/running-admin.ts';
-import { hold, reject, ScriptedGateway, type Held } from '../support/scripted-gateway.ts';
+import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const deadlineMs = 10_000;
 
 interface Silent extends Running {
-  readonly held: Held;
+  readonly held: HeldCall;
   readonly execution: Promise<Execution>;
 }
 
 /** A stop that the host does not answer, and whose deadline has passed. */
 async function silent(...seen: readonly ('in-place' | 'not-in-place' | Error)[]): Promise<Silent> {
   const held = hold();
-  const running = runAdmin({ gateway: new ScriptedGateway().will(held.apply).willSee(...seen) });
+  const running = runAdmin({
+    gateway: sampleGateway()
+      .will(held.apply)
+      .willSee(...seen),
+  });
   const execution = running.admin.execute(stop);
   await held.begun;
   await running.clock.advance(deadlineMs);
@@ -40,11 +43,11 @@ describe('a host that does not answer within the deadline', () => {
 
   it('is not asked before the deadline', async () => {
     const held = hold();
-    const { admin, gateway, clock } = runAdmin({ gateway: new ScriptedGateway().will(held.apply) });
+    const { admin, gateway, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
     await held.begun;
     await clock.advance(deadlineMs - 1);
-    expect(gateway.inspections).toBe(0);
+    expect(gateway.inspected.length).toBe(0);
     held.done();
     expect((await execution).outcome).toBe('accepted');
     expect(gateway.calls[0]?.context.signal.aborted).toBe(false);
@@ -52,20 +55,20 @@ describe('a host that does not answer within the deadline', () => {
 
   it('has its own deadline in the limits', async () => {
     const held = hold();
-    const gateway = new ScriptedGateway().will(held.apply);
+    const gateway = sampleGateway().will(held.apply).willSee('in-place');
     const { admin, clock } = runAdmin({ gateway, limits: { effectDeadlineMs: 50 } });
     const execution = admin.execute(stop);
     await held.begun;
     await clock.advance(50);
     expect((await execution).outcome).toBe('accepted');
-    expect(gateway.inspections).toBe(1);
+    expect(gateway.inspected.length).toBe(1);
   });
 
   it('counts as done when it is in place, whatever apply says later', async () => {
     const running = await silent('in-place');
     expect((await running.execution).outcome).toBe('accepted');
     running.held.fail(new Error('much later'));
-    await settle();
+    await running.clock.settle();
     expect([stateOf(running), running.admin.snapshot.revision, running.errors]).toEqual(['stopped', 1, []]);
   });
 
@@ -98,13 +101,12 @@ describe('a host that does not answer within the deadline', () => {
 
   it('is still unknown when apply fails while inspect is under way, and inspect says not-in-place', async () => {
     const [held, looking] = [hold(), hold()];
-    const gateway = new ScriptedGateway().will(held.apply);
-    const seeInPlace = gateway.inspect.bind(gateway);
-    gateway.inspect = async (effect, context) => {
-      gateway.inspect = seeInPlace;
-      await looking.apply(effect, context);
-      return 'not-in-place';
-    };
+    const gateway = sampleGateway()
+      .will(held.apply)
+      .willSee(async (effect, context) => {
+        await looking.apply(effect, context, () => undefined);
+        return 'not-in-place';
+      }, 'in-place');
     const running = runAdmin({ gateway });
     const execution = running.admin.execute(stop);
     await held.begun;
@@ -112,7 +114,7 @@ describe('a host that does not answer within the deadline', () => {
     await looking.begun;
     // The host has looked already: the effect may land after that, and before apply fails.
     held.fail(new Error('the wire broke'));
-    await settle();
+    await running.clock.settle();
     looking.done();
     expect(await execution).toMatchObject({ outcome: 'unknown', problem: { code: 'outcome-unknown' } });
     await running.clock.advance(60_000);
@@ -124,16 +126,17 @@ describe('a host that does not answer within the deadline', () => {
     await running.execution;
     running.held.done();
     await running.clock.advance(60_000);
-    expect([stateOf(running), running.gateway.inspections <= 2]).toEqual(['stopped', true]);
+    expect([stateOf(running), running.gateway.inspected.length <= 2]).toEqual(['stopped', true]);
   });
 
   it('is asked again and again with growing pauses', async () => {
-    const running = await silent(...Array.from({ length: 500 }, () => 'not-in-place' as const));
+    const running = await silent('not-in-place');
+    running.gateway.otherwise({ inspect: 'not-in-place' });
     await running.execution;
     const asked: number[] = [];
     for (let second = 0; second < 60; second += 1) {
       await running.clock.advance(1000);
-      asked.push(running.gateway.inspections);
+      asked.push(running.gateway.inspected.length);
     }
     expect((asked[0] ?? 0) >= 3).toBe(true);
     expect(asked[59]).toBeLessThan(30);
@@ -144,7 +147,7 @@ describe('a host that does not answer within the deadline', () => {
     const running = await silent(new Error('cannot see'), new Error('cannot see'), 'in-place');
     expect((await running.execution).outcome).toBe('unknown');
     await running.clock.advance(60_000);
-    expect([stateOf(running), running.gateway.inspections]).toEqual(['stopped', 3]);
+    expect([stateOf(running), running.gateway.inspected.length]).toEqual(['stopped', 3]);
   });
 
   it('blocks its resource meanwhile, and no other', async () => {
@@ -168,7 +171,7 @@ describe('a host that does not answer within the deadline', () => {
   it('answers those who waited for the resource', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({
-      gateway: new ScriptedGateway().will(held.apply).willSee('not-in-place', 'not-in-place'),
+      gateway: sampleGateway().will(held.apply).willSee('not-in-place', 'not-in-place'),
     });
     const [first, second] = [admin.execute(stop), admin.execute(stop)];
     await held.begun;
@@ -191,7 +194,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   it('is unknown too when apply failed and inspect cannot tell', async () => {
-    const gateway = new ScriptedGateway().will(reject()).willSee(new Error('cannot see'), 'not-in-place');
+    const gateway = sampleGateway().will('failBefore').willSee(new Error('cannot see'), 'not-in-place');
     const { admin, clock } = runAdmin({ gateway });
     const { services } = admin.snapshot;
     const execution = await admin.execute(stop);
@@ -202,7 +205,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   it('tells with an event too that it was not done', async () => {
-    const gateway = new ScriptedGateway().will(reject()).willSee(new Error('cannot see'), 'not-in-place');
+    const gateway = sampleGateway().will('failBefore').willSee(new Error('cannot see'), 'not-in-place');
     const { admin, clock } = runAdmin({ gateway });
     const reader = admin.events();
     const execution = await admin.execute(stop, { actor: 'ada' });

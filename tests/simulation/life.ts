@@ -42,7 +42,7 @@ function forEver(): Promise<never> {
 export async function beginLife(surroundings: Surroundings): Promise<Life | undefined> {
   const mortal = new Mortal(surroundings);
   const { snapshot } = surroundings;
-  const limits = { effectDeadlineMs: 1000, storeDeadlineMs: 2000, waiting: 8 };
+  const limits = { effectDeadlineMs: 1000, storeDeadlineMs: 2000, maxQueued: 8 };
   const errors: unknown[] = [];
   const opening = openAdmin({
     snapshot,

@@ -84,8 +84,7 @@ class World {
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
   async rest(): Promise<readonly string[]> {
-    this.#gateway.will(...Array.from({ length: 1000 }, () => 'done' as const));
-    this.#gateway.willSee(...Array.from({ length: 1000 }, () => 'answer' as const));
+    this.#gateway.otherwise({ apply: 'done', inspect: 'answer' });
     this.#disk.faults = { reject: 0, never: 0 };
     this.#mortality = 0;
     await this.#clock.advance(600_000);

@@ -9,24 +9,44 @@ import {
   type AdminOptions,
   type ConfigurationStore,
 } from 'gateway-admin-core';
+import {
+  createScriptedGateway,
+  createVirtualClock,
+  type ScriptedGateway,
+  type ScriptedGatewayOptions,
+  type VirtualClock,
+} from 'gateway-admin-core/testing';
 
 import { sampleSnapshot, sampleZone } from './document.ts';
-import { ManualClock } from './manual-clock.ts';
-import { ScriptedGateway } from './scripted-gateway.ts';
 
 /** What a test of a running interface has at hand. */
 export interface Running {
   readonly admin: Admin;
   readonly gateway: ScriptedGateway;
-  readonly clock: ManualClock;
+  readonly clock: VirtualClock;
   /** What went to `onError`. */
   readonly errors: readonly unknown[];
 }
 
 type RunOptions = Partial<AdminOptions> & {
   readonly gateway?: ScriptedGateway;
-  readonly clock?: ManualClock;
+  readonly clock?: VirtualClock;
 };
+
+/** A gateway that has the sample document. */
+export function sampleGateway(options: Partial<ScriptedGatewayOptions> = {}): ScriptedGateway {
+  return createScriptedGateway({ snapshot: sampleSnapshot(), ...options });
+}
+
+/** A clock that waits for sockets and hashing as well. */
+export function sampleClock(): VirtualClock {
+  return createVirtualClock(Date.parse('2016-09-10T00:00:00Z'), { turn: 'event-loop' });
+}
+
+/** The effects that a gateway was asked for, as `<type> <resource>`. */
+export function appliedTo({ applied }: ScriptedGateway): readonly string[] {
+  return applied.map(({ type, resource }) => `${type} ${resource}`);
+}
 
 /** Runs the interface on the sample document. Passwords are hashed with a single round. */
 export function runAdmin(options: RunOptions = {}): Running {
@@ -41,13 +61,14 @@ export async function openRunning(store: ConfigurationStore, options: RunOptions
 }
 
 function parts({
-  gateway = new ScriptedGateway(),
-  clock = new ManualClock(),
+  clock = sampleClock(),
+  snapshot = sampleSnapshot(),
+  gateway = createScriptedGateway({ snapshot, clock }),
   ...rest
 }: RunOptions): Omit<Running, 'admin'> & { readonly admin: AdminOptions } {
   const errors: unknown[] = [];
   const admin = {
-    snapshot: sampleSnapshot(),
+    snapshot,
     gateway,
     clock,
     timeZone: sampleZone,

@@ -30,8 +30,8 @@ export interface Transport {
   close(this: void): Promise<void>;
 }
 
-/** How a transport is opened in front of an administration interface. */
-export type OpenTransport = (admin: Admin) => Promise<Transport>;
+/** How a transport is opened in front of an administration interface; the options are those of the adapters. */
+export type OpenTransport = (admin: Admin, options?: { readonly basePath?: string }) => Promise<Transport>;
 
 /** The transports by name: the core's own request handler, and each adapter in front of it. */
 export const transports: Readonly<Record<'core' | 'fetch' | 'node', OpenTransport>> = {
@@ -67,8 +67,8 @@ async function textOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>):
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function openFetch(admin: Admin): Promise<Transport> {
-  const fetch = createFetchHandler(admin);
+function openFetch(...mount: Parameters<OpenTransport>): Promise<Transport> {
+  const fetch = createFetchHandler(...mount);
   return Promise.resolve({
     async send(method, target, sent = {}) {
       const response = await fetch(new Request(`http://gateway.test${target}`, { method, ...sent }));
@@ -78,8 +78,8 @@ function openFetch(admin: Admin): Promise<Transport> {
   });
 }
 
-async function openNode(admin: Admin): Promise<Transport> {
-  const server = createServer(createNodeHandler(admin));
+async function openNode(...mount: Parameters<OpenTransport>): Promise<Transport> {
+  const server = createServer(createNodeHandler(...mount));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

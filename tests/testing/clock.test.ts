@@ -204,7 +204,60 @@ describe('a virtual clock', () => {
     expect(await order(5)).toEqual(['sleeper']);
   });
 
+  it('settles without going on: what is ready runs, and no sleep ends', async () => {
+    const clock = createVirtualClock(0);
+    const seen: string[] = [];
+    void clock.sleep(1).then(() => seen.push('sleeper'));
+    void Promise.resolve()
+      .then(() => clock.sleep(0))
+      .then(() => seen.push('ready'));
+    await clock.settle();
+    expect([seen, clock.monotonic(), clock.sleeping]).toEqual([['ready'], 0, 1]);
+  });
+
   it.each([-1, NaN, Infinity])('cannot go on by %s milliseconds', async (milliseconds) => {
     await expect(createVirtualClock().advance(milliseconds)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a virtual clock that lets the event loop turn', () => {
+  const createLoopClock = (turns?: number): VirtualClock =>
+    createVirtualClock(0, { turn: 'event-loop', ...(turns === undefined ? {} : { turns }) });
+  const turnLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('sees done before the next sleep ends what takes turns of the event loop', async () => {
+    const order = async (clock: VirtualClock): Promise<readonly string[]> => {
+      const seen: string[] = [];
+      const chain = async (): Promise<void> => {
+        for (let turn = 0; turn < 10; turn += 1) await turnLoop();
+        seen.push('chain after 1');
+      };
+      void clock.sleep(1).then(chain);
+      void clock.sleep(2).then(() => seen.push('after 2'));
+      await clock.runUntilIdle();
+      return seen;
+    };
+    expect(await order(createLoopClock())).toEqual(['chain after 1', 'after 2']);
+    expect(await order(createLoopClock(5))).toEqual(['after 2']);
+    expect(await order(createVirtualClock())).toEqual(['after 2']);
+  });
+
+  it('gives others a turn in a sleep of no time', async () => {
+    const seen: string[] = [];
+    const other = turnLoop().then(() => seen.push('another turn'));
+    await createLoopClock()
+      .sleep(0)
+      .then(() => seen.push('slept'));
+    await other;
+    expect(seen).toEqual(['another turn', 'slept']);
+  });
+
+  it('wakes in the same order as one that waits for promises alone', async () => {
+    const durations = [5, 3, 0, 5, 1];
+    const clocks = [createLoopClock(), createVirtualClock(0)];
+    const woken = clocks.map((clock) => sleepers(clock, durations));
+    for (const clock of clocks) await clock.runUntilIdle();
+    expect(woken[0]).toEqual(woken[1]);
+    expect(woken[0]).toHaveLength(5);
   });
 });

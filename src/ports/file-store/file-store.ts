@@ -123,7 +123,7 @@ class FileStore implements ConfigurationStore {
   readonly #unlock: Unlock;
   #journal: Journal | undefined;
   #failure: Error | undefined;
-  /** Settles when nothing is under way; never rejects. */
+  /** Settles when nothing is in flight; never rejects. */
   #idle: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 

@@ -16,7 +16,7 @@ import type {
   RouteOf,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
-import { shownVersion, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
+import { linkOf, shownVersion, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
 import type { Decision } from '../index.ts';
 import { finder } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
@@ -34,6 +34,8 @@ interface Reading<T> extends Said {
   readonly fieldAliases?: Readonly<Record<string, string>>;
   find(this: void, snapshot: Snapshot, parameters: PathParameters): Result<T>;
   version?(this: void, snapshot: Snapshot, thing: T): Version;
+  /** Link of the resource; the path when left out. */
+  link?(this: void, thing: T): string;
 }
 
 /** A route that reads one thing. @internal */
@@ -47,6 +49,7 @@ export function itemRoute<T>(
     query: ['fields'],
     fields: fieldsOf(route),
     mediaTypes: [],
+    link: () => route.path,
     ...route,
   };
 }
@@ -55,7 +58,15 @@ export function itemRoute<T>(
 export function listRoute<T>(
   route: Reading<T> & Pick<ListRoute<Snapshot, Rendering, T>, 'list' | 'query'>,
 ): ListRoute<Snapshot, Rendering, T> {
-  return { kind: 'list', method: 'GET', aliases: [], fields: fieldsOf(route), mediaTypes: [], ...route };
+  return {
+    kind: 'list',
+    method: 'GET',
+    aliases: [],
+    fields: fieldsOf(route),
+    mediaTypes: [],
+    link: () => route.path,
+    ...route,
+  };
 }
 
 function fieldsOf({
@@ -120,6 +131,7 @@ export function readRoutes<K extends keyof Collections>(readable: Readable<K>): 
     path: `/${collection}/:name`,
     summary: `Gives one ${singular[collection]}.`,
     find: finder(collection),
+    link: (entity) => linkOf(collection, entity),
     version: (snapshot, entity) => shownVersion(snapshot, collection, entity),
     read: represent,
   });

@@ -3,28 +3,28 @@
  *
  * It knows no transport: a request and a response are plain values.
  */
-import { formatEtag, parseEntityTags, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../http/etag.ts';
+import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
-import { problem, type Problem, type Result } from '../../problem.ts';
+import { ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { Change, PathParameters, Route } from '../../http/route.ts';
-import { refused } from '../../core/decision.ts';
+import type { PathParameters, Route } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
 import type { Authenticate } from '../../ports/port.ts';
-import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
+import { boundRoutes, type Decision } from '../../resources/index.ts';
 import type { BoundRoute } from '../../resources/shared/route.ts';
 import type { Rendering } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { readBody } from './body.ts';
+import { transitionAt, versionAt } from '../condition.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
+import type { CommandRequest } from '../turn.ts';
+import { readBody } from './body.ts';
 import { toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { empty, json, list, refusal } from './respond.ts';
-import type { CommandRequest } from '../writer.ts';
 
 /**
  * What became of a request: a response, or the word that there is nothing here at its path, so that the host's own
@@ -258,8 +258,9 @@ async function command(
   const change = await route.command(parameters, body?.value ?? null, options.secrets);
   if (!change.ok)
     return refusal(change.problem, change.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {});
+  const tags = ifMatch.value;
   const toDo: CommandRequest = {
-    transition: transitionOf(asked, change.value, ifMatch.value),
+    transition: transitionAt(asked, tags === undefined ? undefined : ok(tags), change.value.decide),
     ...(principal === undefined ? {} : { actor: principal.name }),
     // A client that goes away takes its command back, as long as that has not begun.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
@@ -267,50 +268,9 @@ async function command(
   return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
 }
 
-/** The transition of a request: what the path names exists (404), the condition holds (412), then the decision. */
-function transitionOf(
-  { route, parameters }: AskedCommand,
-  change: Change<Snapshot, Decision>,
-  ifMatch: '*' | readonly string[] | undefined,
-): Transition {
-  return (snapshot, context) => {
-    const found = route.find(snapshot, parameters);
-    if (!found.ok) return refused(snapshot, found.problem);
-    const failure =
-      ifMatch === undefined
-        ? undefined
-        : preconditionFailure(snapshot, route.version?.(snapshot, found.value), ifMatch);
-    if (failure !== undefined) return refused(snapshot, failure, [route.link(found.value)]);
-    return change.decide(snapshot, found.value, context);
-  };
-}
-
-/** Says that a condition does not hold, or `undefined` when it does. @internal */
-export function preconditionFailure(
-  snapshot: Snapshot,
-  version: Version | undefined,
-  tags: '*' | readonly string[],
-): Problem | undefined {
-  if (satisfiesIfMatch(tags, snapshot.epoch, version)) return undefined;
-  const detail =
-    'It has changed since the entity tag in If-Match was read. Read it again, then decide again.';
-  return problem('precondition-failed', detail);
-}
-
 function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
-  const decision = options.decide(toDo);
-  if (decision.outcome === 'refused') return refusal(decision.problem);
-  return json(
-    200,
-    toPlan(decision, options.snapshot(), (snapshot) => versionIn(snapshot, asked)),
-    {},
-  );
-}
-
-/** The version of what a command is about, in a snapshot of another moment. */
-function versionIn(snapshot: Snapshot, { route, parameters }: AskedCommand): Version | undefined {
-  const found = route.find(snapshot, parameters);
-  return found.ok ? route.version?.(snapshot, found.value) : route.versionWhenGone?.(snapshot);
+  const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
+  return planned.outcome === 'refused' ? refusal(planned.problem) : json(200, planned, {});
 }
 
 function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {

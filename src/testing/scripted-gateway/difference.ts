@@ -1,5 +1,5 @@
 /**
- * Where a snapshot and a simulated gateway disagree.
+ * Where a snapshot and a scripted gateway disagree.
  */
 import { redactSecrets, type Snapshot } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';

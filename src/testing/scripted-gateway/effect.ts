@@ -1,5 +1,5 @@
 /**
- * Effects on a simulated gateway: how each of them changes it, and how it is seen whether what it asks for is so.
+ * Effects on a scripted gateway: how each of them changes it, and how it is seen whether what it asks for is so.
  */
 import { EffectRefused, type Effect, type Update } from '../../index.ts';
 import type { Json } from '../../json/index.ts';

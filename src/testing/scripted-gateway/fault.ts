@@ -1,65 +1,65 @@
 /**
- * How a simulated gateway misbehaves: a row for each way in which a call may go.
+ * How a scripted gateway misbehaves: a row for each way in which a call may go.
  */
 import { EffectRefused } from '../../index.ts';
 import type { Random } from '../random.ts';
 
 /**
- * How `apply` may go wrong, each with its probability from 0 to 1. For each call they are tried in this order, and the
- * first that happens is the one. What takes a while may end before or after the deadline.
+ * How `apply` may go wrong, each with its probability from 0 to 1. For each call the faults are tried in this order, and
+ * the first that happens is the one. A while may end before or after the deadline.
  *
  * @public
  */
 export interface ApplyFaults {
-  /** Nothing is done, and it rejects with {@link EffectRefused}. */
+  /** Nothing is done, and the call rejects with {@link EffectRefused}. */
   readonly refuse: number;
-  /** Nothing is done, and it throws instead of giving a promise. */
+  /** Nothing is done, and the call throws instead of giving a promise. */
   readonly throwAtOnce: number;
-  /** Nothing is done, and it rejects with something that is no refusal. */
+  /** Nothing is done, and the call rejects with an error that is no refusal. */
   readonly failBefore: number;
-  /** It is done, and it rejects with something that is no refusal. */
+  /** The effect is done, and the call rejects with an error that is no refusal. */
   readonly failAfter: number;
-  /** It is done at once or in the end, and it takes a while. */
+  /** The effect is done at once or after a while, and the call resolves after that while. */
   readonly late: number;
-  /** Nothing is done, and after a while it rejects with {@link EffectRefused}. */
+  /** Nothing is done, and after a while the call rejects with {@link EffectRefused}. */
   readonly lateRefuse: number;
-  /** It is done at once, in the end, or not at all, and after a while it rejects with something that is no refusal. */
+  /** The effect is done at once, after a while, or never, and the call rejects after a while with another error. */
   readonly lateFail: number;
   /**
-   * It is done at once or after a while, and there is never an answer. Where what was done does not last, since a
-   * service that was started fails, it ends as `silentBefore` does.
+   * The effect is done at once or after a while, and the call is never answered. When the effect does not last, because a
+   * service that was started fails, the call ends as with `silentBefore`.
    */
   readonly silentAfter: number;
   /**
-   * Nothing is done, and there is never an answer. The interface asks for ever then: leave this out where a simulation
-   * has to come to rest by itself.
+   * Nothing is done, and the call is never answered. The interface then inspects for ever: leave this fault out where a
+   * simulation has to come to rest by itself.
    */
   readonly silentBefore: number;
-  /** It is done, and what it gives is a thenable that is no promise and answers several times: yes, yes, and no. */
+  /** The effect is done, and the call gives a thenable that is no promise and answers three times: yes, yes, and no. */
   readonly twice: number;
 }
 
 /**
- * How `inspect` may go wrong, each with its probability from 0 to 1, tried as those of `ApplyFaults` are. After
- * three faults in a row a command gets an answer, and no answer is ever untrue.
+ * How `inspect` may go wrong, each with its probability from 0 to 1, tried as those of `ApplyFaults` are. After three
+ * faults in a row, chance gives a command an answer. No answer is ever untrue.
  *
  * @public
  */
 export interface InspectFaults {
-  /** It throws instead of giving a promise. */
+  /** The call throws instead of giving a promise. */
   readonly throwAtOnce: number;
-  /** It rejects. */
+  /** The call rejects. */
   readonly fail: number;
-  /** It answers after a while, with what was so at the beginning or in the end. */
+  /** The call answers after a while, with the truth of the beginning or of the end of that while. */
   readonly late: number;
-  /** There is never an answer. */
+  /** The call is never answered. */
   readonly silent: number;
-  /** What it gives is a thenable that is no promise and answers several times: the truth twice, and a failure. */
+  /** The call gives a thenable that is no promise and answers three times: the truth twice, and a failure. */
   readonly twice: number;
 }
 
 /**
- * How a simulated gateway may go wrong. What is left out never happens.
+ * How a scripted gateway may go wrong. What is left out never happens.
  *
  * @public
  */
@@ -83,7 +83,7 @@ export interface GatewayFaults {
  *
  * @public
  */
-export const everyFault: Required<GatewayFaults> = Object.freeze({
+export const everyFault: { readonly apply: ApplyFaults; readonly inspect: InspectFaults } = Object.freeze({
   apply: Object.freeze({
     refuse: 0.1,
     throwAtOnce: 0.03,
@@ -128,16 +128,21 @@ export const applyWays: Ways<'done' | keyof ApplyFaults, void> = {
   async lateFail(doing) {
     if (doing.random.chance(1 / 3)) await doing.wait();
     else await late(doing);
-    throw new Error('The simulated gateway fails after a while');
+    throw new Error('The scripted gateway fails after a while');
   },
   silentAfter: (doing) => late(doing).then(silent),
   silentBefore: silent,
   twice,
 };
 
-/** How `inspect` may go: with an answer, or with a fault. @internal */
-export const inspectWays: Ways<'answer' | keyof InspectFaults, 'in-place' | 'not-in-place'> = {
+/** How `inspect` may go: with a true answer, with one that the test gives, or with a fault. @internal */
+export const inspectWays: Ways<
+  'answer' | 'in-place' | 'not-in-place' | keyof InspectFaults,
+  'in-place' | 'not-in-place'
+> = {
   answer,
+  'in-place': () => Promise.resolve('in-place'),
+  'not-in-place': () => Promise.resolve('not-in-place'),
   throwAtOnce,
   fail,
   late,
@@ -150,15 +155,15 @@ function answer<T>({ act }: Doing<T>): Promise<T> {
 }
 
 function throwAtOnce(): never {
-  throw new Error('The simulated gateway throws');
+  throw new Error('The scripted gateway throws');
 }
 
 function fail(): Promise<never> {
-  return Promise.reject(new Error('The simulated gateway fails'));
+  return Promise.reject(new Error('The scripted gateway fails'));
 }
 
 function refusal(): EffectRefused {
-  return new EffectRefused('The simulated gateway does not want to.');
+  return new EffectRefused('The scripted gateway does not want to.');
 }
 
 async function late<T>({ act, wait, random }: Doing<T>): Promise<T> {
@@ -182,7 +187,7 @@ function twice<T>({ act }: Doing<T>): Promise<T> {
     then(fulfilled, rejected) {
       const first = Promise.resolve(fulfilled?.(result));
       fulfilled?.(result);
-      rejected?.(new Error('The simulated gateway answers again'));
+      rejected?.(new Error('The scripted gateway answers again'));
       return first as Promise<never>;
     },
   };

@@ -6,7 +6,7 @@ import type { Json } from '../../json/index.ts';
 import { isMap } from './setting-change.ts';
 
 /**
- * A service, a monitor, a server or a filter, as a simulated gateway has it.
+ * A service, a monitor, a server or a filter, as a scripted gateway has it.
  *
  * @public
  */
@@ -18,7 +18,7 @@ export interface ScriptedThing {
 }
 
 /**
- * A backend connection, as a simulated gateway has it.
+ * A backend connection, as a scripted gateway has it.
  *
  * @public
  */
@@ -32,7 +32,7 @@ export interface ScriptedConnection {
 }
 
 /**
- * A session, as a simulated gateway has it.
+ * A session, as a scripted gateway has it.
  *
  * @public
  */
@@ -52,7 +52,7 @@ export interface ScriptedSession {
 }
 
 /**
- * What a simulated gateway has, as plain JSON.
+ * What a scripted gateway has, as plain JSON.
  *
  * @public
  */

@@ -1,11 +1,11 @@
 /**
- * What happens on a simulated gateway without being asked for, and what it reports of it.
+ * What happens on a scripted gateway without being asked for, and what it reports of it.
  */
 import { nameKey, type Clock, type HostReport, type ServerStatusWord } from '../../index.ts';
 import { wordsOf, type Collection, type LiveGateway, type LiveSession } from './state.ts';
 
 /**
- * What can happen on a simulated gateway by itself. Each of these makes it happen, and gives what the gateway then
+ * What can happen on a scripted gateway by itself. Each of these makes it happen, and gives what the gateway then
  * reports: nothing when it could not happen. Give that to `admin.report`.
  *
  * @public

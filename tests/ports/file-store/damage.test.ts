@@ -253,7 +253,7 @@ class Wrecks {
 }
 
 describe('a file store after a power failure', () => {
-  it('has all that it acknowledged, and what was under way or not, wherever the power failed', async () => {
+  it('has all that it acknowledged, and what was in flight or not, wherever the power failed', async () => {
     const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
     const log = new DiskLog(directory, () => wrecks.add(log, ledger));
     const store = await openStoreWith(directory, log.files);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createAdmin,
+  EffectRefused,
   stopService,
   type Effect,
   type EffectContext,
@@ -103,6 +104,8 @@ describe('the ways in which inspect may go', () => {
     ['late', ['not done, not done, not-in-place, late']],
     ['silent', ['not done, not done, silent']],
     ['twice', ['not done, not done, not-in-place']],
+    ['in-place', ['not done, not done, in-place']],
+    ['not-in-place', ['not done, not done, not-in-place']],
   ] as const)('%s', async (fault, expected) => {
     expect(await stories('inspect', ({ willSee }) => willSee(fault))).toEqual(expected);
   });
@@ -135,7 +138,7 @@ describe('an answer that comes twice', () => {
     };
     await hear(gateway.apply(stop, context));
     await hear(gateway.inspect(stop, context));
-    const again = 'Error: The simulated gateway answers again';
+    const again = 'Error: The scripted gateway answers again';
     const [yes, seen] = ['yes undefined', 'yes in-place'];
     expect(heard).toEqual([yes, yes, again, seen, seen, again]);
   });
@@ -240,14 +243,100 @@ describe('a script', () => {
     ]);
   });
 
-  it('leaves a record of the calls', async () => {
+  it('says how all calls go after the next ones, until chance is to decide again', async () => {
+    const { gateway } = scene({ faults: { apply: { failBefore: 1 }, inspect: { fail: 1 } } });
+    const call = async (): Promise<void> => {
+      await gateway.apply(stop, context).catch(String);
+      await gateway.inspect(stop, context).catch(String);
+    };
+    gateway.otherwise({ apply: 'refuse', inspect: 'in-place' }).will('done').willSee('answer');
+    for (let round = 0; round < 3; round += 1) await call();
+    gateway.otherwise({ inspect: 'answer' });
+    await call();
+    gateway.otherwise({});
+    await call();
+    const ways = (asked: string): readonly string[] =>
+      gateway.calls.flatMap(({ method, way }) => (method === asked ? [way] : []));
+    expect(ways('apply')).toEqual(['done', 'refuse', 'refuse', 'failBefore', 'failBefore']);
+    expect(ways('inspect')).toEqual(['answer', 'in-place', 'in-place', 'answer', 'fail']);
+  });
+
+  it('may have inspect say what is not true', async () => {
     const { gateway } = scene();
+    gateway.willSee('in-place', 'not-in-place', 'answer');
+    const answers: string[] = [];
+    for (let call = 0; call < 3; call += 1) answers.push(await gateway.inspect(stop, context));
+    expect(answers).toEqual(['in-place', 'not-in-place', 'not-in-place']);
+  });
+
+  it('may give the error with which a call rejects: nothing is done', async () => {
+    const { gateway } = scene();
+    const [refusal, failure] = [new EffectRefused('The port is in use.'), new Error('cannot see')];
+    gateway.will(refusal).willSee(failure);
+    await expect(gateway.apply(stop, context)).rejects.toBe(refusal);
+    await expect(gateway.inspect(stop, context)).rejects.toBe(failure);
+    expect(gateway.state.services['my-service']?.state).toBe('started');
+    expect(gateway.calls.map(({ way }) => way)).toEqual(['custom', 'custom']);
+  });
+
+  it('may give a function, which performs the effect if it likes, and answers as it likes', async () => {
+    const { gateway } = scene();
+    const answer = Promise.resolve();
+    const stateOf = (): string | undefined => gateway.state.services['my-service']?.state;
+    const given: unknown[] = [];
+    gateway.will(
+      (...args) => {
+        given.push(args.slice(0, 2));
+        return answer;
+      },
+      (_effect, _context, perform) => {
+        perform();
+        throw new Error('thrown at once');
+      },
+    );
+    // The very thing that the function gives: it need not be a promise.
+    expect(gateway.apply(stop, context)).toBe(answer);
+    expect([given, stateOf()]).toEqual([[[stop, context]], 'started']);
+    expect(() => gateway.apply(stop, context)).toThrow('thrown at once');
+    expect(stateOf()).toBe('stopped');
+    gateway.willSee(async (_effect, _context, look) =>
+      Promise.resolve(look() === 'in-place' ? 'not-in-place' : 'in-place'),
+    );
+    expect(await gateway.inspect(stop, context)).toBe('not-in-place');
+  });
+
+  it('leaves a record of the calls, and of their effects', async () => {
+    const { gateway } = scene();
+    const start: Effect = { type: 'service.start', resource: '/services/My-Service', service: 'my-service' };
     await gateway.inspect(stop, context);
     await gateway.apply(stop, context);
+    await gateway.apply(start, context);
     expect(gateway.calls).toEqual([
       { method: 'inspect', effect: stop, context, way: 'answer' },
       { method: 'apply', effect: stop, context, way: 'done' },
+      { method: 'apply', effect: start, context, way: 'done' },
     ]);
+    expect([gateway.applied, gateway.inspected]).toEqual([[stop, start], [stop]]);
+  });
+});
+
+describe('a gateway without a clock', () => {
+  it('takes its time from the system', () => {
+    const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
+    const before = Date.now();
+    const [opened] = gateway.openSession('My Service');
+    expect(opened).toMatchObject({ type: 'session.opened' });
+    const { connected } = opened as Extract<typeof opened, { readonly type: 'session.opened' }>;
+    expect([connected >= before, connected <= Date.now()]).toEqual([true, true]);
+  });
+});
+
+describe('the figures of a gateway', () => {
+  it('are those that the test gives, if any', () => {
+    const telemetry = { idle: () => 7 };
+    const snapshot = sampleSnapshot();
+    expect(createScriptedGateway({ snapshot, telemetry }).telemetry).toBe(telemetry);
+    expect(createScriptedGateway({ snapshot })).not.toHaveProperty('telemetry');
   });
 });
 
@@ -280,6 +369,7 @@ describe('what cannot be', () => {
     [{ faults: { apply: { refuse: 1.5 } } }, 'The probability of "refuse" is a number from 0 to 1, not 1.5'],
     [{ faults: { inspect: { fail: NaN } } }, 'The probability of "fail"'],
     [{ faults: { inspect: { refuse: 1 } } as GatewayFaults }, 'There is no fault "refuse"'],
+    [{ faults: { apply: { done: 1 } } as GatewayFaults }, 'There is no fault "done"'],
   ])('%j', (options, message) => {
     expect(() => scene(options)).toThrow(new RegExp(`^${message}`));
     expect(() => scene(options)).toThrow(RangeError);

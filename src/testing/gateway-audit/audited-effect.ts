@@ -1,5 +1,5 @@
 /**
- * What a gateway port is audited with: effects that transitions of its own document wish for.
+ * The effects with which a gateway port is audited: those of transitions on its own document.
  */
 import {
   closeServerConnections,
@@ -23,32 +23,32 @@ import {
   type ServerStatusWord,
   type Snapshot,
   type Transition,
-} from '../index.ts';
-import { formatPointer, type Json } from '../json/index.ts';
+} from '../../index.ts';
+import { formatPointer, type Json } from '../../json/index.ts';
 
-/** An effect with what belongs to it. @internal */
-export interface AuditSubject {
+/** An effect, and others that show how a port understands it. @internal */
+export interface AuditedEffect {
   readonly effect: Effect;
-  /** What takes it back. */
+  /** The effect that takes it back. */
   readonly inverse?: Effect | undefined;
   /** A later change of other settings of the same thing. */
   readonly later?: Effect | undefined;
-  /** The same, of sessions whose ids others have now. */
+  /** The same effect, about sessions whose ids other sessions have now. */
   readonly gone?: Effect | undefined;
 }
 
 const context: Context = { now: 0 };
 
-/** Gives what can be asked of the gateway that a snapshot tells of. @internal */
-export function subjectsOf(snapshot: Snapshot): readonly AuditSubject[] {
-  const reversible = [...runningSteps(snapshot), ...patchSteps(snapshot)];
+/** Gives the effects that a gateway with this snapshot can be asked for. @internal */
+export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
+  const reversible = [...runningTransitions(snapshot), ...patchTransitions(snapshot)];
   return [
-    ...reversible.flatMap(([transition, later]) => reversibleSubject(transition(snapshot, context), later)),
-    ...closingTransitions(snapshot).flatMap((transition) => closingSubjects(transition(snapshot, context))),
+    ...reversible.flatMap(([transition, later]) => reversibleEffect(transition(snapshot, context), later)),
+    ...closingTransitions(snapshot).flatMap((transition) => closingEffects(transition(snapshot, context))),
   ];
 }
 
-function reversibleSubject(decision: Decision, later?: Transition): readonly AuditSubject[] {
+function reversibleEffect(decision: Decision, later?: Transition): readonly AuditedEffect[] {
   if (decision.outcome !== 'accepted') return [];
   const { events, effects, next } = decision;
   const [[event], [effect]] = [events, effects];
@@ -58,7 +58,7 @@ function reversibleSubject(decision: Decision, later?: Transition): readonly Aud
   return [{ effect, inverse: effectOf(revert(event)), later: effectOf(later) }];
 }
 
-function closingSubjects(decision: Decision): readonly AuditSubject[] {
+function closingEffects(decision: Decision): readonly AuditedEffect[] {
   return effectsOf(decision).map((effect) => ({ effect, gone: ofLaterSessions(effect) }));
 }
 
@@ -69,7 +69,7 @@ function effectsOf(decision: Decision): readonly Effect[] {
 /** A transition, and one that may come after it. */
 type Transitions = readonly [transition: Transition, later?: Transition];
 
-function runningSteps({ services, monitors }: Snapshot): readonly Transitions[] {
+function runningTransitions({ services, monitors }: Snapshot): readonly Transitions[] {
   const transition = (run: typeof startService | typeof startMonitor, name: string): Transitions => [
     (snapshot, within) => run(snapshot, name, within),
   ];
@@ -83,7 +83,7 @@ function runningSteps({ services, monitors }: Snapshot): readonly Transitions[] 
   ];
 }
 
-function patchSteps({ services, servers, monitors, filters }: Snapshot): readonly Transitions[] {
+function patchTransitions({ services, servers, monitors, filters }: Snapshot): readonly Transitions[] {
   return [
     ...Array.from(
       services,
@@ -114,12 +114,12 @@ function patchSteps({ services, servers, monitors, filters }: Snapshot): readonl
           setting(patchMonitor, name, '/read_timeout', otherThan(settings.read_timeout)),
         ] as const,
     ),
-    ...Array.from(filters).flatMap(parameterSteps),
+    ...Array.from(filters).flatMap(parameterTransitions),
   ];
 }
 
 /** Changes of the first two parameters that may be changed. */
-function parameterSteps({ name, settings: { parameters } }: Filter): readonly Transitions[] {
+function parameterTransitions({ name, settings: { parameters } }: Filter): readonly Transitions[] {
   const [transition, later] = Object.entries(parameters)
     .filter(([, { configurable }]) => configurable)
     .map(([parameter, { value }]) =>

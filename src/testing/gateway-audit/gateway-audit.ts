@@ -7,8 +7,8 @@ import {
   type Effect,
   type GatewayDocument,
   type GatewayPort,
-} from '../index.ts';
-import { subjectsOf, type AuditSubject } from './audit-subject.ts';
+} from '../../index.ts';
+import { auditedEffectsOf, type AuditedEffect } from './audited-effect.ts';
 
 /**
  * One thing that a gateway port has to do.
@@ -27,27 +27,28 @@ export interface GatewayAudit {
 /**
  * Gives the audits of a gateway port.
  *
- * They ask the port for what transitions of the document wish: to start what is stopped and stop what is started, to
- * change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of a
- * parameter), to close sessions and connections, to flush the logs. Give a document with things of all kinds, two of
- * each where you can: for what it does not have there is no audit.
+ * They ask the port for the effects of transitions on the document: services and monitors are started and stopped,
+ * settings are changed (a limit of a service, the maintenance of a server, the interval of a monitor, the value of a
+ * parameter), sessions and connections are closed, the logs are flushed. Give a document with things of all kinds, two
+ * of each where you can: a kind that the document does not have is not audited.
  *
- * A port that does not keep some settings, since it reads them from the snapshot whenever it needs them, leaves the
- * audits `<type>/before` out for them: for such a port they are always in place.
+ * A port may read settings from the snapshot whenever it needs them. Their updates are always in place then: leave out
+ * the audits `<type>/before` of such a port.
  *
  * @param document - what the gateway has when it is opened
- * @param open - gives a gateway in that state; called once or more for each audit. It is disposed of when it can be
+ * @param open - opens a gateway in that state; called once or more for each audit. A gateway with `Symbol.asyncDispose`
+ *   is disposed of at the end of the audit
  * @returns the audits. The order does not matter
  * @throws {@link InvalidDocumentError} when the document is not valid
  *
  * @example
  * ```ts
  * import { createSnapshot } from 'gateway-admin-core';
- * import { createScriptedGateway, createVirtualClock, gatewayAudits } from 'gateway-admin-core/testing';
+ * import { createScriptedGateway, gatewayAudits } from 'gateway-admin-core/testing';
  *
  * const document = { services: [{ name: 'Sales', router: 'readconnroute' }] };
  * const snapshot = createSnapshot(document);
- * const audits = gatewayAudits(document, async () => createScriptedGateway({ snapshot, clock: createVirtualClock() }));
+ * const audits = gatewayAudits(document, async () => createScriptedGateway({ snapshot }));
  * audits[0]?.id; // => 'service.stop/before'
  * audits[0]?.name; // => 'service.stop is not in place before it is applied, however often that is asked'
  * for (const audit of audits) await audit.run();
@@ -59,14 +60,14 @@ export function gatewayAudits(
   document: GatewayDocument,
   open: () => Promise<GatewayPort & Partial<AsyncDisposable>>,
 ): readonly GatewayAudit[] {
-  const subjects = subjectsOf(createSnapshot(document));
-  const types = [...new Set(subjects.map(({ effect }) => effect.type))];
+  const all = auditedEffectsOf(createSnapshot(document));
+  const types = [...new Set(all.map(({ effect }) => effect.type))];
   return types.flatMap((type) =>
     laws.flatMap(({ id, name, check, covers }): readonly GatewayAudit[] => {
-      const covered = subjects.filter((subject) => subject.effect.type === type && covers(subject, subjects));
+      const covered = all.filter((audited) => audited.effect.type === type && covers(audited, all));
       if (covered.length === 0) return [];
       const run = async (): Promise<void> => {
-        for (const subject of covered) await withGateway(open, subject, (asked) => check(asked, subjects));
+        for (const audited of covered) await withGateway(open, audited, (asked) => check(asked, all));
       };
       return [{ id: `${type}/${id}`, name: `${type} ${name}`, run }];
     }),
@@ -79,8 +80,8 @@ interface Law {
   /** Goes on from the type of an effect. */
   readonly name: string;
   /** Whether the law is about an effect. */
-  readonly covers: (subject: AuditSubject, all: readonly AuditSubject[]) => boolean;
-  readonly check: (asked: Asked, all: readonly AuditSubject[]) => Promise<void>;
+  readonly covers: (audited: AuditedEffect, all: readonly AuditedEffect[]) => boolean;
+  readonly check: (asked: Asked, all: readonly AuditedEffect[]) => Promise<void>;
 }
 
 const laws: readonly Law[] = [
@@ -89,7 +90,7 @@ const laws: readonly Law[] = [
     name: 'is not in place before it is applied, however often that is asked',
     // Where nothing is pending, the logs are flushed already.
     covers: ({ effect }) => effect.type !== 'logs.flush',
-    async check({ subject: { effect }, expect }) {
+    async check({ audited: { effect }, expect }) {
       await expect(effect, 'not-in-place', 'before anything was applied');
       await expect(effect, 'not-in-place', 'when it was only asked before');
     },
@@ -98,7 +99,7 @@ const laws: readonly Law[] = [
     id: 'after',
     name: 'is in place once it is applied',
     covers: () => true,
-    async check({ subject: { effect, inverse }, apply, expect }) {
+    async check({ audited: { effect, inverse }, apply, expect }) {
       await apply(effect);
       await expect(effect, 'in-place', 'after it was applied');
       if (inverse !== undefined) await expect(inverse, 'not-in-place', `after ${effect.type} was applied`);
@@ -108,7 +109,7 @@ const laws: readonly Law[] = [
     id: 'undo',
     name: 'is no longer in place once its opposite is applied',
     covers: ({ inverse }) => inverse !== undefined,
-    async check({ subject: { effect, inverse = effect }, apply, expect }) {
+    async check({ audited: { effect, inverse = effect }, apply, expect }) {
       await apply(effect);
       await apply(inverse);
       await expect(inverse, 'in-place', 'after it was applied to take the first back');
@@ -118,12 +119,12 @@ const laws: readonly Law[] = [
   {
     id: 'others',
     name: 'leaves other things alone',
-    covers: (subject, all) => all.some((other) => isApart(subject, other)),
-    async check({ subject, apply, expect }, all) {
-      await apply(subject.effect);
+    covers: (audited, all) => all.some((other) => isApart(audited, other)),
+    async check({ audited, apply, expect }, all) {
+      await apply(audited.effect);
       for (const other of all) {
-        if (isApart(subject, other))
-          await expect(other.effect, 'not-in-place', `after ${wishOf(subject.effect)}`);
+        if (isApart(audited, other))
+          await expect(other.effect, 'not-in-place', `after ${textOf(audited.effect)}`);
       }
     },
   },
@@ -131,7 +132,7 @@ const laws: readonly Law[] = [
     id: 'later',
     name: 'stays in place when other settings of the same thing are changed later',
     covers: ({ later }) => later !== undefined,
-    async check({ subject: { effect, later = effect }, apply, expect }) {
+    async check({ audited: { effect, later = effect }, apply, expect }) {
       await apply(effect);
       await apply(later);
       await expect(effect, 'in-place', 'after other settings were changed as well');
@@ -142,7 +143,7 @@ const laws: readonly Law[] = [
     id: 'gone',
     name: 'is in place for what is gone, and does not hit what has its id now',
     covers: ({ gone }) => gone !== undefined,
-    async check({ subject: { effect, gone = effect }, apply, expect }) {
+    async check({ audited: { effect, gone = effect }, apply, expect }) {
       await expect(gone, 'in-place', 'of a session with another connect time');
       await apply(gone);
       await expect(effect, 'not-in-place', 'after only one with another connect time was to be closed');
@@ -152,7 +153,7 @@ const laws: readonly Law[] = [
     id: 'abort',
     name: 'tells the truth when its signal aborts meanwhile',
     covers: () => true,
-    async check({ subject: { effect }, applyAborted, expect }) {
+    async check({ audited: { effect }, applyAborted, expect }) {
       const outcome = await applyAborted(effect);
       if (outcome === 'done') await expect(effect, 'in-place', 'when apply has resolved after an abort');
       if (outcome === 'refused') await expect(effect, 'not-in-place', 'when it was refused after an abort');
@@ -161,13 +162,13 @@ const laws: readonly Law[] = [
 ];
 
 /** Another thing, which can be taken back: what is closed may belong to what was closed before. */
-function isApart({ effect }: AuditSubject, other: AuditSubject): boolean {
+function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
   return other.inverse !== undefined && other.effect.resource !== effect.resource;
 }
 
 /** A gateway that is asked for things. */
 interface Asked {
-  readonly subject: AuditSubject;
+  readonly audited: AuditedEffect;
   readonly apply: (effect: Effect) => Promise<void>;
   /** Applies an effect, and aborts at once. */
   readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
@@ -176,26 +177,26 @@ interface Asked {
 
 async function withGateway(
   open: () => Promise<GatewayPort & Partial<AsyncDisposable>>,
-  subject: AuditSubject,
+  audited: AuditedEffect,
   check: (asked: Asked) => Promise<void>,
 ): Promise<void> {
   const gateway = await open();
   try {
-    await check(ask(gateway, subject));
+    await check(ask(gateway, audited));
   } finally {
     await gateway[Symbol.asyncDispose]?.();
   }
 }
 
-function ask(gateway: GatewayPort, subject: AuditSubject): Asked {
+function ask(gateway: GatewayPort, audited: AuditedEffect): Asked {
   // A port that throws at once is treated as one that rejects.
   const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
-    gateway.apply(effect, { commandId: commandOf(subject, effect), signal });
+    gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
   return {
-    subject,
+    audited,
     async apply(effect) {
       await call(effect, new AbortController()).catch((error: unknown) => {
-        throw new Error(`${wishOf(effect)} must be done, and is not: ${String(error)}`, { cause: error });
+        throw new Error(`${textOf(effect)} must be done, and is not: ${String(error)}`, { cause: error });
       });
     },
     async applyAborted(effect) {
@@ -207,18 +208,18 @@ function ask(gateway: GatewayPort, subject: AuditSubject): Asked {
     async expect(effect, answer, when) {
       const { signal } = new AbortController();
       const seen: unknown = await gateway.inspect(effect, {
-        commandId: commandOf(subject, effect),
+        commandId: commandOf(audited, effect),
         signal,
       });
       if (seen === answer) return;
-      throw new Error(`inspect must answer "${answer}" for ${wishOf(effect)} ${when}, not "${String(seen)}"`);
+      throw new Error(`inspect must answer "${answer}" for ${textOf(effect)} ${when}, not "${String(seen)}"`);
     },
   };
 }
 
-/** A wish and its opposite are of one command; every other wish is of one of its own. */
-function commandOf({ effect, inverse }: AuditSubject, asked: Effect): string {
-  return `audit of ${wishOf(asked === inverse ? effect : asked)}`;
+/** An effect and its inverse belong to one command, every other effect to a command of its own. */
+function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
+  return `audit of ${textOf(asked === inverse ? effect : asked)}`;
 }
 
 function outcomeOf(error: unknown): 'refused' | 'unclear' {
@@ -227,6 +228,6 @@ function outcomeOf(error: unknown): 'refused' | 'unclear' {
     : 'unclear';
 }
 
-function wishOf({ type, resource }: Effect): string {
+function textOf({ type, resource }: Effect): string {
   return `${type} of ${resource}`;
 }

@@ -16,7 +16,7 @@ import {
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
-import { sampleDocument } from '../support/document.ts';
+import { sampleDocument } from '../../support/document.ts';
 
 /** The sample, where every filter with a parameter that may be changed has two of them. */
 const document: GatewayDocument = {

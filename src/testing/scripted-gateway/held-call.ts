@@ -1,0 +1,70 @@
+/**
+ * Held calls: calls of a scripted gateway that a test ends when it likes.
+ */
+import type { Effect, EffectContext } from '../../index.ts';
+
+/**
+ * A call of `apply` that a test ends when it likes.
+ *
+ * @public
+ */
+export interface HeldCall {
+  /** How the call goes: give this to `will`. */
+  apply(this: void, effect: Effect, context: EffectContext, perform: () => void): Promise<void>;
+  /** Resolves when the gateway is called. */
+  readonly begun: Promise<void>;
+  /** Ends the call well: the gateway does what the effect asks for, and the call resolves. */
+  done(this: void): void;
+  /** Ends the call with an error: nothing is done, and the call rejects. An {@link EffectRefused} is a refusal. */
+  fail(this: void, error: unknown): void;
+}
+
+/**
+ * Makes a call of `apply` that the test ends when it likes.
+ *
+ * @returns the call; a call that nobody ends is never answered
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, createSnapshot, stopService } from 'gateway-admin-core';
+ * import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
+ *
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * const gateway = createScriptedGateway({ snapshot });
+ * const admin = createAdmin({ snapshot, gateway });
+ *
+ * const held = hold();
+ * gateway.will(held.apply);
+ * const execution = admin.execute((now, context) => stopService(now, 'Sales', context));
+ * await held.begun;
+ * [gateway.state.services['sales']?.state, admin.snapshot.revision]; // => ['started', 0]
+ * held.done();
+ * (await execution).outcome; // => 'accepted'
+ * [gateway.state.services['sales']?.state, admin.snapshot.revision]; // => ['stopped', 1]
+ * ```
+ *
+ * @public
+ */
+export function hold(): HeldCall {
+  let begin = (): void => undefined;
+  let done = (): void => undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    done = resolve;
+    fail = reject;
+  });
+  // A test may end a call that was never made.
+  ended.catch(() => undefined);
+  return {
+    apply(_effect, _context, perform) {
+      begin();
+      return ended.then(perform);
+    },
+    begun,
+    done,
+    fail,
+  };
+}

@@ -1,0 +1,102 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+
+import { runAdmin } from '../support/running-admin.ts';
+import { transports, type Transport } from '../support/transport.ts';
+
+const { admin } = runAdmin();
+
+describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
+  let transport: Transport | undefined;
+
+  afterEach(async () => {
+    await transport?.close();
+    transport = undefined;
+  });
+
+  /** Status of the answer to a GET, with its problem code if there is one. */
+  async function get(basePath: string, target: string): Promise<readonly unknown[]> {
+    transport = await transports[name](admin, { basePath });
+    const { status, body } = await transport.send('GET', target);
+    const { code } = body as { readonly code?: string };
+    return code === undefined ? [status] : [status, code];
+  }
+
+  it.each([
+    ['', '/services'],
+    ['/', '/services'],
+    ['/admin', '/admin/services'],
+    ['/admin/', '/admin/services?fields=name'],
+    ['/admin///', '/admin/services'],
+    ['/a/b%20c', '/a/b%20c/services/My-Service'],
+  ])('stands at %j, so that %s is of it', async (basePath, target) => {
+    expect(await get(basePath, target)).toEqual([200]);
+  });
+
+  it.each([
+    ['/admin', '/services'],
+    ['/admin', '/administrators/services'],
+    ['/admin', '/admin'],
+    ['/admin', '/admin?x=/services'],
+    ['/admin', '/ADMIN/services'],
+    ['/admin', '/other/admin/services'],
+    ['/admin', '/admin/nothing'],
+    ['/a/b%20c', '/a/b+c/services'],
+  ])('stands at %j, so that there is nothing at %s', async (basePath, target) => {
+    expect(await get(basePath, target)).toEqual([404, 'route-not-found']);
+  });
+
+  it('tells of a request that nobody answers as of any other problem', async () => {
+    transport = await transports[name](admin, { basePath: '/admin' });
+    const { headers, body } = await transport.send('GET', '/elsewhere');
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(body).toMatchObject({
+      status: 404,
+      code: 'route-not-found',
+      detail: 'There is nothing at this path of the administration interface.',
+    });
+  });
+
+  it.each(['admin', 'admin/', 'http://localhost/admin', ' /admin'])(
+    'cannot stand at %j: a base path begins with a slash',
+    (basePath) => {
+      const create = { fetch: createFetchHandler, node: createNodeHandler }[name];
+      expect(() => create(admin, { basePath })).toThrow(RangeError);
+      expect(() => create(admin, { basePath })).toThrow('A base path begins with a slash, such as /admin');
+    },
+  );
+});
+
+describe('a host that has more than the interface', () => {
+  const next = { path: '/admin/nothing', elsewhere: '/elsewhere' };
+
+  it('answers the rest itself behind fetch', async () => {
+    const fetch = createFetchHandler(admin, { basePath: '/admin', next: ({ url }) => new Response(url) });
+    for (const path of Object.values(next)) {
+      const response = await fetch(new Request(`http://gateway.test${path}`));
+      expect([response.status, await response.text()]).toEqual([200, `http://gateway.test${path}`]);
+    }
+    expect((await fetch(new Request('http://gateway.test/admin/services'))).status).toBe(200);
+  });
+
+  it('answers the rest itself behind node', async () => {
+    const handler = createNodeHandler(admin, { basePath: '/admin' });
+    const server = createServer((request, response) => {
+      handler(request, response, () => response.end(`next ${request.url ?? ''}`));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    for (const path of Object.values(next)) {
+      const response = await globalThis.fetch(`http://127.0.0.1:${String(port)}${path}`);
+      expect([response.status, await response.text()]).toEqual([200, `next ${path}`]);
+    }
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { createBoundedQueue } from '../../src/ports/bounded-queue.ts';
+
+/** A job that a test ends. */
+interface Job {
+  readonly run: () => Promise<number>;
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Jobs with numbers, and a record of those that have begun. */
+function createJobs(): { readonly begun: readonly number[]; create(this: void): Job } {
+  const begun: number[] = [];
+  let count = 0;
+  return {
+    begun,
+    create() {
+      const number = count;
+      count += 1;
+      let end = (): void => undefined;
+      let fail: (error: Error) => void = () => undefined;
+      const ended = new Promise<number>((resolve, reject) => {
+        end = () => resolve(number);
+        fail = reject;
+      });
+      const run = (): Promise<number> => {
+        begun.push(number);
+        return ended;
+      };
+      return { run, end: () => end(), fail: (error) => fail(error) };
+    },
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a bounded queue', () => {
+  it('never runs or keeps more than its limits, and sends exactly the rest away', async () => {
+    const counts = [fc.integer({ min: 1, max: 8 }), fc.nat(8), fc.nat(30)] as const;
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), ...counts, async (scheduler, concurrency, waiting, count) => {
+        const queue = createBoundedQueue({ concurrency, waiting });
+        let [running, most] = [0, 0];
+        const work = async (): Promise<'done'> => {
+          running += 1;
+          most = Math.max(most, running);
+          await scheduler.schedule(Promise.resolve(), 'a job ends');
+          running -= 1;
+          return 'done';
+        };
+        const answers = Array.from({ length: count }, () => queue(work, 'full' as const));
+        const known = await scheduler.waitFor(Promise.all(answers));
+        const taken = Math.min(count, concurrency + waiting);
+        expect(known).toEqual(Array.from({ length: count }, (_none, at) => (at < taken ? 'done' : 'full')));
+        expect([most, running]).toEqual([Math.min(count, concurrency), 0]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('gives each free place to the job that has waited longest, while more of them come in', async () => {
+    const queue = createBoundedQueue({ concurrency: 2, waiting: 100 });
+    const { begun, create } = createJobs();
+    const jobs = Array.from({ length: 10 }, create);
+    const answers = jobs.slice(0, 5).map(({ run }) => queue(run, 'full'));
+    for (const [ended, { end }] of jobs.entries()) {
+      // A place becomes free and a job comes in at the same moment: the job that waits is first.
+      end();
+      answers.push(...jobs.slice(ended + 5, ended + 6).map(({ run }) => queue(run, 'full')));
+      await turn();
+      expect(begun).toEqual([...jobs.keys()].slice(0, ended + 3));
+    }
+    expect(await Promise.all(answers)).toEqual([...jobs.keys()]);
+  });
+
+  it('tells a job without a place at once, and never runs it', async () => {
+    const queue = createBoundedQueue({ concurrency: 1, waiting: 0 });
+    const { begun, create } = createJobs();
+    const [first, second] = [create(), create()];
+    const running = queue(first.run, 'full');
+    expect(await queue(second.run, 'full')).toBe('full');
+    first.end();
+    expect(await running).toBe(0);
+    expect(begun).toEqual([0]);
+    expect(await queue(() => Promise.resolve('room again'), 'full')).toBe('room again');
+  });
+
+  it('hands the place on when a job fails, at once or later, and the failure to the caller alone', async () => {
+    const queue = createBoundedQueue({ concurrency: 1, waiting: 3 });
+    const { create } = createJobs();
+    const failing = create();
+    const later = queue(failing.run, 'full');
+    const atOnce = queue(() => {
+      throw new Error('thrown at once');
+    }, 'full');
+    const next = queue(() => Promise.resolve('next'), 'full');
+    failing.fail(new Error('failed later'));
+    await expect(later).rejects.toThrow('failed later');
+    await expect(atOnce).rejects.toThrow('thrown at once');
+    expect(await next).toBe('next');
+  });
+
+  it.each([
+    [{ concurrency: 0, waiting: 0 }, 'The option "concurrency" is a whole number from 1 up, not 0'],
+    [{ concurrency: Infinity, waiting: 0 }, 'The option "concurrency"'],
+    [{ concurrency: 1, waiting: -1 }, 'The option "waiting" is a whole number from 0 up, not -1'],
+    [{ concurrency: 1, waiting: 0.5 }, 'The option "waiting"'],
+  ])('cannot have the limits %j', (limits, message) => {
+    expect(() => createBoundedQueue(limits)).toThrow(new RegExp(`^${message}`));
+    expect(() => createBoundedQueue(limits)).toThrow(RangeError);
+  });
+});

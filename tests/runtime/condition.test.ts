@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { closeSession, createUser, stopService, type Execution, type Transition } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+
+import { openedSessions } from '../support/opened-session.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const neverCalled: Transition = () => {
+  throw new Error('The transition was called');
+};
+const stale = '"sample.9.9"';
+
+function codeOf(execution: Execution): string {
+  return 'problem' in execution ? execution.problem.code : execution.outcome;
+}
+
+describe('a command with a condition', () => {
+  it.each([
+    ['/services/nothing', 'service-not-found'],
+    ['/services/nothing/listeners', 'service-not-found'],
+    ['/servers/nothing', 'server-not-found'],
+    ['/monitors/nothing', 'monitor-not-found'],
+    ['/filters/nothing', 'filter-not-found'],
+    ['/sessions/1', 'session-not-found'],
+    ['/sessions/x', 'session-id-invalid'],
+  ])('on %s is refused with %s before its tag is looked at and before it is decided', async (link, code) => {
+    const { admin } = runAdmin();
+    for (const etag of ['*', stale, 'no tag at all']) {
+      expect(codeOf(await admin.execute(neverCalled, { ifMatch: { link, etag } }))).toBe(code);
+    }
+  });
+
+  it.each([
+    '/services/my-service',
+    '/services/My-Service/listeners',
+    '/services',
+    '/servers/db-serv-1',
+    '/monitors/main-monitor',
+    '/filters/hint',
+    '/sessions/9',
+    '/users',
+    '/gateway/logs',
+    '/gateway',
+  ])('on %s is refused before it is decided when the tag does not fit', async (link) => {
+    const { admin } = runAdmin();
+    const refused = await admin.execute(neverCalled, { ifMatch: { link, etag: stale } });
+    expect(codeOf(refused)).toBe('precondition-failed');
+    const malformed = await admin.execute(neverCalled, { ifMatch: { link, etag: 'no tag at all' } });
+    expect(codeOf(malformed)).toBe('header-invalid');
+    const decided = admin.execute(neverCalled, { ifMatch: { link, etag: '*' } });
+    await expect(decided).rejects.toThrow('The transition was called');
+  });
+
+  it('waits behind a command in flight on its resource, however the link is written', async () => {
+    const held = hold();
+    const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
+    const first = admin.execute(stop);
+    await held.begun;
+    const answers: string[] = [];
+    const second = admin
+      .execute(neverCalled, { ifMatch: { link: '/services/my%20service', etag: stale } })
+      .then((execution) => answers.push(codeOf(execution)));
+    const other = await admin.execute(neverCalled, {
+      ifMatch: { link: '/services/bare-service', etag: stale },
+    });
+    await clock.settle();
+    expect([codeOf(other), answers]).toEqual(['precondition-failed', []]);
+    held.done();
+    await Promise.all([first, second]);
+    expect(answers).toEqual(['precondition-failed']);
+  });
+
+  it('is refused with command-in-progress while nobody knows what became of its resource', async () => {
+    const held = hold();
+    const gateway = sampleGateway()
+      .will(held.apply)
+      .willSee(...Array.from({ length: 100 }, () => 'not-in-place' as const));
+    const { admin, clock } = runAdmin({ gateway });
+    const first = admin.execute(stop);
+    await held.begun;
+    await clock.advance(10_000);
+    expect(codeOf(await first)).toBe('outcome-unknown');
+    const ifMatch = { link: '/services/My-Service', etag: stale };
+    expect(codeOf(await admin.execute(neverCalled, { ifMatch }))).toBe('command-in-progress');
+    await admin.close();
+  });
+
+  it('finds the user whom a command in flight creates', async () => {
+    const { admin } = runAdmin();
+    const create: Transition = (snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
+    const creating = admin.execute(create);
+    const headers = { 'if-match': '*' };
+    const handled = await admin.handle({ method: 'DELETE', target: '/users/joan', headers });
+    expect((await creating).outcome).toBe('accepted');
+    expect(handled.matched && handled.response.status).toBe(204);
+  });
+
+  it('is checked anew when its turn comes', async () => {
+    const { admin } = runAdmin();
+    admin.report(openedSessions(1));
+    const close: Transition = (snapshot, context) => closeSession(snapshot, 1000, context);
+    const ifMatch = { link: '/sessions/1000', etag: '*' };
+    const answers = await Promise.all([admin.execute(close), admin.execute(close, { ifMatch })]);
+    expect(answers.map(codeOf)).toEqual(['accepted', 'session-not-found']);
+  });
+});

@@ -36,6 +36,8 @@ export interface Command {
  * The state of a command in flight. `busy`: other commands on its resources wait for it. `unknown`: the host did not say in
  * time what became of it, and somebody was told so. Other commands on its resources are refused then, and it no longer
  * counts against `maxInFlight`, because it may take for ever.
+ *
+ * @internal
  */
 export type FlightState = 'busy' | 'unknown';
 

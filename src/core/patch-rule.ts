@@ -5,10 +5,34 @@
  */
 import { type Json, isArray, isContainer, type JsonContainer } from '../json/value.ts';
 import type { ParsedOperation } from '../json/patch.ts';
-import type { PatchField, PatchView } from './patch-view.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
 import { isSealed } from './secret.ts';
+
+/** One modifiable field, as it is declared. @internal */
+export interface FieldRules {
+  /** Collection that its links must be of; left out for fields that hold no links. */
+  readonly links?: string;
+  /** Name under which the sealed text is kept. Only for a secret: such a field can be written and never read. */
+  readonly sealedAs?: string;
+  /** What the field is when it was never set; removing it makes it so again. Left out for one that is absent then. */
+  readonly empty?: Json;
+}
+
+/** One modifiable field. */
+interface PatchField extends FieldRules {
+  readonly name: string;
+}
+
+/** What the rules have to know of a patch view. @internal */
+export interface PatchRules {
+  /** The names of the modifiable fields, for people. */
+  readonly names: string;
+  /** The fields of the representation that cannot be modified. A `test` may read them. */
+  readonly readOnly: readonly string[];
+  /** The field that a first token speaks of. */
+  field(this: void, token: string): PatchField | undefined;
+}
 
 /** Operations that were looked at. @internal */
 export interface Prepared {
@@ -23,39 +47,36 @@ export interface Prepared {
 }
 
 /** Looks at each operation of a patch once. @internal */
-export function prepareOperations<T extends object>(
-  view: PatchView<T>,
-  operations: readonly ParsedOperation[],
-): Prepared {
+export function prepareOperations(rules: PatchRules, operations: readonly ParsedOperation[]): Prepared {
   const faults: Fault[] = [];
   const prepared: ParsedOperation[] = [];
   let [readsMore, writesSecret] = [false, false];
   for (const operation of operations) {
-    const field = view.field(operation.path[0] ?? '');
-    const fault = ruleFault(view, operation, field);
+    const field = rules.field(operation.path[0] ?? '');
+    const fault = ruleFault(rules, operation, field);
     if (fault !== undefined) faults.push(fault);
     else if (field === undefined) {
       readsMore = true;
       prepared.push(operation);
     } else {
       writesSecret ||= field.sealedAs !== undefined;
-      for (const each of translate(view, operation, field)) prepared.push(each);
+      for (const each of translate(rules, operation, field)) prepared.push(each);
     }
   }
   return { faults, prepared, readsMore, writesSecret };
 }
 
 /** What can be said against an operation before it is tried. */
-function ruleFault<T extends object>(
-  view: PatchView<T>,
+function ruleFault(
+  rules: PatchRules,
   operation: ParsedOperation,
   field: PatchField | undefined,
 ): Fault | undefined {
   const { index, path, from, value } = operation;
-  const refusal = placeRefusal(view, operation, path, field);
+  const refusal = placeRefusal(rules, operation, path, field);
   if (refusal !== undefined) return faultAt(operation, path, refusal);
   if (from !== undefined) {
-    const refused = placeRefusal(view, operation, from, view.field(from[0] ?? ''));
+    const refused = placeRefusal(rules, operation, from, rules.field(from[0] ?? ''));
     if (refused !== undefined) return faultAt(operation, from, refused);
   }
   if (value === undefined || !isContainer(value)) return undefined;
@@ -89,8 +110,8 @@ function isOversize(value: JsonContainer): boolean {
   return false;
 }
 
-function placeRefusal<T extends object>(
-  { names, readOnly }: PatchView<T>,
+function placeRefusal(
+  { names, readOnly }: PatchRules,
   operation: ParsedOperation,
   tokens: readonly string[],
   field: PatchField | undefined,
@@ -120,8 +141,8 @@ function secretRefusal({ op, value }: ParsedOperation, tokens: readonly string[]
 }
 
 /** Writes an operation in terms of the settings: aliases, fields that were never set, sealed values. */
-function translate<T extends object>(
-  view: PatchView<T>,
+function translate(
+  rules: PatchRules,
   { index, op, path, from, value }: ParsedOperation,
   field: PatchField,
 ): readonly ParsedOperation[] {
@@ -131,7 +152,7 @@ function translate<T extends object>(
   const plain = field.sealedAs !== undefined && isSealed(value) ? value.sealed : value;
   if (from === undefined)
     return [{ index, op: whole && op === 'replace' ? 'add' : op, path: place, from, value: plain }];
-  const origin = view.field(from[0] ?? '');
+  const origin = rules.field(from[0] ?? '');
   const source = named(from, origin);
   // Moving away a list that is never absent leaves an empty one, as removing it does.
   if (op === 'move' && from.length === 1 && origin?.empty !== undefined && origin !== field)

@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { difference, type Difference } from '../json/diff.ts';
 import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
-import { prepareOperations } from './patch-rule.ts';
+import { prepareOperations, type FieldRules, type PatchRules } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { fail, ok, problemOf, type Fault, type Result } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
@@ -26,27 +26,11 @@ export const patchShape = z.array(
   }),
 );
 
-/** One modifiable field of a patch view, as it is declared. */
-interface FieldRules {
-  /** Collection that its links must be of; left out for fields that hold no links. */
-  readonly links?: string;
-  /** Name under which the sealed text is kept. Only for a secret: such a field can be written and never read. */
-  readonly sealedAs?: string;
-  /** What the field is when it was never set; removing it makes it so again. Left out for one that is absent then. */
-  readonly empty?: Json;
-}
-
-/** One modifiable field of a patch view. @internal */
-export interface PatchField extends FieldRules {
-  readonly name: string;
-}
-
 /** What a JSON Patch sees of a resource, as it is declared. @internal */
 export interface PatchViewRules<T extends object> {
   /** The modifiable fields. */
   readonly fields: Readonly<Record<string, FieldRules>>;
-  /** The fields of the representation that cannot be modified. A `test` may read them. */
-  readonly readOnly: readonly string[];
+  readonly readOnly: PatchRules['readOnly'];
   /** Other spellings of a first token. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** Shape of all settings together, with a secret under the name of its field. It must not transform. */
@@ -60,11 +44,7 @@ export interface PatchViewRules<T extends object> {
 }
 
 /** What a JSON Patch sees of a resource. @internal */
-export interface PatchView<T extends object> extends PatchViewRules<T> {
-  /** The names of the modifiable fields, for people. */
-  readonly names: string;
-  /** The field that a first token speaks of. */
-  field(this: void, token: string): PatchField | undefined;
+export interface PatchView<T extends object> extends PatchViewRules<T>, PatchRules {
   /** Fields with links. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
   /** Fields that are never absent, with what they are when they were never set. */

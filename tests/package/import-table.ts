@@ -165,6 +165,23 @@ export function cycleOf(imports: readonly Import[]): readonly string[] | undefin
   return undefined;
 }
 
+/** The groups of files of which each leads to each other, types included: where the cycles are. */
+export function cyclicGroupsOf(imports: readonly Import[]): readonly (readonly string[])[] {
+  const reached = new Map(imports.map(({ from }) => [from, importedBelow(from, imports)]));
+  const together = (a: string, b: string): boolean =>
+    reached.get(a)?.has(b) === true && reached.get(b)?.has(a) === true;
+  const files = [...reached.keys()].sort();
+  const groups = files.map((file) => files.filter((other) => other === file || together(file, other)));
+  return groups.filter(([first, ...others], at) => others.length > 0 && first === files[at]);
+}
+
+/** Everything that a file names, and what that names, types included; itself only when a way leads back. */
+function importedBelow(start: string, imports: readonly Import[]): ReadonlySet<string> {
+  const below = new Set(imports.flatMap(({ from, to }) => (from === start ? [to] : [])));
+  for (const here of below) for (const { from, to } of imports) if (from === here) below.add(to);
+  return below;
+}
+
 /** Everything that is loaded when `start` is loaded: files of src/ and packages, `start` included. */
 export function reachableFrom(start: string, imports: readonly Import[]): ReadonlySet<string> {
   const reached = new Set([start]);

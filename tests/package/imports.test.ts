@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { filesBelow, read } from '../support/project.ts';
-import { cycleOf, faultsOf, importsOf, reachableFrom } from './import-table.ts';
+import { cyclicGroupsOf, cycleOf, faultsOf, importsOf, reachableFrom } from './import-table.ts';
 
 const files = filesBelow('src', '.ts');
 const imports = files.flatMap((path) => importsOf(path.slice('src/'.length), read(path)));
@@ -17,6 +17,11 @@ describe('the imports of src', () => {
 
   it('have no cycle of values', () => {
     expect(cycleOf(imports)).toBeUndefined();
+  });
+
+  it('have cycles of types only within snapshot/ and resources/, which describe one state together', () => {
+    const state = /^(snapshot|resources)\//;
+    expect(cyclicGroupsOf(imports).filter((files) => !files.every((file) => state.test(file)))).toEqual([]);
   });
 
   it('lead from the main entry to nothing that needs Node', () => {
@@ -109,6 +114,17 @@ describe('the search for cycles', () => {
   it('passes a cycle that types close', () => {
     const back = importsOf('core/c.ts', "import type { A } from './a.ts';");
     expect(cycleOf([...a, ...b, ...back])).toBeUndefined();
+  });
+
+  it('finds each group of files that types make cyclic, with all of its files and nothing beside', () => {
+    const back = importsOf('core/c.ts', "import type { A } from './a.ts';");
+    const beside = importsOf('core/d.ts', "import { a } from './a.ts'; import type { E } from './e.ts';");
+    const other = importsOf('core/e.ts', "type D = import('./d.ts').D;");
+    expect(cyclicGroupsOf([...a, ...b])).toEqual([]);
+    expect(cyclicGroupsOf([...a, ...b, ...back, ...beside, ...other])).toEqual([
+      ['core/a.ts', 'core/b.ts', 'core/c.ts'],
+      ['core/d.ts', 'core/e.ts'],
+    ]);
   });
 
   it('follows values, not types, to what is reachable', () => {

@@ -2,8 +2,23 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createSnapshot, toDocument } from 'gateway-admin-core';
 
-import { documents } from '../support/arbitrary-document.ts';
+import { documents, givenDocuments } from '../support/arbitrary-document.ts';
 import { contentOf, expectNext } from '../support/expect-decision.ts';
+
+describe('a document that the shapes accept, in whatever form', () => {
+  it('makes a snapshot like any other, and its written form stays as it is', () => {
+    fc.assert(
+      fc.property(givenDocuments, (document) => {
+        const snapshot = createSnapshot(document);
+        expectNext(snapshot, snapshot, []);
+        const written = createSnapshot(toDocument(snapshot));
+        expect(contentOf(written)).toEqual(contentOf(snapshot));
+        expect(toDocument(written)).toEqual(toDocument(snapshot));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
 
 describe('a valid document, whatever it is', () => {
   it('comes back as it was', () => {

@@ -4,6 +4,7 @@ import {
   createSnapshot,
   evolve,
   applyReports,
+  routes,
   toDocument,
   type AdminEvent,
   type Snapshot,
@@ -15,6 +16,7 @@ import {
   observationOf,
   reports,
   stepOf,
+  verbs,
   type Act,
   type Report,
 } from '../support/arbitrary-happening.ts';
@@ -52,6 +54,13 @@ function shownCounts(snapshot: Snapshot): readonly unknown[] {
   const list = readAll(snapshot).find(({ route }) => route.id === 'services.list');
   return (list?.shown ?? []).map((each) => (each as Record<string, unknown>)['current_connections']);
 }
+
+describe('the arbitrary commands', () => {
+  it('have one for each route that changes something', () => {
+    const commands = routes.filter(({ kind }) => kind === 'command').map(({ id }) => id);
+    expect(Object.keys(verbs)).toEqual(expect.arrayContaining(commands));
+  });
+});
 
 describe('whatever is commanded and reported, of whatever gateway', () => {
   it('every step keeps the laws, and the history of events makes the same snapshot', () => {

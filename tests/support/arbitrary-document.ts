@@ -1,227 +1,191 @@
 /**
  * Arbitrary gateway documents, for the laws that hold of all of them.
+ *
+ * The fields come from the tables of the kinds. What no shape can know is said here: names that differ, links that
+ * resolve, ids, totals, and the form in which documents are written.
  */
 import * as fc from 'fast-check';
 import { linkTo, nameKey, serverStatusWords, type GatewayDocument } from 'gateway-admin-core';
+import * as z from 'zod/mini';
 
-import { nameFault } from '../../src/core/name.ts';
+import { linkFields, type Fields } from '../../src/core/field.ts';
+import { collectionFields, fieldTables, wholeDocument } from '../../src/resources/index.ts';
+import { objectsOf, valuesOf, type Shapes } from './arbitrary-shape.ts';
 
-/** Names that operators give, and names that trip programs up. */
-const names = fc
-  .oneof(
-    { weight: 4, arbitrary: fc.constantFrom('db-1', 'My Service', 'MY OTHER', 'a', 'B', 'Main Monitor') },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom('__proto__', 'constructor', 'length', 'eu/west', '100%', 'Köln', '...', '0'),
-    },
-    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }) },
-  )
-  .filter((name) => nameFault(name) === undefined);
+type Entry = Readonly<Record<string, unknown>>;
+/** Values that take the place of those of a shape, by the name of the member. */
+type Own = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+type Named = Entry & { readonly name: string };
+/** Things by their collection. */
+type Things = Readonly<Record<string, readonly Named[]>>;
+/** A session in a document, with its connections. */
+type Session = Entry & { readonly id: number; readonly service: string };
 
-const reserved = new Set(['__proto__', 'constructor', 'prototype']);
-const text = fc
-  .string({ unit: 'grapheme', maxLength: 8 })
-  .filter((value) => !/\p{Cc}/u.test(value) && value.isWellFormed());
-const key = fc
-  .oneof(fc.constantFrom('a', 'weight', 'toString'), text)
-  .filter((value) => value !== '' && !reserved.has(value));
-const instant = fc
-  .integer({ min: Date.parse('0001-01-02T00:00:00Z') / 1000, max: Date.parse('9999-12-30T00:00:00Z') / 1000 })
-  .map((seconds) => new Date(seconds * 1000).toISOString().replace('.000Z', '+00:00'));
-const count = fc.nat(50);
-const flag = fc.boolean();
-const state = fc.constantFrom('started' as const, 'stopped' as const, 'failed' as const);
-const address = fc.constantFrom('localhost', '127.0.0.1', '::1', '/run/db.sock', 'db_1.example.test');
-const port = fc.integer({ min: 1, max: 65535 });
-const status = fc.uniqueArray(fc.constantFrom(...serverStatusWords));
-const number = fc
-  .double({ noDefaultInfinity: true, noNaN: true, min: -1e9, max: 1e9 })
-  .map((value) => (Object.is(value, -0) ? 0 : value));
-const members = <K extends string, T>(
-  value: fc.Arbitrary<T>,
-  ...of: readonly K[]
-): fc.Arbitrary<Record<K, T>> => fc.record(Object.fromEntries(of.map((name) => [name, value])));
-const dictionary = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
-  fc.dictionary(key, value, { maxKeys: 3, noNullPrototype: true });
+/** How the entries of a document are written. */
+interface Form {
+  /** The shapes of the members. */
+  readonly shapes: (fields: Fields) => Shapes;
+  /** Values of some members. */
+  readonly own: Own;
+  /** Gives the links of a thing. */
+  readonly linksTo: (collection: string, name: string) => fc.Arbitrary<string>;
+}
+
+/** The shapes of what a kind stores, as `toDocument` writes it. */
+const stored: ReadonlyMap<Fields, Shapes> = new Map(
+  Object.values(fieldTables).map((fields) => [fields, storedShapes(fields)]),
+);
+
+function storedShapes({ all }: Fields): Shapes {
+  const fields = all.filter(({ derived }) => derived !== true);
+  const shapes = fields.map(({ documentName, shape, optional }) => [
+    documentName,
+    optional === true ? z.exactOptional(shape) : shape,
+  ]);
+  return Object.fromEntries(shapes) as Shapes;
+}
+
+/** How `toDocument` writes: what has a default is there, what is derived is not, and values are as they are stored. */
+const written: Form = {
+  shapes: (fields) => stored.get(fields) ?? {},
+  own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)) },
+  linksTo: (collection, name) => fc.constant(linkTo(collection, name)),
+};
+
+/** How people may write: in every form that the shapes of documents accept. */
+const given: Form = {
+  shapes: ({ document }) => document.shape,
+  own: {},
+  linksTo(collection, name) {
+    const spellings = [name, nameKey(name)].map((each) => `/${collection}/${encodeURIComponent(each)}`);
+    return fc.constantFrom(linkTo(collection, name), ...spellings);
+  },
+};
+
+/** How many things of a collection there are at most. */
+const most: Readonly<Record<string, number>> = { servers: 4, services: 3, monitors: 2, filters: 3, users: 3 };
+
+type Tables = readonly (readonly [collection: string, fields: Fields])[];
+const tables: Tables = Object.entries(collectionFields);
+const isLinking = ([, fields]: Tables[number]): boolean => Object.keys(linkFields(fields)).length > 0;
+const linking = tables.filter(isLinking);
+const unlinked = tables.filter((table) => !isLinking(table));
+
+/** The things of some collections. Their links are to things that there are already. */
+function thingsOf(form: Form, some: Tables, there: Things): fc.Arbitrary<Things> {
+  const lists = some.map(([collection, fields]) => [
+    collection,
+    namedThings(form, collection, fields, { ...form.own, ...linksIn(form, fields, there) }),
+  ]);
+  return fc.record(Object.fromEntries(lists) as Record<string, fc.Arbitrary<readonly Named[]>>);
+}
 
 /** Things with names that differ as keys. */
-function named<T extends object>(
-  of: fc.Arbitrary<T>,
-  maxLength: number,
-): fc.Arbitrary<(T & { name: string })[]> {
-  return fc
-    .uniqueArray(names, { maxLength, selector: nameKey })
-    .chain((list) => fc.tuple(...list.map((name) => of.map((rest) => ({ ...rest, name })))));
+function namedThings(
+  form: Form,
+  collection: string,
+  fields: Fields,
+  own: Own,
+): fc.Arbitrary<readonly Named[]> {
+  const { name: nameShape = z.string(), ...shapes } = form.shapes(fields);
+  const things = objectsOf(shapes, own, collection);
+  const names = fc.uniqueArray(
+    valuesOf(nameShape as z.core.$ZodType<string, string>, `a name in ${collection}`),
+    {
+      maxLength: most[collection] ?? 2,
+      selector: nameKey,
+    },
+  );
+  return names.chain((list) => fc.tuple(...list.map((name) => things.map((rest) => ({ ...rest, name })))));
 }
 
-/** Links to some of the things, each once. */
-function linksTo(collection: string, of: readonly { readonly name: string }[]): fc.Arbitrary<string[]> {
-  return fc.shuffledSubarray(of.map(({ name }) => linkTo(collection, name)));
+/** The members with links: to some of the things, each once. */
+function linksIn(form: Form, fields: Fields, there: Things): Own {
+  const members = Object.entries(linkFields(fields)).map(([member, collection]) => {
+    const some = fc.shuffledSubarray([...(there[collection] ?? [])]);
+    return [
+      member,
+      some.chain((list) => fc.tuple(...list.map(({ name }) => form.linksTo(collection, name)))),
+    ];
+  });
+  return Object.fromEntries(members) as Own;
 }
 
-const optional = { requiredKeys: [] };
-const path = text;
-const gateway = fc.record(
-  { config: path, datadir: path, user: text, threads: count, version: text, commit: text, started: instant },
-  optional,
-);
-const logs = fc.record(
-  {
-    logdir: path,
-    maxlog: flag,
-    log_levels: members(flag, 'error', 'warning', 'notice', 'info', 'debug'),
-    log_augmentation: members(flag, 'function'),
-    log_throttling: members(number, 'limit', 'window', 'suppression'),
-    last_flushed: instant,
-  },
-  optional,
-);
-const threads = fc.record({
-  load_average: members(number, 'historic', 'current', '1min', '5min', '15min'),
-  threads: fc.array(
-    fc.record({
-      id: count,
-      state: text,
-      file_descriptors: count,
-      event: fc.array(text, { maxLength: 2 }),
-      run_time: number,
-    }),
-    { maxLength: 2 },
+function oneLink(form: Form, collection: string, there: readonly Named[]): fc.Arbitrary<string> {
+  return fc.constantFrom(...there).chain(({ name }) => form.linksTo(collection, name));
+}
+
+/** Sessions with ids that differ, on the services and with connections to the servers. */
+function sessionsOf(form: Form, { services = [], servers = [] }: Things): fc.Arbitrary<readonly Session[]> {
+  if (services.length === 0) return fc.constant([]);
+  const session = objectsOf(
+    form.shapes(tableOf('session')),
+    { service: oneLink(form, 'services', services) },
+    'a session',
+  ) as fc.Arbitrary<Session>;
+  const list = fc.uniqueArray(session, { maxLength: 6, selector: ({ id }) => id });
+  return list.chain((some) =>
+    fc.tuple(
+      ...some.map((each) => connectionsOf(form, servers).map((connections) => ({ ...each, connections }))),
+    ),
+  );
+}
+
+const connectionId = z.int();
+
+function connectionsOf(form: Form, servers: readonly Named[]): fc.Arbitrary<readonly Entry[]> {
+  if (servers.length === 0) return fc.constant([]);
+  const shapes = { ...form.shapes(tableOf('connection')), id: connectionId };
+  const own = { id: fc.nat(9), server: oneLink(form, 'servers', servers) };
+  return fc.uniqueArray(objectsOf(shapes, own, 'a connection'), { maxLength: 3, selector: ({ id }) => id });
+}
+
+function tableOf(kind: string): Fields {
+  const fields = fieldTables[kind];
+  if (fields === undefined) throw new RangeError(`There is no table of the fields of a ${kind}`);
+  return fields;
+}
+
+/** The members that are neither things nor sessions; `toDocument` writes each. */
+const whole = fc.record({
+  format: fc.constant(1),
+  ...Object.fromEntries(
+    Object.entries(wholeDocument).map(([member, shape]) => [member, valuesOf(shape, member)]),
   ),
 });
-const task = fc.record({ name: text, type: text, frequency: number, next_due: instant });
-const loaded = fc.record({ name: text, type: text, version: text, api_version: text, maturity: text });
-const server = fc.record({
-  address,
-  port,
-  protocol: text,
-  status,
-  parameters: dictionary(fc.oneof(number, text)),
-});
-const filter = fc.record({
-  module: text,
-  parameters: dictionary(fc.record({ value: text, configurable: flag })),
-});
-const user = fc.record({ name: fc.stringMatching(/^[A-Za-z0-9]{1,5}$/), passwordHash: key });
-const listener = fc.record(
-  { name: names, protocol: text, address, port, ssl: text, ssl_cert: text },
-  { requiredKeys: ['name', 'protocol', 'address', 'port'] },
+
+/** The parts of a document. */
+interface Parts {
+  readonly members: object;
+  readonly things: Things;
+  readonly sessions: readonly Session[];
+}
+
+function partsOf(form: Form): fc.Arbitrary<Parts> {
+  return thingsOf(form, unlinked, {})
+    .chain((there) => thingsOf(form, linking, there).map((more): Things => ({ ...there, ...more })))
+    .chain((things) =>
+      fc.record({ members: whole, things: fc.constant(things), sessions: sessionsOf(form, things) }),
+    );
+}
+
+/** Valid documents, each in a form in which people may write it. */
+export const givenDocuments: fc.Arbitrary<GatewayDocument> = partsOf(given).map(
+  ({ members, things, sessions }) => ({ ...members, ...things, sessions }) as unknown as GatewayDocument,
 );
-const statistics = members(
-  number,
-  'reads',
-  'writes',
-  'buffered_writes',
-  'high_water_events',
-  'low_water_events',
-);
-
-type Named = readonly { readonly name: string }[];
-
-function services(servers: Named, filters: Named): fc.Arbitrary<NonNullable<GatewayDocument['services']>> {
-  return named(
-    fc.record(
-      {
-        router: text,
-        state,
-        listeners: fc.array(listener, { maxLength: 2 }),
-        servers: linksTo('servers', servers),
-        filters: linksTo('filters', filters),
-        router_options: dictionary(text),
-        started: instant,
-        user: text,
-        passwordSealed: text,
-        root_user: flag,
-        version_string: text,
-        weightby: text,
-        connection_timeout: count,
-        max_connection: count,
-        strip_db_esc: flag,
-      },
-      { requiredKeys: ['router', 'state', 'listeners', 'servers', 'filters', 'router_options'] },
-    ),
-    3,
-  );
-}
-
-function monitors(servers: Named): fc.Arbitrary<NonNullable<GatewayDocument['monitors']>> {
-  const limit = fc.nat(100);
-  return named(
-    fc.record({
-      module: text,
-      state,
-      servers: linksTo('servers', servers),
-      monitor_interval: port,
-      connect_timeout: limit,
-      read_timeout: limit,
-      write_timeout: limit,
-    }),
-    2,
-  );
-}
-
-function sessions(of: Named, servers: Named): fc.Arbitrary<NonNullable<GatewayDocument['sessions']>> {
-  if (of.length === 0) return fc.constant([]);
-  const session = fc.record({
-    id: fc.oneof(fc.nat(9), fc.maxSafeNat()),
-    state: text,
-    user: text,
-    address: text,
-    service: oneLink('services', of),
-    connected: instant,
-    idle: number,
-    connections: connectionsTo(servers),
-  });
-  return fc
-    .uniqueArray(session, { maxLength: 6, selector: ({ id }) => id })
-    .map((list) => list.toSorted((a, b) => a.id - b.id));
-}
-
-function connectionsTo(
-  servers: Named,
-): fc.Arbitrary<NonNullable<NonNullable<GatewayDocument['sessions']>[number]['connections']>> {
-  if (servers.length === 0) return fc.constant([]);
-  const server = oneLink('servers', servers);
-  const connection = fc.record({ id: fc.nat(9), state: text, role: text, server, statistics });
-  return fc.uniqueArray(connection, { maxLength: 3, selector: ({ id }) => id });
-}
-
-function oneLink(collection: string, of: Named): fc.Arbitrary<string> {
-  return fc.constantFrom(...of.map(({ name }) => linkTo(collection, name)));
-}
 
 /** Valid documents in the very form in which `toDocument` writes them. */
 export const documents: fc.Arbitrary<GatewayDocument> = fc
-  .tuple(
-    named(server, 4),
-    named(filter, 3),
-    fc.uniqueArray(user, { maxLength: 3, selector: ({ name }) => nameKey(name) }),
-  )
-  .chain(([servers, filters, users]) =>
-    fc.tuple(services(servers, filters), monitors(servers)).chain(([withoutTotals, watching]) =>
-      fc
-        .tuple(sessions(withoutTotals, servers), fc.array(count, { minLength: 3, maxLength: 3 }))
-        .chain(([open, more]) => {
-          const withTotals = withoutTotals.map((each, at) => ({
-            ...each,
-            total_connections:
-              open.filter(({ service }) => service === linkTo('services', each.name)).length +
-              (more[at] ?? 0),
-          }));
-          return fc.record({
-            format: fc.constant(1 as const),
-            gateway,
-            logs,
-            threads,
-            tasks: fc.array(task, { maxLength: 2 }),
-            modules: fc.array(loaded, { maxLength: 2 }),
-            servers: fc.constant(servers),
-            services: fc.constant(withTotals),
-            monitors: fc.constant(watching),
-            filters: fc.constant(filters),
-            users: fc.constant(users),
-            sessions: fc.constant(open),
-          });
-        }),
-    ),
-  );
+  .tuple(partsOf(written), fc.array(fc.nat(50), { minLength: 3, maxLength: 3 }))
+  .map(([{ members, things, sessions }, more]) => {
+    const services = things['services']?.map((service, at) => ({
+      ...service,
+      total_connections: countOf(sessions, service) + (more[at] ?? 0),
+    }));
+    const inOrder = sessions.toSorted((a, b) => a.id - b.id);
+    return { ...members, ...things, services, sessions: inOrder } as unknown as GatewayDocument;
+  });
+
+function countOf(sessions: readonly Session[], { name }: Named): number {
+  return sessions.filter(({ service }) => service === linkTo('services', name)).length;
+}

@@ -20,15 +20,23 @@ import {
   startService,
   stopMonitor,
   stopService,
+  type Context,
+  type Decision,
   type HostReport,
   type Operation,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
+import type * as z from 'zod/mini';
 
-/** Says, for any snapshot, what is done: `pick` chooses among the things that there are. */
+import { reportTable } from '../../src/resources/index.ts';
+import { valuesOf } from './arbitrary-shape.ts';
+
+/** What is done to any snapshot. */
 export interface Act {
+  /** A command, by the id of its route, or a sequence of several. */
   readonly verb: keyof typeof verbs;
+  /** Chooses among the things that there are. */
   readonly pick: number;
   readonly value: number;
 }
@@ -54,101 +62,77 @@ function someLinks(
 
 const replace = (at: string, value: unknown): Operation => ({ op: 'replace', path: at, value }) as Operation;
 
-/** What can be commanded. */
-const verbs = {
-  startService:
-    ({ pick }) =>
-    (from, context) =>
-      startService(from, picked(from.services, pick), context),
-  stopService:
-    ({ pick }) =>
-    (from, context) =>
-      stopService(from, picked(from.services, pick), context),
-  startMonitor:
-    ({ pick }) =>
-    (from, context) =>
-      startMonitor(from, picked(from.monitors, pick), context),
-  stopMonitor:
-    ({ pick }) =>
-    (from, context) =>
-      stopMonitor(from, picked(from.monitors, pick), context),
-  closeSession:
+type Collection = 'services' | 'servers' | 'monitors' | 'filters' | 'users';
+type Verb = (act: Omit<Act, 'verb'>) => Transition;
+type OfName = (snapshot: Snapshot, name: string, context: Context) => Decision;
+type Patch = (
+  snapshot: Snapshot,
+  name: string,
+  operations: readonly Operation[],
+  context: Context,
+) => Decision;
+
+/** A command about a thing that it names. */
+const named =
+  (collection: Collection, transition: OfName): Verb =>
+  ({ pick }) =>
+  (from, context) =>
+    transition(from, picked(from[collection], pick), context);
+
+const patched =
+  (
+    collection: Collection,
+    transition: Patch,
+    operations: (value: number, from: Snapshot) => readonly Operation[],
+  ): Verb =>
+  ({ pick, value }) =>
+  (from, context) =>
+    transition(from, picked(from[collection], pick), operations(value, from), context);
+
+const drain: OfName = (from, name, context) =>
+  sequence(
+    (now, within) => stopService(now, name, within),
+    (now, within) => closeServiceSessions(now, name, within),
+  )(from, context);
+
+/** What can be commanded: each command by the id of its route, and a sequence. */
+export const verbs = {
+  'services.start': named('services', startService),
+  'services.stop': named('services', stopService),
+  'services.closeSessions': named('services', closeServiceSessions),
+  'services.patch': patched('services', patchService, (value, { servers, filters }) => [
+    replace('/servers', someLinks(servers, 'servers', value)),
+    replace('/filters', someLinks(filters, 'filters', value >> 1)),
+    replace('/max_connection', (value % 7) - 1),
+  ]),
+  'servers.closeConnections': named('servers', closeServerConnections),
+  'servers.patch': patched('servers', patchServer, (value) => [
+    replace(
+      '/status',
+      serverStatusWords.filter((_, at) => (value >> at) % 2 === 1),
+    ),
+    replace('/port', value % 70000),
+  ]),
+  'monitors.start': named('monitors', startMonitor),
+  'monitors.stop': named('monitors', stopMonitor),
+  'monitors.patch': patched('monitors', patchMonitor, (value, { servers }) => [
+    replace('/servers', someLinks(servers, 'servers', value)),
+  ]),
+  'gateway.flushLogs': () => flushLogs,
+  'sessions.close':
     ({ pick }) =>
     (from, context) =>
       closeSession(from, sessionOf(from, pick), context),
-  closeServiceSessions:
-    ({ pick }) =>
-    (from, context) =>
-      closeServiceSessions(from, picked(from.services, pick), context),
-  closeServerConnections:
-    ({ pick }) =>
-    (from, context) =>
-      closeServerConnections(from, picked(from.servers, pick), context),
-  flushLogs: () => (from, context) => flushLogs(from, context),
-  createUser:
+  'filters.patch': patched('filters', patchFilter, (value) => [
+    { op: 'add', path: `/parameters/p${String(value % 3)}/value`, value: String(value % 5) },
+  ]),
+  'users.create':
     ({ value }) =>
     (from, context) =>
       createUser(from, { name: `user${String(value % 4)}`, passwordHash: 'x' }, context),
-  deleteUser:
-    ({ pick }) =>
-    (from, context) =>
-      deleteUser(from, picked(from.users, pick), context),
-  patchService:
-    ({ pick, value }) =>
-    (from, context) =>
-      patchService(
-        from,
-        picked(from.services, pick),
-        [
-          replace('/servers', someLinks(from.servers, 'servers', value)),
-          replace('/filters', someLinks(from.filters, 'filters', value >> 1)),
-          replace('/max_connection', (value % 7) - 1),
-        ],
-        context,
-      ),
-  patchServer:
-    ({ pick, value }) =>
-    (from, context) =>
-      patchServer(
-        from,
-        picked(from.servers, pick),
-        [
-          replace(
-            '/status',
-            serverStatusWords.filter((_, at) => (value >> at) % 2 === 1),
-          ),
-          replace('/port', value % 70000),
-        ],
-        context,
-      ),
-  patchMonitor:
-    ({ pick, value }) =>
-    (from, context) =>
-      patchMonitor(
-        from,
-        picked(from.monitors, pick),
-        [replace('/servers', someLinks(from.servers, 'servers', value))],
-        context,
-      ),
-  patchFilter:
-    ({ pick, value }) =>
-    (from, context) =>
-      patchFilter(
-        from,
-        picked(from.filters, pick),
-        [{ op: 'add', path: `/parameters/p${String(value % 3)}/value`, value: String(value % 5) }],
-        context,
-      ),
-  drain:
-    ({ pick }) =>
-    (from, context) => {
-      const name = picked(from.services, pick);
-      return sequence(
-        (now, within) => stopService(now, name, within),
-        (now, within) => closeServiceSessions(now, name, within),
-      )(from, context);
-    },
-} as const satisfies Record<string, (act: { readonly pick: number; readonly value: number }) => Transition>;
+  'users.delete': named('users', deleteUser),
+  drain: named('services', drain),
+} as const satisfies Readonly<Record<string, Verb>>;
 
 /** Commands. */
 export const acts: fc.Arbitrary<Act> = fc.record({
@@ -162,66 +146,46 @@ export function stepOf(act: Act): Transition {
   return verbs[act.verb](act);
 }
 
-/** Says, for any snapshot, what the host reports. */
+/** What the host reports of any snapshot. */
 export interface Report {
-  readonly type: HostReport['type'];
+  /** A report of the right shape, about nothing in particular. */
+  readonly told: HostReport;
+  /** Chooses among the things that there are. */
   readonly pick: number;
   readonly value: number;
 }
 
-/** Reports, sound and unsound. */
+/** Reports, sound and unsound; those that open something come more often, so that there is something to close. */
 export const reports: fc.Arbitrary<Report> = fc.record({
-  type: fc.constantFrom<HostReport['type'][]>(
-    'session.opened',
-    'session.opened',
-    'session.updated',
-    'session.closed',
-    'connection.opened',
-    'connection.opened',
-    'connection.updated',
-    'connection.closed',
-    'server.reported',
-    'service.failed',
-    'monitor.failed',
+  told: fc.oneof(
+    ...Object.entries(reportTable).map(([type, { shape }]) => ({
+      weight: type.endsWith('.opened') ? 2 : 1,
+      arbitrary: valuesOf(shape as z.core.$ZodType<HostReport, HostReport>, type),
+    })),
   ),
   pick: fc.nat(9),
   value: fc.nat(9),
 });
 
-/** The report of a report. */
-export function observationOf({ type, pick, value }: Report, snapshot: Snapshot): HostReport {
+/** The report with the names and ids of things that there are, most of the time. */
+export function observationOf({ told, pick, value }: Report, snapshot: Snapshot): HostReport {
+  const { services, servers, monitors, sessions } = snapshot;
+  const opens = told.type.endsWith('.opened');
   const session = sessionOf(snapshot, pick);
-  const now = snapshot.sessions.find(session);
-  const line = { state: `state ${String(value)}`, user: 'someone', address: '10.0.0.1' };
-  switch (type) {
-    case 'session.opened':
-      return { type, id: value, ...line, service: picked(snapshot.services, pick), connected: pick * 1000 };
-    case 'session.updated':
-      return { type, id: session, state: line.state };
-    case 'session.closed':
-      return { type, id: session, connected: value === 0 ? 1 : (now?.connected ?? 0) };
-    case 'connection.opened':
-      return {
-        type,
-        session,
-        id: value,
-        server: picked(snapshot.servers, value),
-        role: 'Slave',
-        state: line.state,
-      };
-    case 'connection.updated':
-      return { type, session, id: value % 3, role: line.state };
-    case 'connection.closed':
-      return { type, session, id: now?.connections[value % 3]?.id ?? value };
-    case 'server.reported':
-      return {
-        type,
-        server: picked(snapshot.servers, pick),
-        status: serverStatusWords.filter((_, at) => (value >> at) % 2 === 1),
-      };
-    case 'service.failed':
-      return { type, service: picked(snapshot.services, pick) };
-    case 'monitor.failed':
-      return { type, monitor: picked(snapshot.monitors, pick) };
-  }
+  const now = sessions.find(session);
+  const connection = opens ? value : (now?.connections[value % 3]?.id ?? value);
+  const sessionId = opens ? value : session;
+  const subjects: Readonly<Record<string, number | string>> = {
+    service: picked(services, pick),
+    server: picked(servers, 'session' in told ? value : pick),
+    monitor: picked(monitors, pick),
+    session,
+    id: 'session' in told ? connection : sessionId,
+    connected: opens ? pick * 1000 : value === 0 ? 1 : (now?.connected ?? 0),
+  };
+  const named = Object.entries(told).map(([member, given]: [string, unknown]) => [
+    member,
+    subjects[member] ?? given,
+  ]);
+  return Object.fromEntries(named) as HostReport;
 }

@@ -1,32 +1,35 @@
 /**
- * The adapter for `fetch`-style servers: a web Request in, a web Response out.
+ * The adapter for `fetch`-style servers: turns a web Request into a request of the interface, and the answer into a web
+ * Response.
  */
 import { problem, type Admin } from '../index.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
 
 /**
- * How an administration interface is put behind `fetch`.
+ * Options of {@link createHandler} for `fetch`.
  *
  * @public
  */
 export interface FetchOptions {
-  /** Path under which the interface stands, such as `/admin`; the root by default. It begins with a slash. */
+  /** Path of the interface, such as `/admin`; must begin with a slash. Default: the root. */
   readonly basePath?: string;
-  /** Whoever the host has authenticated; `undefined` is 401. Left out when the interface itself authenticates. */
+  /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
-  /** Answers what is not of this interface; by default with a 404 `route-not-found`. */
+  /** Answers requests outside the interface. Default: a 404 `route-not-found`. */
   readonly next?: (request: Request) => Response | Promise<Response>;
-  /** Told of what goes wrong in here. Does nothing by default. */
+  /** Gets errors inside the adapter and in `principalOf` or `next`. Default: errors are ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Puts an administration interface behind `fetch`: for Hono, Bun, Deno, service workers and edge runtimes.
+ * Creates a `fetch` handler for an administration interface: for Hono, Bun, Deno, service workers and edge runtimes.
+ *
+ * An error inside the handler is answered with 500 and goes to `onError`.
  *
  * @param admin - the running interface
- * @param options - where it stands, and what the host does itself; a RangeError is thrown when `basePath` does not begin
- *   with a slash
- * @returns a function from a request to its response; it never rejects
+ * @param options - path of the interface and hooks of the host
+ * @returns a function from a request to its response; the function never rejects
+ * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
  * ```ts
@@ -60,16 +63,18 @@ export function createHandler(
   };
 }
 
-/** The base path without slashes at its end. */
+/** The base path without trailing slashes. */
 function basePathOf({ basePath = '' }: FetchOptions): string {
   if (basePath !== '' && !basePath.startsWith('/'))
-    throw new RangeError('A base path begins with a slash, such as /admin');
+    throw new RangeError(
+      `The base path must begin with a slash, such as /admin, and is ${JSON.stringify(basePath)}`,
+    );
   return basePath.replace(/\/+$/, '');
 }
 
-/** Path and query below the base path; `undefined` for what stands elsewhere. */
+/** Path and query below the base path; `undefined` for a path elsewhere. */
 function targetOf({ url }: Request, basePath: string): string | undefined {
-  // `pathname` keeps the escapes as they were written.
+  // `pathname` keeps escapes as the client wrote them.
   const { pathname, search } = new URL(url);
   const rest = pathname.slice(basePath.length);
   return pathname.startsWith(basePath) && (rest === '' || rest.startsWith('/')) ? rest + search : undefined;
@@ -90,7 +95,7 @@ async function toRequest(
   };
 }
 
-/** Reads the body, and stops once it is longer than the limit. */
+/** Reads the body, and stops once the body is longer than the limit. */
 async function readBody({ body }: Request, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -127,7 +132,7 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 function notFound(): Response {
-  const body = problem('route-not-found', 'There is nothing at this path of the administration interface.');
+  const body = problem('route-not-found', 'The administration interface has no resource at this path.');
   return new Response(JSON.stringify(body), {
     status: 404,
     headers: { 'content-type': 'application/problem+json' },

@@ -1,4 +1,6 @@
-/** Links: relative paths that name a resource, and the percent-encoding of such paths. */
+/**
+ * Links: relative paths that name a resource, and the percent-encoding of such paths.
+ */
 
 /** The characters that a path segment must escape: all except `pchar` (RFC 3986 §3.3), and `%` itself. */
 const unsafeInSegment = /[^\w.~!$&'()*+,;=:@-]/gu;

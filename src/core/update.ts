@@ -1,4 +1,6 @@
-/** Updates: a change of settings, as events and effects carry it. */
+/**
+ * Updates: a change of settings, as events and effects carry it.
+ */
 import { difference } from '../json/diff.ts';
 import { type Json, sameJson } from '../json/value.ts';
 import type { Operation } from '../json/patch.ts';

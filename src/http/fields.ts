@@ -1,4 +1,6 @@
-/** Projections: the `fields` parameter, which selects members of a representation. */
+/**
+ * Projections: the `fields` parameter, which selects members of a representation.
+ */
 import { fail, ok, type Result } from '../problem.ts';
 
 /** Number of characters of an unknown name that the answer quotes. */

@@ -1,4 +1,6 @@
-/** Pages: the `range` parameter, and the `Link` header with the neighbouring pages. */
+/**
+ * Pages: the `range` parameter, and the `Link` header with the neighbouring pages.
+ */
 import { percentEncode } from '../core/link.ts';
 import { fail, ok, type Result } from '../problem.ts';
 

@@ -1,4 +1,6 @@
-/** Sessions in a gateway document: loaded into a session table, and saved again. */
+/**
+ * Sessions in a gateway document: loaded into a session table, and saved again.
+ */
 
 import { Collection } from '../core/collection.ts';
 import { type Json, isObject, type JsonObject } from '../json/value.ts';

@@ -1,18 +1,20 @@
 /**
- * Problems: what a refusal says, as RFC 9457 problem details.
+ * Problems: why a request, a document or a report was refused, as RFC 9457 problem details.
  *
- * The table below is the only place where a code gets its status. A code is public API: adding one is a minor
- * change, renaming or removing one a major change.
+ * A problem code decides the HTTP status and the title. The table below is the only place that says which. Codes are
+ * public API: a new code is a minor change; a renamed or removed code is a major change.
  */
 
-/** One row of the table of problems. */
+/** Status and title of one problem code. */
 interface ProblemRow {
   readonly status: number;
   readonly title: string;
 }
 
 /**
- * Every problem code with its HTTP status (RFC 9110, RFC 5789 §2.2, RFC 6585) and its title.
+ * Every problem code with its HTTP status and its title.
+ *
+ * @see RFC 9110 §15 for the statuses, RFC 5789 §2.2 for those of PATCH, RFC 6585 for 429.
  *
  * @public
  */
@@ -46,8 +48,8 @@ export const problemTable = {
   'patch-test-failed': { status: 409, title: 'A test of the patch failed' },
   'user-exists': { status: 409, title: 'The user exists already' },
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
-  'command-in-progress': { status: 409, title: 'An earlier operation is not settled' },
-  'effect-refused': { status: 409, title: 'The gateway refused' },
+  'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
+  'effect-refused': { status: 409, title: 'The gateway refused the change' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The request target is too long' },
@@ -65,7 +67,7 @@ export const problemTable = {
   'patch-too-many-operations': { status: 422, title: 'The patch has too many operations' },
   'patch-result-too-large': { status: 422, title: 'The result of the patch is too large' },
   'login-throttled': { status: 429, title: 'Too many log-ins' },
-  internal: { status: 500, title: 'Something is broken inside' },
+  internal: { status: 500, title: 'Internal error' },
   'method-unknown': { status: 501, title: 'The method is unknown' },
   overloaded: { status: 503, title: 'Too many commands are waiting' },
   'store-unavailable': { status: 503, title: 'The configuration store is unavailable' },
@@ -74,50 +76,50 @@ export const problemTable = {
 } as const satisfies Record<string, ProblemRow>;
 
 /**
- * A stable slug that says what kind of problem it is.
+ * A stable slug that names a kind of problem, such as `service-not-found`.
  *
  * @public
  */
 export type ProblemCode = keyof typeof problemTable;
 
 /**
- * One fault inside a request, a document or a report.
+ * One fault in a request, a document or a report.
  *
  * @public
  */
 export interface Fault {
-  /** JSON Pointer (RFC 6901) to the faulty place in what was sent; `''` is the whole of it. */
+  /** JSON Pointer (RFC 6901) to the faulty place in the JSON that was sent; `''` is the whole of the JSON. */
   readonly pointer: string;
-  /** Zero-based index of the patch operation at fault, where it can be told. */
+  /** Zero-based index of the faulty patch operation. Left out when no single operation is at fault. */
   readonly operation?: number;
-  /** What kind of fault it is. */
+  /** The kind of fault. */
   readonly code: ProblemCode;
-  /** A sentence for a person: what is wrong and what would be right. */
+  /** For people: the fault, and how to correct it. Completes a sentence that starts with the place. */
   readonly detail: string;
 }
 
 /**
- * Why something was refused: RFC 9457 problem details.
+ * Why a request, a document or a report was refused, as RFC 9457 problem details.
  *
  * @public
  */
 export interface Problem {
-  /** URI that identifies the kind of problem. It names, it does not resolve. */
+  /** URI of the kind of problem. The URI is a name only: no page stands behind it. */
   readonly type: string;
   /** Short text for the kind of problem; the same for every occurrence. */
   readonly title: string;
   /** HTTP status code. */
   readonly status: number;
-  /** What went wrong this time, where, and what to do. Never carries a secret, the body or a stack. */
+  /** The cause this time, the place, and the next step. Never contains a secret, the body or a stack. */
   readonly detail: string;
   /** Stable slug for programs; see {@link ProblemCode}. */
   readonly code: ProblemCode;
-  /** The single faults, at most {@link maxListedFaults} of them. */
+  /** The single faults, at most {@link maxListedFaults} of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
 }
 
 /**
- * A value, or the problem that stood in its way.
+ * A value, or the problem that explains why there is none.
  *
  * @public
  */
@@ -125,18 +127,18 @@ export type Result<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
 /**
- * How many faults an answer lists at most. The `detail` says how many there are in all.
+ * The largest number of faults that one problem lists. `detail` gives the total.
  *
  * @public
  */
 export const maxListedFaults = 20;
 
 /**
- * Makes a problem.
+ * Creates a problem.
  *
- * @param code - what kind of problem it is; status and title follow from it
- * @param text - a sentence for a person: what, where, why, what to do next; cut at 2,048 characters
- * @param errors - the single faults; those past {@link maxListedFaults} are left out
+ * @param code - the kind of problem; decides status and title
+ * @param text - a sentence for a person: the cause, the place, the reason and the next step; cut after 2,048 characters
+ * @param errors - the single faults; faults after the first {@link maxListedFaults} are left out
  * @returns a frozen problem
  *
  * @example
@@ -145,6 +147,8 @@ export const maxListedFaults = 20;
  *
  * problem('service-not-found', 'There is no service named "sales". GET /services lists them.').status; // => 404
  * ```
+ *
+ * @see RFC 9457 §3.1.
  *
  * @public
  */
@@ -160,31 +164,34 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
 }
 
 /**
- * Makes the problem for a list of faults. One fault gives its own code; several of one code share it; mixed
- * ones of one status become `validation-failed` (422).
+ * Creates the problem for a list of faults. The problem has the code of the faults if they all share one, and
+ * `validation-failed` (422) otherwise.
+ *
+ * @param faults - at least one fault
+ * @throws RangeError when the list is empty
  *
  * @internal
  */
 export function problemOf(faults: readonly Fault[]): Problem {
   const [first] = faults;
-  if (first === undefined) throw new RangeError('A problem needs at least one fault');
+  if (first === undefined) throw new RangeError('A problem needs at least one fault, and the list is empty');
   const code = faults.every((fault) => fault.code === first.code) ? first.code : 'validation-failed';
   const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more; see errors)`;
   const place = first.pointer === '' ? '' : `${cut(first.pointer, 512)}: `;
   return problem(code, `${place}${first.detail}${more}`, faults);
 }
 
-/** A key that a client sent can be as long as a body: answers carry its beginning. */
+/** Cuts the texts of a fault: a key that a client sent can be as long as the whole body. */
 function shortened(fault: Fault): Fault {
   return Object.freeze({ ...fault, pointer: cut(fault.pointer, 512), detail: cut(fault.detail, 1024) });
 }
 
 function cut(text: string, length: number): string {
-  // Not behind a tilde, half an escape, and not behind half a character.
+  // Never cut after a tilde, which is half a pointer escape, or after half a surrogate pair.
   return text.length <= length ? text : `${text.slice(0, length).replace(/[~\ud800-\udbff]$/, '')}…`;
 }
 
-/** The first faults as lines for people, and how many more there are. @internal */
+/** Writes the first faults as lines for people, and a last line with the number of further faults. @internal */
 export function listFaults(faults: readonly Fault[]): readonly string[] {
   const lines = faults
     .slice(0, maxListedFaults)
@@ -195,12 +202,12 @@ export function listFaults(faults: readonly Fault[]): readonly string[] {
     : lines;
 }
 
-/** @internal */
+/** Wraps a value as a result. @internal */
 export function ok<T>(value: T): Result<T> {
   return { ok: true, value };
 }
 
-/** @internal */
+/** Wraps a new problem as a result. @internal */
 export function fail(
   code: ProblemCode,
   detail: string,

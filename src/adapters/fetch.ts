@@ -1,32 +1,35 @@
 /**
- * The adapter for `fetch`-style servers: a web Request in, a web Response out.
+ * The adapter for `fetch`-style servers: turns a web Request into a request of the interface, and the answer into a web
+ * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
 import { mountAt, notFound } from './mount.ts';
 
 /**
- * How an administration interface is put behind `fetch`.
+ * Options of {@link createHandler} for `fetch`.
  *
  * @public
  */
 export interface FetchOptions {
-  /** Path under which the interface stands, such as `/admin`; the root by default. It begins with a slash. */
+  /** Path of the interface, such as `/admin`; must begin with a slash. Default: the root. */
   readonly basePath?: string;
-  /** Whoever the host has authenticated; `undefined` is 401. Left out when the interface itself authenticates. */
+  /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
-  /** Answers what is not of this interface; by default with a 404 `route-not-found`. */
+  /** Answers requests outside the interface. Default: a 404 `route-not-found`. */
   readonly next?: (request: Request) => Response | Promise<Response>;
-  /** Told of what goes wrong in here. Does nothing by default. */
+  /** Gets errors inside the adapter and in `principalOf` or `next`. Default: errors are ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Puts an administration interface behind `fetch`: for Hono, Bun, Deno, service workers and edge runtimes.
+ * Creates a `fetch` handler for an administration interface: for Hono, Bun, Deno, service workers and edge runtimes.
+ *
+ * An error inside the handler is answered with 500 and goes to `onError`.
  *
  * @param admin - the running interface
- * @param options - where it stands, and what the host does itself; a RangeError is thrown when `basePath` does not begin
- *   with a slash
- * @returns a function from a request to its response; it never rejects
+ * @param options - path of the interface and hooks of the host
+ * @returns a function from a request to its response; the function never rejects
+ * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
  * ```ts
@@ -77,7 +80,7 @@ async function toRequest(
   };
 }
 
-/** Reads the body, and stops once it is longer than the limit. */
+/** Reads the body, and stops once the body is longer than the limit. */
 async function readBody({ body }: Request, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

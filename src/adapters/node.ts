@@ -1,5 +1,5 @@
 /**
- * The adapter for `node:http` and everything that takes its request and response.
+ * The adapter for `node:http`, and for every framework that uses its request and response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -9,27 +9,29 @@ import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts'
 import { mountAt, notFound } from './mount.ts';
 
 /**
- * How an administration interface is put behind `node:http`.
+ * Options of {@link createHandler} for `node:http`.
  *
  * @public
  */
 export interface NodeOptions {
-  /** Path under which the interface stands, such as `/admin`; the root by default. It begins with a slash. */
+  /** Path of the interface, such as `/admin`; must begin with a slash. Default: the root. */
   readonly basePath?: string;
-  /** Whoever the host has authenticated; `undefined` is 401. Left out when the interface itself authenticates. */
+  /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: IncomingMessage) => Principal | undefined | Promise<Principal | undefined>;
-  /** Told of what goes wrong in here. Does nothing by default. */
+  /** Gets errors inside the adapter and in `principalOf`. Default: errors are ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Puts an administration interface behind `node:http`.
+ * Creates a request listener of `node:http` for an administration interface.
+ *
+ * An error inside the listener is answered with 500 and goes to `onError`.
  *
  * @param admin - the running interface
- * @param options - where it stands, and what the host does itself; a RangeError is thrown when `basePath` does not begin
- *   with a slash
- * @returns a request listener. A third argument is called for what is not of this interface; without it the answer is
- *   a 404 `route-not-found`
+ * @param options - path of the interface and hooks of the host
+ * @returns a request listener. It calls its third argument, if there is one, for a path outside the interface, and
+ *   answers 404 `route-not-found` otherwise
+ * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
  * ```ts
@@ -53,7 +55,7 @@ export function createHandler(
   const targetOf = mountAt(options.basePath);
   return (request, response, next) => {
     answer(request, response, next).catch((error: unknown) => {
-      // A client that left in the middle of a list is no fault of anybody.
+      // A client that disconnects in the middle of a list is not an error.
       if (!response.destroyed) onError?.(error);
       if (!response.headersSent) response.writeHead(500);
       response.end();
@@ -76,7 +78,7 @@ export function createHandler(
   }
 }
 
-/** A target in absolute form is as good (RFC 9112 §3.2.2). */
+/** Removes the origin of a target in absolute form, which is allowed too (RFC 9112 §3.2.2). */
 function originForm(url: string): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
@@ -107,7 +109,7 @@ function joined(headers: IncomingMessage['headers']): Record<string, string | un
   );
 }
 
-/** Reads the body, and stops once it is longer than the limit. */
+/** Reads the body, and stops once the body is longer than the limit. */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -124,7 +126,7 @@ async function send(
   response: ServerResponse,
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
-  // What is left of a body that nobody reads is not waited for: the connection cannot be used again.
+  // The rest of an unread body is not waited for, so the connection cannot be used again.
   const closing = request.complete ? {} : { connection: 'close' };
   const length = typeof body === 'string' ? { 'content-length': Buffer.byteLength(body) } : {};
   response.writeHead(status, { ...headers, ...closing, ...length });

@@ -1,9 +1,9 @@
 /**
- * Fields: one table for each kind of resource, from which its shapes, its document form, its representation and its
- * patch view follow.
+ * Fields: one table for each kind of resource. Its shapes, document form, representation and patch view all follow from
+ * that table.
  *
  * A table reads like a field table of the Gateway Administration REST Interface: one row for each field, in the order
- * in which the field is shown. What does not fit a row stays a function beside the table.
+ * in which clients see the fields. A kind writes a function beside its table for anything that does not fit a row.
  */
 import * as z from 'zod/mini';
 
@@ -11,50 +11,50 @@ import { deepFreeze, type Json } from '../json/value.ts';
 import * as shape from './shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
 
-/** One field, as its row declares it. @internal */
+/** The rules of one field: one row of a table. */
 interface FieldRules {
-  /** Shape of the value. Of a time: {@link shape.instant}, its form in a document. Of a secret: its stored form. */
+  /** Shape of the value. For a time: {@link shape.instant}, the form in a document. For a secret: the stored form. */
   readonly shape: z.core.$ZodType;
-  /** A JSON Patch can change it. A text is the name that patches and settings use, where it is another one. */
+  /** A JSON Patch can change the field. A text is the name in patches and settings, if that name differs. */
   readonly setting?: true | string;
-  /** It is never shown. The text is the name under which its sealed or hashed form is stored. */
+  /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */
   readonly secret?: string;
-  /** The collection that its links belong to, such as `servers`. */
+  /** The collection that the links of the field belong to, such as `servers`. */
   readonly links?: string;
-  /** It may be absent. */
+  /** The field may be absent. */
   readonly optional?: true;
-  /** The value where a document leaves it out. */
+  /** The value if a document leaves the field out. */
   readonly default?: Json;
-  /** It is not shown while it is empty, and a patch that removes it empties it. Needs a `default`. */
+  /** The field is not shown while it is empty, and a patch that removes the field empties it. Needs a `default`. */
   readonly hiddenWhenEmpty?: true;
-  /** It is stored as an instant and shown in this form. */
+  /** The field is stored as an instant and shown in this form. */
   readonly time?: keyof TimeFormat;
-  /** It is computed when it is shown. A document may have it, and then it is ignored. */
+  /** The field is computed when it is shown. A document may contain the field; its value there is ignored. */
   readonly derived?: true;
-  /** It stands in documents only. */
+  /** The field exists in documents only. */
   readonly shown?: false;
-  /** Shape that a document may use; left out where it is `shape`. */
+  /** Shape of the value in a document, if it differs from `shape`. */
   readonly accepts?: z.core.$ZodType;
-  /** Brings a valid value into the form in which it is stored. */
+  /** Brings a valid value into its stored form. */
   readonly normalize?: (value: never) => unknown;
 }
 
-/** The fields of a kind by name, in the order in which they are shown. @internal */
+/** The fields of a kind by name, in the order in which clients see them. @internal */
 export type FieldTable = Readonly<Record<string, FieldRules>>;
 
 /** A field with its names. @internal */
 export interface Field extends FieldRules {
-  /** Its name for clients and in documents, unless it is a secret. */
+  /** Name for clients. Also the name in documents, unless the field is a secret. */
   readonly name: string;
-  /** Its name in what the snapshot stores. */
+  /** Name in the snapshot. */
   readonly storedName: string;
-  /** Its name in a document. */
+  /** Name in a document. */
   readonly documentName: string;
-  /** Its name in a JSON Patch. */
+  /** Name in a JSON Patch. */
   readonly patchName: string;
 }
 
-/** The table of a kind, and what follows from it. @internal */
+/** The fields of a kind, and the shapes that follow from them. @internal */
 export interface Fields {
   /** Every field, in the order of the table. */
   readonly all: readonly Field[];
@@ -64,7 +64,7 @@ export interface Fields {
   readonly document: shape.ObjectShape;
 }
 
-/** The interfaces that document a kind, for the check against its table. */
+/** The interfaces that document a kind. The table must agree with each of them. */
 interface Interfaces {
   readonly settings?: object;
   readonly representation?: object;
@@ -72,8 +72,8 @@ interface Interfaces {
 }
 
 /**
- * Declares the fields of a kind. A table that differs from one of the interfaces does not compile, and the error names
- * the members that differ.
+ * Declares the fields of a kind. A table that differs from one of the interfaces does not compile; the compiler error
+ * names the members that differ.
  *
  * @internal
  */
@@ -97,13 +97,13 @@ function fieldOf(name: string, rules: FieldRules): Field {
   return deepFreezeRules({ ...rules, name, storedName, documentName: secret, patchName });
 }
 
-/** Frozen, because a default becomes a part of what is stored. The shapes are zod's own. */
+/** The default is frozen too, because snapshots store it. The shapes belong to zod and stay as they are. */
 function deepFreezeRules(field: Field): Field {
   deepFreeze(field.default);
   return Object.freeze(field);
 }
 
-/** The shape of an object with a member for each field, under one of its names. @internal */
+/** Gives the shape of an object with one member for each field, named by one of the names of the field. @internal */
 export function objectOf(
   fields: readonly Field[],
   nameBy: 'name' | 'documentName' | 'patchName',
@@ -124,23 +124,23 @@ function documentShape(field: Field): z.core.SomeType {
   return field.optional === true || field.default !== undefined ? z.exactOptional(value) : value;
 }
 
-/** Says whether clients see a field. @internal */
+/** Tells whether clients see a field. @internal */
 export function isShown({ secret, shown }: Field): boolean {
   return secret === undefined && shown !== false;
 }
 
-/** Values by name, as a snapshot stores them. */
+/** Stored values by name. */
 type Stored = Readonly<Record<string, unknown>>;
 
-/** What the snapshot stores of an entry: the settings, and the rest. */
+/** The stored values of an entry: the settings, and the rest. */
 interface Loaded {
   readonly settings: Stored;
   readonly rest: Stored;
 }
 
 /**
- * Reads an entry of a gateway document that its shape accepts: defaults filled in, times as instants, derived fields
- * left out.
+ * Loads a valid entry of a gateway document: fills in the defaults, turns times into instants and leaves out derived
+ * fields.
  *
  * @internal
  */
@@ -162,7 +162,7 @@ function fromDocument({ time, normalize }: Field, value: unknown): unknown {
   return normalize === undefined ? value : normalize(value as never);
 }
 
-/** Writes what {@link loadFields} reads. @internal */
+/** Writes an entry of a gateway document. The inverse of {@link loadFields}. @internal */
 export function saveFields({ all }: Fields, rest: object, settings: object = {}): object {
   const entry: Record<string, unknown> = {};
   for (const field of all) {
@@ -173,18 +173,18 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
   return entry;
 }
 
-/** What representations are written from. @internal */
+/** The values from which {@link representFields} writes a representation. @internal */
 export interface Representing {
-  /** What the snapshot stores beside the settings. */
+  /** The stored values that are not settings. */
   readonly rest: object;
-  /** The settings; left out where a kind has none. */
+  /** The settings; left out for a kind without settings. */
   readonly settings?: object;
-  /** The derived fields by name; a field that is `undefined` or missing is not shown. */
+  /** The derived fields by name. A field that is `undefined` or missing is not shown. */
   readonly derived?: object;
   readonly times: TimeFormat;
 }
 
-/** Writes the representation of a thing, its members in the order of the table. @internal */
+/** Writes the representation of a resource, with its members in the order of the table. @internal */
 export function representFields({ all }: Fields, representing: Representing): object {
   const { rest, settings = rest, derived = rest, times } = representing;
   const representation: Record<string, unknown> = {};
@@ -206,19 +206,19 @@ function isEmpty(value: unknown): boolean {
   return Object.keys(value as object).length === 0;
 }
 
-/** The fields with links, by their name in a document, each with its collection. @internal */
+/** Gives the collection of each field with links, by the name of the field in a document. @internal */
 export function linkFields({ all }: Fields): Readonly<Record<string, string>> {
   return Object.fromEntries(
     all.flatMap(({ documentName, links }) => (links === undefined ? [] : [[documentName, links]])),
   );
 }
 
-/** The secrets: the name of each in what is stored, with its name for clients. @internal */
+/** Gives the stored name of each secret, with the name that clients know. @internal */
 export function secretNames({ all }: Fields): readonly (readonly [stored: string, client: string])[] {
   return all.flatMap(({ name, secret }) => (secret === undefined ? [] : [[secret, name] as const]));
 }
 
-// From here on: the types that follow from a table.
+// The types below follow from a table.
 
 type Value<R> = R extends { readonly shape: z.core.$ZodType<infer T> } ? DeepReadonly<T> : never;
 type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -239,7 +239,7 @@ interface Derived {
   readonly derived: true;
 }
 
-/** A name, when its row is of one kind and not of another. */
+/** The name, if its row extends `Is` and does not extend `IsNot`; `never` otherwise. */
 type When<Name, R, Is, IsNot = never> = R extends Is ? (R extends IsNot ? never : Name) : never;
 type StoredName<R, Name> = R extends { readonly setting: infer S extends string }
   ? S
@@ -282,7 +282,9 @@ type DocumentOf<T> = Flat<
   } & { readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], MaybeGiven>]?: Accepted<T[K]> }
 >;
 
-/** What a table and the interfaces that document it agree on: anything, or the names of the members that differ. */
+/**
+ * The check of a table against its interfaces: `unknown` if they agree, the names of the differing members otherwise.
+ */
 type Agreement<T, I extends Interfaces> = Check<'settings', SettingsOf<T>, I> &
   Check<'representation', RepresentationOf<T>, I> &
   Check<'document', DocumentOf<T>, I>;
@@ -300,7 +302,7 @@ type Differing<A, B> = {
       : K
     : K;
 }[keyof A | keyof B];
-/** Whether two types are the same, and not only assignable to each other: that would pass over an optional member. */
+/** Whether two types are identical. Mutual assignability is not enough: it overlooks an optional member. */
 type Same<A, B> = Probe<A> extends Probe<B> ? true : false;
-// Two generic functions are assignable only when their uses of T are identical.
+// Two generic functions are assignable only if they use T in the same way.
 type Probe<T> = <X>(value: X) => X extends T ? 1 : 2;

@@ -1,12 +1,12 @@
 /**
  * Lifecycles: small state machines as tables.
  *
- * A table names, for each state and each command, the state that follows. A command that leads to the state it
- * starts from changes nothing; the transitions built on a table answer `unchanged` then.
+ * A table gives the next state for each state and each command. A command whose next state is the present state changes
+ * nothing; the transitions built on the table then answer `unchanged`.
  */
 
 /**
- * A state machine as data: the state that follows, for each state and each command.
+ * A state machine as data: the next state for each state and each command.
  *
  * @public
  */
@@ -15,9 +15,9 @@ export type Lifecycle<State extends string, Command extends string> = {
 };
 
 /**
- * Declares a lifecycle. Every state needs a row and every row every command, or it does not compile.
+ * Declares a lifecycle. A table without a row for each state, or without each command in a row, does not compile.
  *
- * @param table - the state that follows, for each state and each command
+ * @param table - the next state for each state and each command
  * @returns the same table, deep-frozen
  *
  * @example
@@ -45,9 +45,9 @@ export function defineLifecycle<State extends string, Command extends string>(
  * Gives the state that follows a command.
  *
  * @param lifecycle - the table
- * @param state - the state that holds
- * @param command - what is asked for
- * @returns the next state; `state` itself when the command changes nothing
+ * @param state - the present state
+ * @param command - the command
+ * @returns the next state; `state` itself if the command changes nothing
  *
  * @example
  * ```ts
@@ -55,6 +55,8 @@ export function defineLifecycle<State extends string, Command extends string>(
  *
  * nextState(lifecycle, 'failed', 'start'); // => 'started'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "States and transitions".
  *
  * @public
  */
@@ -67,12 +69,12 @@ export function nextState<State extends string, Command extends string>(
 }
 
 /**
- * Says whether a command would change the state.
+ * Tells whether a command would change the state.
  *
  * @param lifecycle - the table
- * @param state - the state that holds
- * @param command - what would be asked for
- * @returns whether the next state differs from `state`
+ * @param state - the present state
+ * @param command - the command
+ * @returns true if the next state differs from `state`
  *
  * @example
  * ```ts

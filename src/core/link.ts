@@ -1,15 +1,16 @@
 /**
- * Links: relative paths that name a resource, and the percent-encoding they need.
+ * Links: relative paths that name a resource, and the percent-encoding of such paths.
  */
 
-/** What cannot stand for itself in a path segment: all but `pchar` (RFC 3986 §3.3), and `%`. */
+/** The characters that a path segment must escape: all except `pchar` (RFC 3986 §3.3), and `%` itself. */
 const unsafeInSegment = /[^\w.~!$&'()*+,;=:@-]/gu;
 
 /**
- * Gives the canonical link of a resource: white space as hyphens, case kept, percent-encoded where a URL needs it.
+ * Gives the canonical link of a resource: white space becomes hyphens, letters keep their case, and characters that a
+ * URL does not allow are percent-encoded.
  *
  * @param collection - the first segment of the path, such as `services`
- * @param name - the name of the resource as it was declared, or the id of a session
+ * @param name - the name of the resource as declared, or the id of a session
  * @returns the link, such as `/services/Read-Write-Split`
  *
  * @example
@@ -30,13 +31,14 @@ export function linkTo(collection: string, name: string | number): string {
 }
 
 /**
- * Gives the name that a link from outside speaks of. Nothing is given for anything but the relative path of a
- * resource of that collection: absolute URLs, another collection, a query, a fragment, `..`, further segments, an
- * empty name, broken escapes.
+ * Gives the name in a link from a client or a document.
  *
- * @param link - what a patch or a document has in the place of a link
- * @param collection - the collection that it has to belong to, such as `servers`
- * @returns the name, percent-decoded and not folded; look it up by its {@link nameKey}
+ * Refused, with `undefined`: absolute URLs, links of another collection, a query, a fragment, `.` and `..`, further
+ * segments, an empty name, and broken escapes.
+ *
+ * @param link - the link
+ * @param collection - the collection that the link must belong to, such as `servers`
+ * @returns the name, percent-decoded and not folded. {@link nameKey} gives the key for a look-up
  *
  * @see docs/spec-choices.md 4.
  *
@@ -52,10 +54,10 @@ export function parseLink(link: string, collection: string): string | undefined 
 }
 
 /**
- * Percent-decodes one path segment, once. An escaped slash stays part of it.
+ * Percent-decodes one path segment, once. An escaped slash stays in the segment.
  *
  * @param segment - the text between two slashes of a path
- * @returns the decoded text, or nothing when an escape is broken or what it encodes is not UTF-8
+ * @returns the decoded text; `undefined` if an escape is broken or the decoded bytes are not UTF-8
  *
  * @see RFC 3986 §2.1; docs/spec-choices.md 3.
  *
@@ -71,15 +73,15 @@ export function decodeSegment(segment: string): string | undefined {
 }
 
 /**
- * Percent-encodes, as UTF-8, the characters that a pattern picks. Never refuses: half of a surrogate pair is
- * written as U+FFFD.
+ * Percent-encodes, as UTF-8, the characters that a pattern matches. Never refused: half of a surrogate pair becomes
+ * U+FFFD.
  *
  * @param text - any text
- * @param unsafe - pattern with the flags `gu` that picks single characters: all that are not ASCII, and none of
- * `A-Z a-z 0-9 - _ . ! ~ * ' ( )`
- * @returns the text, made of escapes and of characters that the pattern does not pick
+ * @param unsafe - pattern with the flags `gu` that matches single characters: all that are not ASCII, and none of `A-Z
+ *   a-z 0-9 - _ . ! ~ * ' ( )`
+ * @returns the text with an escape in place of each matched character
  *
- * @see RFC 3986 §2.1
+ * @see RFC 3986 §2.1.
  *
  * @internal
  */

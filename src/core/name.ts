@@ -1,19 +1,20 @@
 /**
- * Names: what may be one, and when two are the same.
+ * Names: the rules for a name, and the key that decides whether two names are the same.
  *
- * Names are folded here and nowhere else: paths, links and documents all compare {@link nameKey}.
+ * Names are folded here and nowhere else. Paths, links and documents all compare the result of {@link nameKey}.
  */
 
-/** Names that the folding would give back as they are, as most are. */
+/** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
 /**
- * Gives the key of a name: two names are the same when their keys are equal.
+ * Gives the key of a name. Two names are the same if their keys are equal.
  *
- * Each white-space character counts as a hyphen, upper case as lower case, and composed characters as decomposed
- * ones. Runs of white space are not squeezed, and the language of the process plays no part.
+ * A white-space character counts as a hyphen, an upper-case letter as its lower-case letter, and a decomposed character
+ * as the composed one. Each white-space character gives one hyphen, also in a run. The locale of the process has no
+ * influence.
  *
- * @param name - a name as it was declared, or as it came in a path or a link, percent-decoded
+ * @param name - a name as declared, or a percent-decoded name from a path or a link
  * @returns the key; the key of a key is the key itself
  *
  * @example
@@ -35,45 +36,47 @@ export function nameKey(name: string): string {
 
 const maxNameLength = 255;
 
-/** Default-ignorable takes in bidi controls, zero-width spaces and joiners, soft hyphens and fillers alike. */
+/** "Default-ignorable" includes bidi controls, zero-width spaces and joiners, soft hyphens and fillers. */
 const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
-/** What a name must not be: the first row that holds for it gives the sentence. */
+/** The rules for a name. The first rule that a name breaks gives the message. */
 const rules: readonly {
   readonly breaks: (name: string) => boolean;
   readonly fault: (name: string) => string;
 }[] = [
-  { breaks: (name) => name === '', fault: () => 'A name has at least one character.' },
+  { breaks: (name) => name === '', fault: () => 'must have at least one character' },
   {
     breaks: (name) => characters(name) > maxNameLength,
     fault: (name) =>
-      `A name has at most ${String(maxNameLength)} characters; this one has ${String(characters(name))}.`,
+      `must have at most ${String(maxNameLength)} characters, and has ${String(characters(name))}`,
   },
   {
     breaks: (name) => /\p{Cs}/u.test(name),
-    fault: () => 'A name is whole characters; this one has half of a pair.',
+    fault: () => 'must not contain half of a surrogate pair',
   },
   {
     breaks: (name) => invisible.test(name),
     fault: (name) =>
-      `A name has no control, bidirectional or zero-width characters; this one has ${codePoint(invisible, name)}.`,
+      `must not contain control, bidirectional or zero-width characters, and contains ${codePoint(invisible, name)}`,
   },
   {
     breaks: (name) => /^\s|\s$/.test(name),
-    fault: () => 'A name has no white space at its beginning or end.',
+    fault: () => 'must not begin or end with white space',
   },
   {
     breaks: (name) => name === '.' || name === '..',
-    fault: (name) => `"${name}" cannot be a name: no URL path can address it.`,
+    fault: (name) => `must not be "${name}": no URL path can name such a resource`,
   },
 ];
 
 /**
- * Gives a sentence for a person that says why a name cannot be declared. A name that is acceptable may still be
- * taken: whether its key is free is asked elsewhere.
+ * Explains why a name cannot be declared.
  *
- * @param name - the name as it would be declared
- * @returns the sentence, or nothing when the name is fine; `constructor` and `__proto__` are fine
+ * An acceptable name may still be taken: the caller checks whether another resource has the same key.
+ *
+ * @param name - the name to declare
+ * @returns the message, which goes on from the place of the name; `undefined` if the name is acceptable, as
+ *   `constructor` and `__proto__` are
  *
  * @see docs/spec-choices.md 2; RFC 3986 §5.2.4 for `.` and `..`.
  *

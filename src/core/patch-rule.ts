@@ -1,7 +1,7 @@
 /**
- * Rules of patches: which operations a patch view allows, and what they mean in terms of the settings.
+ * Rules of patches: which operations a patch view allows, and their translation to operations on the settings.
  *
- * All of it is known before anything is tried, so that every fault is told at once.
+ * Every rule is checked before the first operation is applied, so the answer lists all faults at once.
  */
 import { type Json, isArray, isContainer, type JsonContainer } from '../json/value.ts';
 import type { ParsedOperation } from '../json/patch.ts';
@@ -11,39 +11,42 @@ import { isSealed } from './secret.ts';
 
 /** One modifiable field of a patch view. @internal */
 export interface PatchField {
-  /** Its name in a patch. */
+  /** Name in a patch. */
   readonly name: string;
-  /** Collection that its links belong to; left out for a field without links. */
+  /** The collection that the links of the field belong to; left out for a field without links. */
   readonly links?: string;
-  /** Name under which the sealed text is stored. Only for a secret: it can be written and never read. */
+  /** Name under which the sealed text is stored. Only for a secret, which a patch can write and never read. */
   readonly sealedAs?: string;
-  /** The field when it was never set; removing it restores this. Left out for a field that is absent then. */
+  /** The empty value, which a patch restores when it removes the field. Left out for a field that may be absent. */
   readonly empty?: Json;
 }
 
-/** What the rules have to know of a patch view. @internal */
+/** The part of a patch view that decides which operations are allowed. @internal */
 export interface PatchRules {
   /** The names of the modifiable fields, for people. */
   readonly names: string;
-  /** The fields of the representation that cannot be modified. A `test` may read them. */
+  /** The fields of the representation that a patch cannot change. A `test` may read them. */
   readonly readOnly: readonly string[];
-  /** The field that a first token speaks of. */
+  /** The modifiable field with this name or alias, which is the first token of a pointer. */
   field(this: void, token: string): PatchField | undefined;
 }
 
-/** Operations that were looked at. @internal */
+/** The operations of a patch after the check. @internal */
 export interface Prepared {
-  /** What can be said against them, at most one fault for each. */
+  /** The faults of the operations, at most one for each operation. */
   readonly faults: readonly Fault[];
-  /** The others, in terms of the settings: without aliases, shorthands for what was never set, and sealed values. */
+  /**
+   * The allowed operations, translated to operations on the settings: aliases and sealed values are replaced, and a
+   * removed field gets its empty value.
+   */
   readonly prepared: readonly ParsedOperation[];
-  /** Whether a `test` reads a field that cannot be modified. */
+  /** Whether a `test` reads a field that a patch cannot change. */
   readonly readsMore: boolean;
-  /** Whether one of them writes a secret. */
+  /** Whether an operation writes a secret. */
   readonly writesSecret: boolean;
 }
 
-/** Looks at each operation of a patch once. @internal */
+/** Checks each operation of a patch and translates the allowed ones. @internal */
 export function prepareOperations(rules: PatchRules, operations: readonly ParsedOperation[]): Prepared {
   const faults: Fault[] = [];
   const prepared: ParsedOperation[] = [];
@@ -63,7 +66,7 @@ export function prepareOperations(rules: PatchRules, operations: readonly Parsed
   return { faults, prepared, readsMore, writesSecret };
 }
 
-/** What can be said against an operation before it is tried. */
+/** The fault of an operation, as far as it is known before the operation is applied. */
 function ruleFault(
   rules: PatchRules,
   operation: ParsedOperation,
@@ -80,7 +83,7 @@ function ruleFault(
   if (isOversize(value)) return faultAt(operation, path, oversize);
   const inside = hasReservedKey(value);
   if (inside === undefined) return undefined;
-  const detail = 'the value has a member with a reserved name';
+  const detail = '__proto__, constructor and prototype are not allowed as keys';
   return { pointer: formatPointer(path) + inside, operation: index, code: 'reserved-key', detail };
 }
 
@@ -88,16 +91,16 @@ type Refusal = readonly [code: ProblemCode, detail: string];
 
 const oversize: Refusal = [
   'validation-failed',
-  'holds a map of more than 1000 members or a list of more than 10000 items',
+  'must not contain an object of more than 1000 members or a list of more than 10000 items',
 ];
 
 function faultAt({ index }: ParsedOperation, tokens: readonly string[], [code, detail]: Refusal): Fault {
   return { pointer: formatPointer(tokens), operation: index, code, detail };
 }
 
-/** Larger than any field may be: refused before it is copied for each operation that follows. */
+/** Whether a value is larger than any field may be. Such a value would be copied for each operation that follows. */
 function isOversize(value: JsonContainer): boolean {
-  // A value of an in-process caller may hold one object many times over: looking once is enough.
+  // A value from the same process may contain one object many times. Each object is visited once.
   const seen = new Set([value]);
   for (const container of seen) {
     const members = Object.values<Json>(container);
@@ -114,30 +117,36 @@ function placeRefusal(
   field: PatchField | undefined,
 ): Refusal | undefined {
   const reserved = reservedToken(tokens);
-  if (reserved !== undefined) return ['reserved-key', `"${reserved}" cannot be used as a key`];
+  if (reserved !== undefined) return ['reserved-key', `"${reserved}" is not allowed as a key`];
   const [token] = tokens;
   if (token === undefined)
-    return ['op-not-allowed', `a patch changes fields, not the whole resource: ${names}`];
+    return [
+      'op-not-allowed',
+      `must name a field, because a patch cannot change the whole resource; modifiable fields: ${names}`,
+    ];
   if (field !== undefined) return field.sealedAs === undefined ? undefined : secretRefusal(operation, tokens);
   if (!readOnly.includes(token))
-    return ['field-unknown', `there is no such field; these can be modified: ${names}`];
+    return ['field-unknown', `names no field of this resource; modifiable fields: ${names}`];
   return operation.op === 'test'
     ? undefined
-    : ['field-not-modifiable', `this field cannot be modified; these can: ${names}`];
+    : ['field-not-modifiable', `names a field that cannot be modified; modifiable fields: ${names}`];
 }
 
-/** The same answer whatever is there and whatever was guessed. */
+/** The answer depends neither on the stored secret nor on a guess, so that no client can test a guess. */
 function secretRefusal({ op, value }: ParsedOperation, tokens: readonly string[]): Refusal | undefined {
   const writes = op === 'add' || op === 'replace' || op === 'remove';
   if (!writes || tokens.length > 1) {
-    return ['field-write-only', 'this field can be set and removed, and in no way read or compared'];
+    return [
+      'field-write-only',
+      'names a secret, which a patch cannot read or compare; add, replace or remove the whole field',
+    ];
   }
   if (op === 'remove' || isSealed(value)) return undefined;
-  const form = 'a text of 1 to 1024 bytes without control characters';
-  return ['password-unacceptable', `must be ${form} (a program seals it first)`];
+  const form = 'a string of 1 to 1024 bytes in UTF-8 without control characters';
+  return ['password-unacceptable', `must be ${form}; a program seals it first and gives { "sealed": … }`];
 }
 
-/** Writes an operation in terms of the settings: aliases, fields that were never set, sealed values. */
+/** Translates an operation to operations on the settings. */
 function translate(
   rules: PatchRules,
   { index, op, path, from, value }: ParsedOperation,
@@ -151,7 +160,7 @@ function translate(
     return [{ index, op: whole && op === 'replace' ? 'add' : op, path: place, from, value: plain }];
   const origin = rules.field(from[0] ?? '');
   const source = named(from, origin);
-  // Moving away a list that is never absent leaves an empty one, as removing it does.
+  // A field that is never absent becomes empty when its value is moved away, as when it is removed.
   if (op === 'move' && from.length === 1 && origin?.empty !== undefined && origin !== field)
     return [{ index, op: 'copy', path: place, from: source, value }, setting(index, source, origin.empty)];
   return [{ index, op, path: place, from: source, value }];

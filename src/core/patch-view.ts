@@ -1,8 +1,8 @@
 /**
- * Patch views: what a JSON Patch sees of a resource, and which parts of it may change.
+ * Patch views: the fields of a resource that a JSON Patch can read, and the fields that it can change.
  *
- * A patch view is data. The rules that follow from it are the same for every resource: no operation beyond the
- * modifiable fields, none that reads a secret, one validation of the whole result, all faults at once.
+ * A patch view is data. The rules are the same for every resource: an operation changes modifiable fields only, no
+ * operation reads a secret, the whole result is validated once, and the answer lists all faults.
  */
 import * as z from 'zod/mini';
 
@@ -17,7 +17,11 @@ import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import { type SecretPorts, passwordFault } from './secret.ts';
 import { parseShape } from './shape.ts';
 
-/** Shape of a JSON Patch document (RFC 6902 §3), for documentation. The strict check is `parseOperations`. @internal */
+/**
+ * Shape of a JSON Patch document (RFC 6902 §3), for documentation. `parseOperations` does the strict check.
+ *
+ * @internal
+ */
 export const patchShape = z.array(
   z.looseObject({
     op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
@@ -27,30 +31,32 @@ export const patchShape = z.array(
   }),
 );
 
-/** What a kind adds to the patch view that follows from its fields. @internal */
+/** The parts of a patch view that do not follow from the fields of the kind. @internal */
 export interface PatchHooks<T extends object> {
-  /** Turns a shorthand of this resource into what it stands for; `settings` is the state the operation meets. */
+  /** Replaces a shorthand of this resource by the full operation; `settings` is the state before the operation. */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
-  /** Rules beyond the shapes, checked on the whole result. */
+  /** Checks rules that shapes cannot express, on the whole result. */
   readonly check?: (before: T, after: T) => readonly Fault[];
 }
 
-/** What a JSON Patch sees of a resource. @internal */
+/** The fields of a resource as a JSON Patch sees them. @internal */
 export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
-  /** Shape of all settings together, with each secret under the name of its field. It must not transform. */
+  /**
+   * Shape of all settings together, with each secret under the name for clients. The shape must not transform values.
+   */
   readonly shape: z.core.$ZodType<T>;
-  /** Fields with links. */
+  /** The fields with links, each with its collection. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
-  /** Fields that are never absent, with what they are when they were never set. */
+  /** The fields that are never absent, each with its empty value. */
   readonly emptied: readonly (readonly [name: string, empty: Json])[];
-  /** The name of each secret for clients, with its name in the settings. */
+  /** The stored name of each secret, by the name for clients. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Fields that have a form in which they are stored, each with the way there. */
+  /** The fields whose stored form differs, each with the function that gives the stored form. */
   readonly normalized: readonly (readonly [name: string, normalize: (value: never) => unknown])[];
 }
 
 /**
- * Makes the patch view of a kind from its fields.
+ * Creates the patch view of a kind from its fields.
  *
  * @internal
  */
@@ -100,9 +106,9 @@ function settingShape({ shape, optional }: Field): z.core.SomeType {
   return optional === true ? z.exactOptional(shape) : shape;
 }
 
-/** What a patch comes to: how the settings differ, which is in nothing when a secret was only written again. @internal */
+/** The result of a patch. The difference is empty if the patch only wrote a secret again. @internal */
 export interface Patched<T> extends Difference {
-  /** The settings afterwards; the same object when nothing changes. */
+  /** The settings after the patch; the same object if the patch changes nothing. */
   readonly after: T;
 }
 
@@ -110,11 +116,11 @@ export interface Patched<T> extends Difference {
  * Applies a patch to the settings of a resource, under the rules of its view.
  *
  * @param view - the view
- * @param shown - gives the representation; a `test` may read its fields
- * @param before - the settings as they are
+ * @param shown - gives the representation, whose fields a `test` may read
+ * @param before - the present settings
  * @param operations - the parsed operations
  * @param find - look-up of names for links
- * @returns the settings afterwards, or every fault with its operation
+ * @returns the settings after the patch; refused with every fault, each with its operation
  * @internal
  */
 export function patchSettings<T extends object>(
@@ -131,23 +137,25 @@ export function patchSettings<T extends object>(
   if (!applied.ok) return applied;
   const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
   const patched = conclude(view, { before, old, result, operations: prepared }, find, view.check);
-  // Writing a secret always counts as a change, so that a no-op cannot confirm a guess.
+  // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
   if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
 }
 
-/** The inverse goes where the change was, however large that is, and puts nothing where something is by now. */
+/** An inverse may be as large as the change was. It adds a member only where none exists. */
 const revertRules: OwnPatchRules = { maxResultBytes: Infinity, present: 'refuse' };
 
 /**
- * Applies the inverse of an update to the settings of a resource. The result has to be valid as that of a patch has;
- * what a client may not patch or read is no matter, because it had been so before.
+ * Applies the inverse of an update to the settings of a resource.
+ *
+ * The result must be valid, as for a patch. The rules about fields that a client may not change or read do not apply,
+ * because the settings had these values before.
  *
  * @param view - the view
- * @param before - the settings as they are
- * @param operations - the parsed inverse, in the terms of the settings
+ * @param before - the present settings
+ * @param operations - the parsed inverse, with the stored names of the fields
  * @param find - look-up of names for links
- * @returns the settings afterwards, or what stands in the way: a guard that fails, a place that is gone
+ * @returns the settings after the inverse; refused if a guard fails or a place no longer exists
  * @internal
  */
 export function revertSettings<T extends object>(
@@ -161,15 +169,19 @@ export function revertSettings<T extends object>(
   const applied = applyOperations(old, renamed, revertRules);
   if (!applied.ok) return applied;
   const result = applied.value;
-  if (!isObject(result)) return fail('op-not-allowed', 'An inverse changes fields, not the whole resource.');
+  if (!isObject(result))
+    return fail(
+      'op-not-allowed',
+      'The inverse of an event must change fields, not the whole resource. Pass the event as it was published.',
+    );
   return conclude(view, { before, old, result, operations: renamed }, find, undefined);
 }
 
 /**
- * Puts sealed texts in the place of the secrets of a patch. A value that cannot be a secret is replaced too, by one
- * that the rules refuse: nothing that a client sends can pass for sealed text, and nothing unsealed goes on.
+ * Seals the secrets in a patch from a client. A value that cannot be a secret becomes `null`, which the rules of
+ * patches refuse. Therefore no value from a client passes for sealed text, and no plain secret goes on.
  *
- * @returns the operations; refused with `secret-not-storable` when a secret could not be read after a restart
+ * @returns the operations; refused with `secret-not-storable` if a secret could not be read after a restart
  * @internal
  */
 export async function sealOperations<T extends object>(
@@ -184,7 +196,7 @@ export async function sealOperations<T extends object>(
     if (typeof value !== 'string' || passwordFault(value) !== undefined) return { ...operation, value: null };
     const sealed = await secrets.seal(value);
     if (sealed !== undefined) return { ...operation, value: { sealed } };
-    // A `test` is refused by the rules: whether a secret can be stored is none of its business.
+    // The rules of patches refuse a `test` of a secret anyway.
     if (operation.op !== 'test') faults.push(notStorable(operation, index));
     return { ...operation, value: null };
   });
@@ -194,8 +206,8 @@ export async function sealOperations<T extends object>(
 
 function notStorable({ path }: ParsedOperation, operation: number): Fault {
   const detail =
-    'cannot be stored: the key that seals secrets ends with the process of the gateway, and the configuration ' +
-    'does not. Give the gateway a key for its secrets first';
+    'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +
+    'Configure a lasting key for the gateway first';
   return { pointer: formatPointer(path), operation, code: 'secret-not-storable', detail };
 }
 
@@ -206,7 +218,7 @@ function isSecret<T extends object>(
   return field(token)?.sealedAs !== undefined;
 }
 
-/** The settings with their secrets under the names that clients know, so that every fault speaks of those. */
+/** Renames the secrets to the names that clients know, so that the pointers of faults use these names. */
 function toClient<T extends object>({ secrets }: PatchView<T>, settings: T): JsonObject {
   let renamed = settings as JsonObject;
   for (const [name, sealedAs] of secrets) renamed = withMemberNamed(renamed, sealedAs, name);
@@ -222,7 +234,7 @@ function toStored<T extends object>({ secrets }: PatchView<T>, settings: T): T {
 function withMemberNamed(settings: JsonObject, from: string, to: string): JsonObject {
   if (!Object.hasOwn(settings, from)) return settings;
   const copy: Record<string, Json> = {};
-  // Not by taking the member out and spreading the rest, which takes five times as long.
+  // Taking the member out and spreading the rest would take five times as long.
   for (const [name, value] of Object.entries(settings)) copy[name === from ? to : name] = value;
   return Object.freeze(copy);
 }
@@ -244,7 +256,7 @@ function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject
   );
 }
 
-/** A list or map that was moved away is empty, not absent. */
+/** Adds the empty value of each list or map that a `move` has taken away. */
 function withEmpty<T extends object>({ emptied }: PatchView<T>, settings: JsonObject): JsonObject {
   if (emptied.every(([name]) => Object.hasOwn(settings, name))) return settings;
   return Object.freeze({ ...Object.fromEntries(emptied), ...settings });
@@ -257,11 +269,11 @@ function apply<T extends object>(
   document: JsonObject,
   operations: readonly ParsedOperation[],
 ): Result<JsonObject> {
-  // The rules of the view have seen to reserved keys; only a shorthand can still turn a value into one.
+  // `prepareOperations` has refused reserved keys. Only a shorthand can still turn a value into a key.
   if (expand === undefined) return applyOperations(document, operations, plainKeys) as Result<JsonObject>;
   let current = document;
   for (const operation of operations) {
-    // What a shorthand stands for is new, and becomes a part of the settings.
+    // Frozen, because the expanded value is new and becomes a part of the settings.
     const applied = applyOperations(current, [deepFreeze(expand(operation, current))]);
     if (!applied.ok) return applied;
     current = applied.value as JsonObject;
@@ -269,21 +281,21 @@ function apply<T extends object>(
   return ok(current);
 }
 
-/** What a patch did, before it is known whether the result is valid. */
+/** The settings before and after the operations of a patch. The result is not validated yet. */
 interface Change<T> {
-  /** The settings as they are. */
+  /** The present settings. */
   readonly before: T;
-  /** The same, as clients know them. */
+  /** The present settings with the names that clients know. */
   readonly old: JsonObject;
-  /** What the operations made of them. */
+  /** The settings after the operations. */
   readonly result: JsonObject;
-  /** The operations, for the faults. */
+  /** The operations, which the faults refer to. */
   readonly operations: readonly ParsedOperation[];
 }
 
 const unchanged: Difference = { operations: [], inverse: [] };
 
-/** Validates what a patch made of the settings, and says what differs. */
+/** Validates the result of a patch, and computes the difference. */
 function conclude<T extends object>(
   view: PatchView<T>,
   change: Change<T>,
@@ -315,7 +327,7 @@ function validate<T extends object>(
   return { ok: false, problem: problemOf(faults) };
 }
 
-/** Brings valid settings into the form in which they are stored. */
+/** Brings valid settings into their stored form. */
 function normalize<T extends object>({ normalized }: PatchView<T>, settings: T): T {
   if (normalized.length === 0) return settings;
   const stored = { ...settings } as Record<string, unknown>;
@@ -324,8 +336,8 @@ function normalize<T extends object>({ normalized }: PatchView<T>, settings: T):
 }
 
 /**
- * Resolves the links as they were written, so that a fault of another field does not hide one of a link. Fields that
- * the patch did not touch are the same objects as before, and resolved already.
+ * Resolves links in the settings as written, so that a fault of another field does not hide the fault of a link. A
+ * field that the patch did not change is the same object as before, and its links are resolved already.
  */
 function resolveFields<T extends object>(
   view: PatchView<T>,
@@ -338,7 +350,7 @@ function resolveFields<T extends object>(
   for (const [name, collection] of view.linked) {
     const [before, now] = [old[name], written[name]];
     if (now === before || !isTextList(now)) continue;
-    // What the settings had before is canonical, and nothing can be removed that a link names.
+    // The links of the present settings are canonical and resolve, because a linked resource cannot be removed.
     const known = before as readonly string[];
     const resolved = resolveLinks(now, collection, find, [name], known);
     for (const fault of resolved.faults) faults.push(fault);
@@ -347,7 +359,7 @@ function resolveFields<T extends object>(
   return { settings, faults };
 }
 
-/** Adds the last operation that wrote, or took away, at, above or below the faulty place. */
+/** Adds to a fault the index of the last operation that wrote at, above or below the faulty place, or moved it away. */
 function locate(fault: Fault, operations: readonly ParsedOperation[]): Fault {
   const place = parsePointer(fault.pointer) ?? [];
   const writer = operations.findLast(

@@ -1,5 +1,5 @@
 /**
- * References: links that come in, resolved to the things they name and written again in canonical form.
+ * References: links from clients and documents, resolved to the resources that they name and written in canonical form.
  */
 import type { Json } from '../json/value.ts';
 import { linkTo, parseLink } from './link.ts';
@@ -7,20 +7,20 @@ import { nameKey } from './name.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 
-/** Characters of a link that comes in: more than a name of 255 code points takes when it is percent-encoded. */
+/** Longest link, in characters. A name of 255 code points needs less, also when percent-encoded. */
 const longestLink = 4096;
 
-/** How many links a list may hold; a longer one is refused by its shape, and not looked into. */
+/** Most links in a list. The shape of the list refuses longer ones; their further links are not resolved. */
 const mostLinks = 10_000;
 
 /**
- * Finds what a name stands for: the name as it was declared, or `undefined` when there is no such thing.
+ * Finds a resource by collection and key, and gives its name as declared; `undefined` if there is no such resource.
  *
  * @internal
  */
 export type FindName = (collection: string, key: string) => string | undefined;
 
-/** Whether a value is a list of texts, as lists of links are. @internal */
+/** Whether a value is a list of texts, as a list of links is. @internal */
 export function isTextList(value: Json | undefined): value is readonly string[] {
   if (!Array.isArray(value)) return false;
   // By index: `every` of a frozen array takes four times as long on Node 20.
@@ -29,21 +29,21 @@ export function isTextList(value: Json | undefined): value is readonly string[] 
   return true;
 }
 
-/** The canonical links and what is wrong with the others. @internal */
+/** The links that resolve, in canonical form, and a fault for each other link. @internal */
 export interface Resolved {
   readonly links: readonly string[];
   readonly faults: readonly Fault[];
 }
 
 /**
- * Resolves links to things of one collection. A link that is malformed or names nothing is a fault, and so is a
- * second link to the same thing.
+ * Resolves links to resources of one collection. The result has a `link-unresolved` fault for each link that is
+ * malformed, names no resource, or names the same resource as an earlier link.
  *
- * @param links - relative links, in any spelling of the name
- * @param collection - the collection they must be of, such as `servers`
+ * @param links - relative links, with the name in any spelling
+ * @param collection - the collection that the links must belong to, such as `servers`
  * @param find - look-up of names
- * @param path - where the links stand in what was sent
- * @param known - links that are canonical and resolve, as those do that a snapshot holds
+ * @param path - the place of the links in the JSON that was sent
+ * @param known - links that are known to be canonical and to resolve, such as those of a snapshot
  * @internal
  */
 export function resolveLinks(
@@ -68,7 +68,7 @@ export function resolveLinks(
       const detail =
         earlier === undefined
           ? unresolved(link, collection)
-          : `names the same thing as item ${String(earlier)}`;
+          : `names the same resource as item ${String(earlier)}`;
       faults.push({ pointer: formatPointer([...path, position]), code: 'link-unresolved', detail });
     }
   }
@@ -76,15 +76,15 @@ export function resolveLinks(
 }
 
 function lookUpOf(known: readonly string[]): (link: string) => boolean {
-  // A few are found fastest by looking at each, many only by a set.
+  // A list is faster for a few links, a set for many.
   if (known.length <= 16) return (link) => known.includes(link);
   const set = new Set(known);
   return (link) => set.has(link);
 }
 
-/** The canonical form of a link, or `undefined` when it names nothing of the collection. @internal */
+/** Gives the canonical form of a link; `undefined` if the link names no resource of the collection. @internal */
 export function resolveLink(link: string, collection: string, find: FindName): string | undefined {
-  // Longer than any canonical link can be, and folding a name takes time in the square of its length.
+  // No canonical link is longer, and the time to fold a name grows with the square of its length.
   const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
   const name = wanted === undefined ? undefined : find(collection, nameKey(wanted));
   return name === undefined ? undefined : linkTo(collection, name);
@@ -93,5 +93,5 @@ export function resolveLink(link: string, collection: string, find: FindName): s
 function unresolved(link: string, collection: string): string {
   const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
   if (wanted === undefined) return `must be a relative link of the form /${collection}/<name>`;
-  return `names nothing that exists: GET /${collection} lists what there is`;
+  return `names no existing resource; GET /${collection} lists the existing ones`;
 }

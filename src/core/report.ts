@@ -1,5 +1,8 @@
 /**
- * Reports: what a host reports of itself, and the facts that follow.
+ * Reports: the changes that a host reports on its own, and the events that follow from them.
+ *
+ * A report cannot be refused, because it has happened. A report that is malformed or contradicts the snapshot changes
+ * nothing and becomes a fault; the other reports of the list still count.
  */
 import type * as z from 'zod/mini';
 
@@ -9,12 +12,12 @@ import { copyJson } from '../json/copy.ts';
 import type { Fault } from '../problem.ts';
 import { parseShape } from './shape.ts';
 
-/** What every report has. @internal */
+/** The members that every report has. @internal */
 export interface ReportBase {
   readonly type: string;
 }
 
-/** Why a report cannot be true; a sentence that goes on from its place. */
+/** Why a report cannot be true; the text goes on from the place of the report. */
 interface Contradiction {
   readonly contradiction: string;
 }
@@ -23,8 +26,8 @@ interface Contradiction {
 interface ReportRow<S, O, E> {
   readonly shape: z.core.$ZodType<O>;
   /**
-   * The fact that follows; `undefined` when what is reported is known already, or is about a thing that is gone, as
-   * happens when a report and a command cross.
+   * The event that follows from the report. `undefined` if the snapshot says the same already, or if the resource is
+   * gone: both happen when a report and a command cross.
    */
   readonly event: (this: void, snapshot: S, report: O, at: number) => E | Contradiction | undefined;
 }
@@ -35,22 +38,26 @@ export type ReportTable<S, O extends ReportBase, E extends EventBase> = {
 };
 
 /**
- * What reports come to.
+ * The result of folding reports over a snapshot.
  *
  * @internal
  */
 export interface FoldedReports<S, E extends EventBase> {
-  /** The snapshot with the report folded in; the same object when it told nothing new. */
+  /** The snapshot after the reports; the same object if they bring nothing new. */
   readonly next: S;
-  /** The facts that follow, in order. */
+  /** The events that follow from the reports, in order. */
   readonly events: readonly E[];
-  /** What is malformed or contradicts what is known. Such reports change nothing; the others hold. */
+  /** Faults of the reports that are malformed or contradict the snapshot. Their pointers start at the list. */
   readonly faults: readonly Fault[];
 }
 
 /**
- * Folds a report over a snapshot, as one change.
+ * Folds a list of reports over a snapshot, as one change.
  *
+ * @param tables - the tables of reports and events
+ * @param snapshot - the present snapshot
+ * @param given - the reports, not yet checked
+ * @param at - the time of the reports, in milliseconds since 1970-01-01T00:00:00Z
  * @internal
  */
 export function foldReports<S extends Revisioned, O extends ReportBase, E extends EventBase>(
@@ -63,9 +70,9 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
   const events: E[] = [];
   const faults: Fault[] = [];
   for (const [position, report] of given.entries()) {
-    const told = interpret(tables.reports, folding.current(), report, position, at);
-    if ('faults' in told) for (const fault of told.faults) faults.push(fault);
-    else if (told.event !== undefined && folding.apply(told.event)) events.push(told.event);
+    const read = interpret(tables.reports, folding.current(), report, position, at);
+    if ('faults' in read) for (const fault of read.faults) faults.push(fault);
+    else if (read.event !== undefined && folding.apply(read.event)) events.push(read.event);
   }
   return { next: folding.finish(), events, faults };
 }
@@ -77,17 +84,18 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   position: number,
   at: number,
 ): { readonly event: E | undefined } | { readonly faults: readonly Fault[] } {
-  // A copy: a host may give anything, and what it gives may change or throw when it is read.
+  // A copy is made first: a value from the host may change, or throw, while it is read.
   const json = copyJson(given, { depth: 8 });
-  if (!json.ok) return faulty(position, 'is not plain JSON');
+  if (!json.ok) return faulty(position, 'must be plain JSON');
   const report = json.value;
   const row = rowOf(table, report);
-  if (row === undefined) return faulty(position, 'is not a report of a known type');
+  if (row === undefined)
+    return faulty(position, `must be a report; its "type" must be one of ${Object.keys(table).join(', ')}`);
   const parsed = parseShape(row.shape, report, [position]);
   if (!parsed.ok) return { faults: parsed.faults };
-  const told = row.event(snapshot, parsed.value, at);
-  if (told === undefined) return { event: undefined };
-  return 'contradiction' in told ? faulty(position, told.contradiction) : { event: deepFreeze(told) };
+  const event = row.event(snapshot, parsed.value, at);
+  if (event === undefined) return { event: undefined };
+  return 'contradiction' in event ? faulty(position, event.contradiction) : { event: deepFreeze(event) };
 }
 
 function faulty(position: number, detail: string): { readonly faults: readonly Fault[] } {

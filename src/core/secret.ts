@@ -1,5 +1,7 @@
 /**
- * Secrets: what a password must be like, and the form in which one may come near the core.
+ * Secrets: the rules for a password, the sealed form of a secret, and redaction.
+ *
+ * A secret reaches the core only hashed or sealed. Redaction takes even these forms out of everything that is shown.
  */
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import {
@@ -12,12 +14,12 @@ import {
 } from '../json/value.ts';
 
 /**
- * Sealed text in the place of a secret: the only form in which a transition accepts one.
+ * Sealed text in place of a secret. A transition accepts no other form of a secret.
  *
  * @public
  */
 export interface Sealed {
-  /** What the `secrets` port made of the secret; opaque here. */
+  /** The sealed text from the {@link SecretSealer} port. The library does not look inside. */
   readonly sealed: string;
 }
 
@@ -29,24 +31,27 @@ export function isSealed(value: Json | undefined): value is Json & Sealed {
 }
 
 /**
- * Turns secrets into what may be kept: the ports stand behind it.
+ * The operations on secrets, with the ports of the host behind them.
  *
  * @public
  */
 export interface SecretPorts {
-  /** Hashes the password of an admin user; gives `undefined` when too many are being hashed. */
+  /** Hashes the password of an admin user; `undefined` if too many passwords are being hashed. */
   hash(password: string): Promise<string | undefined>;
-  /** What the host has against the password of an admin user; `undefined` for nothing. */
+  /** The objection of the host to the password of an admin user; `undefined` if there is none. */
   objection(password: string): string | undefined;
-  /** Seals a secret that the host has to read again; gives `undefined` when it could not be read after a restart. */
+  /** Seals a secret that the host must read again; `undefined` if the secret could not be read after a restart. */
   seal(secret: string): Promise<string | undefined>;
 }
 
 /**
- * Says what is wrong with a password, or `undefined` when nothing is. Never prints it.
+ * Explains why a password is not acceptable. The message never quotes the password.
  *
- * A password has 1 to 1024 bytes of UTF-8 and no control characters, which Basic authentication could not carry
- * (RFC 7617 §2).
+ * A password has 1 to 1024 bytes of UTF-8 and no control characters, because Basic authentication cannot carry them.
+ *
+ * @returns the message; `undefined` if the password is acceptable
+ *
+ * @see RFC 7617 §2.
  *
  * @internal
  */
@@ -54,7 +59,7 @@ export function passwordFault(password: Json): string | undefined {
   if (typeof password !== 'string') return 'must be a string';
   if (password === '') return 'must have at least one character';
   if (!password.isWellFormed()) return 'must not contain lone surrogates';
-  // Before it is normalised: that takes time in the square of a long run of combining marks.
+  // Checked before the normalisation, whose time grows with the square of a run of combining marks.
   if (utf8Length(password) > 4096) return 'must have at most 1024 bytes';
   if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
   return utf8Length(password.normalize('NFC')) > 1024 ? 'must have at most 1024 bytes' : undefined;
@@ -70,12 +75,12 @@ function utf8Length(text: string): number {
 }
 
 /**
- * Makes the function that takes secrets out of plain JSON.
+ * Creates the function that redacts secrets in plain JSON.
  *
- * Every member with the stored name of a secret goes, at any depth. An operation of a JSON Patch whose pointer leads to
- * a secret, or into one, loses its value, and the pointer speaks of the name that clients know.
+ * The function removes every member with the stored name of a secret, at any depth. A JSON Patch operation whose
+ * pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
  *
- * @param secrets - the name of each secret in what is stored, with its name for clients
+ * @param secrets - the stored name of each secret, with the name for clients
  * @internal
  */
 export function createRedactor(
@@ -86,7 +91,7 @@ export function createRedactor(
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
-    // A list of what is left to copy, not a recursion: no value is too deep.
+    // A list of containers left to copy replaces recursion, so no value is too deep.
     const pending: Copying[] = [{ source: { value: value as Json }, target: root }];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       copyMembers(next, clientNames, secretNames, pending);
@@ -95,7 +100,7 @@ export function createRedactor(
   };
 }
 
-/** An array or object whose members are to be copied into another. */
+/** A container whose members are still to be copied, and the copy that gets them. */
 interface Copying {
   readonly source: JsonContainer;
   readonly target: Json[] | Record<string, Json>;
@@ -123,7 +128,7 @@ function copyMembers(
   }
 }
 
-/** An operation of a JSON Patch without what it says of secrets; every other object as it is. */
+/** A JSON Patch operation without the secrets in it. Every other object stays as it is. */
 function redactOperation(
   value: JsonObject,
   clientNames: ReadonlyMap<string, string>,

@@ -1,5 +1,7 @@
 /**
- * Shapes: the zod schemas of single values, and the way from zod's issues to faults for people.
+ * Shapes: the zod schemas of single values, and the messages for values that do not fit.
+ *
+ * Messages never quote the value: it may be a secret, or a megabyte long.
  */
 import * as z from 'zod/mini';
 
@@ -12,7 +14,7 @@ import { parseInstant } from './time.ts';
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const hostName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 
-/** One line of text of at most `length` code points, without control characters or lone surrogates. */
+/** One line of text of at most `length` UTF-16 code units, without control characters or lone surrogates. */
 export function text(length: number): z.ZodMiniString {
   return z.string().check(
     z.maxLength(length),
@@ -22,7 +24,7 @@ export function text(length: number): z.ZodMiniString {
   );
 }
 
-/** A name as it is declared; see {@link nameFault}. */
+/** A name to declare; see {@link nameFault}. */
 export const name = z.string().check((context) => {
   const fault = nameFault(context.value);
   if (fault !== undefined) context.issues.push({ code: 'custom', message: fault, input: context.value });
@@ -31,10 +33,10 @@ export const name = z.string().check((context) => {
 /** A TCP port: 1 to 65535. */
 export const port = z.int().check(z.minimum(1), z.maximum(65_535));
 
-/** The id of a session or connection: 0 or a positive safe integer. */
+/** The id of a session or connection: a safe integer from 0. */
 export const id = z.int().check(z.minimum(0));
 
-/** A count or a time where 0 means no limit. */
+/** A count or a time, from 0; 0 means no limit. */
 export const unlimited = z.int().check(z.minimum(0));
 
 /** A host name, an IPv4 or IPv6 address without port, or the path of a socket. */
@@ -49,14 +51,14 @@ export const address = z.string().check(
   }),
 );
 
-/** At most so many members in a record. */
+/** A check that a record has at most `most` members. */
 export function membersAtMost(most: number): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
   return z.refine((value) => Object.keys(value).length <= most, {
     error: `must have at most ${String(most)} members`,
   });
 }
 
-/** Options whose keys and values are text, at most 1,000 of them. */
+/** Options: keys and values are text, at most 1,000 members. */
 export const options = z.record(text(255).check(z.minLength(1)), text(4096)).check(membersAtMost(1000));
 
 /** An instant as documents write it: ISO 8601 with an offset. */
@@ -66,10 +68,10 @@ export const instant = z.string().check(
   }),
 );
 
-/** An instant in milliseconds since 1970-01-01T00:00:00Z, in the years 1 to 9999: what documents can write. */
+/** An instant in milliseconds since 1970-01-01T00:00:00Z, in the years 1 to 9999, which documents can write. */
 export const milliseconds = z.int().check(z.minimum(-62_135_596_800_000), z.maximum(253_402_300_799_999));
 
-/** Links to things of one collection, in order. Whether they resolve is checked where the names are known. */
+/** Links to resources of one collection, in order. {@link resolveLinks} checks whether the links resolve. */
 export const links = z.array(text(4096)).check(z.maxLength(10_000));
 
 function isHost(value: string): boolean {
@@ -78,15 +80,15 @@ function isHost(value: string): boolean {
     : hostName.test(value);
 }
 
-/** The shape of an object whose fields are known. */
+/** The shape of an object with known fields. */
 export type ObjectShape = z.ZodMiniObject;
 
-/** The names of the fields of a shape, in its order. */
+/** The names of the fields of a shape, in the order of the shape. */
 export function fieldNames(shape: ObjectShape): readonly string[] {
   return Object.freeze(Object.keys(shape.shape));
 }
 
-/** A value of the shape's type, or every fault that it has. */
+/** A value that fits a shape, or every fault of a value that does not fit. */
 export type Parsed<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: readonly Fault[] };
 
@@ -95,7 +97,7 @@ export type Parsed<T> =
  *
  * @param shape - the shape
  * @param value - plain JSON
- * @param path - where the value stands in what was sent
+ * @param path - the place of the value in the JSON that was sent
  */
 export function parseShape<T>(
   shape: z.core.$ZodType<T>,
@@ -108,7 +110,7 @@ export function parseShape<T>(
   return { ok: false, faults: oneForEachPointer(faults) };
 }
 
-/** A text that is empty is also no host name: the first thing said about a place is enough. */
+/** Keeps the first fault of each place: an empty text is also no host name, and one message is enough. */
 function oneForEachPointer(faults: readonly Fault[]): readonly Fault[] {
   const first = new Map<string, Fault>();
   for (const fault of faults) if (!first.has(fault.pointer)) first.set(fault.pointer, fault);
@@ -122,11 +124,11 @@ function faultsOf(
 ): readonly Fault[] {
   const place = [...path, ...(issue.path as (string | number)[])];
   if (issue.code === 'unrecognized_keys') {
-    // zod lists every unknown key; a body of 200,000 of them must not become an answer of megabytes.
+    // zod lists every unknown key. Without this cut, a body with 200,000 unknown keys would get an answer of megabytes.
     return issue.keys.slice(0, 20).map((key) => ({
       pointer: formatPointer([...place, key]),
       code: 'field-unknown',
-      detail: `there is no field of this name here (${String(issue.keys.length)} unknown in all)`,
+      detail: `is not a known field (unknown fields here: ${String(issue.keys.length)})`,
     }));
   }
   return [
@@ -146,16 +148,16 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** What is wrong, in words. Never prints the value: it may be a secret, or a megabyte. */
+/** Explains the fault in words, without quoting the value. */
 function sentence(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
       if (value === undefined) return 'is required';
       return `must be ${article(issue.expected)}, not ${article(typeName(value))}`;
     case 'too_small':
-      return `must ${bound(issue.origin)} at least ${String(issue.minimum)}${unit(issue.origin)}`;
+      return `must ${bound(issue.origin)} at least ${String(issue.minimum)}${unit(issue.origin, issue.minimum)}`;
     case 'too_big':
-      return `must ${bound(issue.origin)} at most ${String(issue.maximum)}${unit(issue.origin)}`;
+      return `must ${bound(issue.origin)} at most ${String(issue.maximum)}${unit(issue.origin, issue.maximum)}`;
     case 'invalid_value':
       if (value === undefined) return 'is required';
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
@@ -174,9 +176,10 @@ function bound(origin: string): string {
   return origin === 'string' || origin === 'array' ? 'have' : 'be';
 }
 
-function unit(origin: string): string {
-  if (origin === 'string') return ' characters';
-  return origin === 'array' ? ' items' : '';
+function unit(origin: string, count: number | bigint): string {
+  const plural = Number(count) === 1 ? '' : 's';
+  if (origin === 'string') return ` character${plural}`;
+  return origin === 'array' ? ` item${plural}` : '';
 }
 
 function typeName(value: unknown): string {

@@ -1,16 +1,16 @@
 /**
- * Times: instants as the interface shows them, and ISO 8601 for documents.
+ * Times: the three formats of the interface, and ISO 8601 for gateway documents.
  *
- * An instant is a number of milliseconds since 1970-01-01T00:00:00Z. What is slow is remembered: the text of a
- * day, which date-fns writes, and the offset of a zone on a day. The time of day is put in its place.
+ * An instant is a number of milliseconds since 1970-01-01T00:00:00Z. Two results are slow to compute and therefore
+ * cached: the text of a day, which date-fns writes, and the offset of a zone on a day.
  */
 import { tz } from '@date-fns/tz';
 import { format } from 'date-fns/format';
 import { enUS } from 'date-fns/locale/en-US';
 
 /**
- * Writes instants in one time zone, in the three forms of the interface. Names are English whatever the locale of
- * the process; fractions of a second are dropped.
+ * Writes instants in one time zone, in the three formats of the interface. Names of days and months are English in
+ * every locale; fractions of a second are dropped.
  *
  * @public
  */
@@ -24,14 +24,14 @@ export interface TimeFormat {
 }
 
 /**
- * Makes a formatter for a time zone.
+ * Creates a formatter for a time zone.
  *
- * In the years when the offset of a zone had seconds, `iso8601` and `rfc5322` use the nearest offset in whole
- * minutes and the time of day that goes with it, so that the text means the instant exactly (RFC 3339 §5.8);
- * `asctime`, which has no offset, shows what the clocks there showed.
+ * In former years the offset of some zones had seconds. For such an instant `iso8601` and `rfc5322` use the nearest
+ * offset in whole minutes and the matching time of day, so the text still names the exact instant (RFC 3339 §5.8).
+ * `asctime`, which has no offset, gives the time that the local clocks showed.
  *
  * @param zone - an IANA name such as `Europe/Helsinki`, `UTC`, or an offset such as `+03:00`
- * @returns the formatter; its functions throw a RangeError for what is no instant, such as `NaN`
+ * @returns the formatter; its functions throw a RangeError for a number that is no instant, such as `NaN`
  * @throws RangeError when the zone is unknown
  *
  * @example
@@ -71,7 +71,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const dayMs = 24 * 60 * minuteMs;
 
-/** What stands on either side of the time of day. */
+/** The text before and after the time of day. */
 interface Form {
   readonly before: (day: number) => string;
   readonly after: (day: number) => string;
@@ -86,14 +86,14 @@ const forms = {
   },
 } as const satisfies Record<keyof TimeFormat, Form>;
 
-/** The context keeps the zone of the process out, the locale keeps `setDefaultOptions` of the host out. */
+/** The context excludes the zone of the process, the locale excludes `setDefaultOptions` of the host. */
 const neutral = { in: tz('UTC'), locale: enUS };
 
 function write(day: number, pattern: string): string {
   return format(day * dayMs, pattern, neutral);
 }
 
-/** Gives the function that writes wall-clock time: milliseconds as if the wall clock were in UTC. */
+/** Creates a writer of wall-clock time. Its argument is the local time as milliseconds, as if the zone were UTC. */
 function createWallClock(form: Form): (wall: number) => string {
   const textOf = remember((day) => ({ before: form.before(day), after: form.after(day) }));
   return (wall) => {
@@ -114,9 +114,9 @@ function twoDigits(number: number): string {
 
 /** How far the clocks of a zone are ahead of UTC. */
 interface Offset {
-  /** In milliseconds; whole seconds. */
+  /** In milliseconds, a whole number of seconds. */
   readonly exact: number;
-  /** In milliseconds; whole minutes. */
+  /** In milliseconds, a whole number of minutes. */
   readonly rounded: number;
   /** Such as `+03:00`. */
   readonly extended: string;
@@ -132,7 +132,7 @@ function toOffset(exact: number): Offset {
   return { exact, rounded: minutes * minuteMs, extended: `${sign}${hh}:${mm}`, basic: `${sign}${hh}${mm}` };
 }
 
-/** Gives the function from an instant to the offset of the zone at that instant. */
+/** Creates the function that gives the offset of the zone at an instant. */
 function createOffsets(zone: string): (instant: number) => Offset {
   const fixed = /^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?$/.exec(zone);
   if (fixed !== null) {
@@ -148,13 +148,13 @@ function createOffsets(zone: string): (instant: number) => Offset {
 }
 
 /**
- * Asks the platform for the exact offset. Not left to `tzOffset` of @date-fns/tz, which loses the sign of offsets
- * between -00:59:59 and -00:00:01, and on Node 20 takes the dear way through an exception for fixed offsets.
+ * Asks the platform for the exact offset. `tzOffset` of @date-fns/tz loses the sign of offsets between -00:59:59 and
+ * -00:00:01, and throws an exception inside for fixed offsets on Node 20, which is slow.
  */
 function createProbe(zone: string): (instant: number) => number {
   const texts = createOffsetTexts(zone);
   return (instant) => {
-    // Such as "8/29/2016, GMT+03:00", "1/1/1970, GMT-00:44:30", and "1/1/1970, GMT" where there is no offset.
+    // Such as "8/29/2016, GMT+03:00", "1/1/1970, GMT-00:44:30", and "1/1/1970, GMT" for a zone without an offset.
     const [, sign, hours, minutes, seconds] =
       /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(texts.format(instant)) ?? [];
     return toMilliseconds(sign, hours, minutes, seconds);
@@ -175,7 +175,7 @@ function toMilliseconds(sign = '+', hours = '0', minutes = '0', seconds = '0'): 
   return sign === '-' ? -total : total;
 }
 
-/** The offset before and after the one instant in a span at which it may change. */
+/** The offsets before and after the one instant of a span at which the offset may change. */
 interface OffsetChange {
   readonly before: Offset;
   readonly after: Offset;
@@ -195,10 +195,10 @@ function findChange(probe: (instant: number) => number, start: number, end: numb
   return { before: toOffset(before), after: toOffset(after), at: high };
 }
 
-/** Days that are kept in mind: almost three years. */
+/** Largest number of cached days: almost three years. */
 const maxRemembered = 1_024;
 
-/** Gives the function itself with a bounded memory. */
+/** Adds a bounded cache to a function. */
 function remember<T extends object>(make: (day: number) => T): (day: number) => T {
   const made = new Map<number, T>();
   return (day) => {
@@ -216,11 +216,13 @@ const earliest = Date.parse('0001-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Reads an ISO 8601 date and time. Refused: no offset, a date or time that does not exist (30 February, 24:00, a
- * leap second), more than nine digits of a second, an instant outside the years 0001 to 9999 in UTC.
+ * Parses an ISO 8601 date and time.
  *
- * @param text - such as `2016-08-29T12:52:31+03:00`; the offset may be `Z`; digits past milliseconds are dropped
- * @returns the instant in milliseconds since 1970-01-01T00:00:00Z, or nothing when it is refused
+ * Refused, with `undefined`: a time without an offset, a date or time that does not exist (30 February, 24:00, a leap
+ * second), more than nine digits of a fraction, and an instant outside the years 0001 to 9999 in UTC.
+ *
+ * @param text - such as `2016-08-29T12:52:31+03:00`; the offset may be `Z`; digits after the milliseconds are dropped
+ * @returns the instant in milliseconds since 1970-01-01T00:00:00Z
  *
  * @see RFC 3339 §5.6.
  *
@@ -231,19 +233,19 @@ export function parseInstant(text: string): number | undefined {
   if (match === null) return undefined;
   const [, wall = '', fraction = '', sign, hours, minutes] = match;
   const asUtc = Date.parse(`${wall}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // Date.parse lets 30 February be 1 March and 24:00 the next day; written again they differ.
+  // `Date.parse` turns 30 February into 1 March and 24:00 into the next day. Written back, such a text differs.
   if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(wall)) return undefined;
   const instant = asUtc - toMilliseconds(sign, hours, minutes);
   return instant < earliest || instant > latest ? undefined : instant;
 }
 
 /**
- * Writes an instant for a document: ISO 8601 in UTC, a fraction only where there is one. {@link parseInstant} is
- * its inverse.
+ * Writes an instant for a gateway document: ISO 8601 in UTC, with a fraction only if the fraction is not zero. The
+ * inverse of {@link parseInstant}.
  *
  * @param instant - whole milliseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999
  * @returns such as `2016-08-29T09:52:31+00:00`
- * @throws RangeError for what is no instant, such as `NaN`
+ * @throws RangeError for a number that is no instant, such as `NaN`
  *
  * @internal
  */

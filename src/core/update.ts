@@ -1,5 +1,5 @@
 /**
- * Updates: how a change of settings is told, in events and in effects.
+ * Updates: a change of settings, as events and effects carry it.
  */
 import { difference } from '../json/diff.ts';
 import { type Json, sameJson } from '../json/value.ts';
@@ -15,7 +15,7 @@ export interface Update<T> {
   readonly before: T;
   /** All settings after the change. */
   readonly after: T;
-  /** The operations (RFC 6902) that lead from `before` to `after`: only those that are needed. */
+  /** The operations (RFC 6902) that lead from `before` to `after`. Equal parts are not mentioned. */
   readonly operations: readonly Operation[];
 }
 
@@ -26,14 +26,15 @@ export interface Update<T> {
  */
 export interface ReversibleUpdate<T> extends Update<T> {
   /**
-   * The operations that lead from `after` back to `before`, each with a `test` before it of what is there after the
-   * change: where somebody changed it since, they fail. An `add` of a member has none, because no `test` can say that
-   * a member is absent; {@link revert}, the transition that applies them, sees to that.
+   * The operations that lead from `after` back to `before`. Before each of them stands a `test` of the value after the
+   * change, so the inverse fails where somebody has changed that value since. An `add` of a member has no such `test`,
+   * because no `test` can say that a member is absent; {@link revert}, which applies the inverse, checks the absence
+   * itself.
    */
   readonly inverse: readonly Operation[];
 }
 
-/** The inverse of an update: the same, backwards. @internal */
+/** Gives the update that leads from `after` to `before`. @internal */
 export function invertUpdate<T extends object, U extends Update<T>>(update: U): U {
   const { before, after } = update;
   const { operations } = difference(after as Json, before as Json);
@@ -41,8 +42,8 @@ export function invertUpdate<T extends object, U extends Update<T>>(update: U): 
 }
 
 /**
- * Puts what an update changed into settings that may have changed otherwise since. Fields that the update leaves
- * alone keep their present value.
+ * Applies the changed fields of an update to settings that may have changed since. Fields that the update does not
+ * change keep their present value.
  *
  * @internal
  */

@@ -1,22 +1,22 @@
 /**
- * Entity tags: the version of a representation, and the conditions that speak of it.
+ * Entity tags: the version of a representation, and the conditions of a request that compare it.
  *
- * A tag is `"<epoch>.<command>.<live>"`. Edits are guarded by the first two parts alone, so that a counter which
- * moves between a GET and a PATCH does not spoil the edit; caches compare the whole tag.
+ * A tag is `"<epoch>.<command>.<live>"`. `If-Match` compares only the epoch and the command number. Therefore a counter
+ * that changes between a GET and a PATCH does not refuse the PATCH. `If-None-Match` compares the whole tag.
  */
 import { percentEncode } from '../core/link.ts';
 import type { Version } from '../core/version.ts';
 import { fail, ok, type Result } from '../problem.ts';
 
-/** What is not `etagc` (RFC 9110 §8.8.3) in ASCII, and `%`, so that different projections give different tags. */
+/** Characters that a tag must escape: all except the `etagc` of ASCII (RFC 9110 §8.8.3), and `%` itself. */
 const unsafeInTag = /[^!#$&-~]/gu;
 
 /**
  * Writes an entity tag.
  *
- * @param epoch - what tells this life of the snapshot from others; {@link isEpoch} holds for it
- * @param version - when something that the representation shows last changed
- * @param projection - what was selected of the representation, as any text; empty when it is all of it
+ * @param epoch - text that distinguishes this life of the snapshot from others; must pass {@link isEpoch}
+ * @param version - the last change of anything that the representation shows
+ * @param projection - the selected part of the representation, as any text; empty for the whole representation
  * @returns a strong entity tag; different projections have different tags
  *
  * @see RFC 9110 §8.8.3; docs/spec-choices.md 34.
@@ -29,11 +29,13 @@ export function formatEtag(epoch: string, version: Version, projection = ''): st
 }
 
 /**
- * Reads the value of `If-Match` or `If-None-Match`. Refused with `header-invalid` unless it is `*` or a list of
- * entity tags; a list may have empty elements. Takes time in proportion to the length.
+ * Parses the value of `If-Match` or `If-None-Match`.
  *
- * @param header - the value of the field
- * @returns `*`, or the tags in order, each with its quotes and, when it is weak, its `W/`
+ * Refused with `header-invalid` unless the value is `*` or a list of entity tags, which may have empty elements. The
+ * time grows in proportion to the length.
+ *
+ * @param header - the value of the header
+ * @returns `*`, or the tags in order; each tag has its quotes and, if it is weak, its `W/`
  *
  * @see RFC 9110 §5.6.1, §8.8.3, §13.1.1.
  *
@@ -41,7 +43,7 @@ export function formatEtag(epoch: string, version: Version, projection = ''): st
  */
 export function parseEntityTags(header: string): Result<'*' | readonly string[]> {
   if (/^[ \t]*\*[ \t]*$/.test(header)) return ok('*');
-  // A tag has no escapes: the parts at odd places are what stands between quotes.
+  // A tag contains no escapes, so the parts at odd positions are the texts between quotes.
   const parts = header.split('"');
   if (parts.length % 2 === 0 || !parts.every((part, index) => partRule(index, parts.length).test(part))) {
     return fail('header-invalid', malformed);
@@ -50,7 +52,7 @@ export function parseEntityTags(header: string): Result<'*' | readonly string[]>
 }
 
 const malformed =
-  'If-Match and If-None-Match take either * or entity tags in double quotes, separated by commas, such as "x.7.9".';
+  'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.7.9", "x.8.9".';
 
 function toTag(opaque: string, before: string): string {
   return `${before.endsWith('W/') ? 'W/' : ''}"${opaque}"`;
@@ -63,13 +65,15 @@ function partRule(index: number, count: number): RegExp {
 }
 
 /**
- * Tells whether `If-Match` lets a change happen: the epoch and the last command have to agree. The live part and
- * the projection are not compared, which departs from strong comparison on purpose; weak tags never match.
+ * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource.
  *
- * @param tags - what {@link parseEntityTags} gives
+ * The live number and the projection are not compared. This departs from the strong comparison of RFC 9110 on purpose.
+ * Weak tags never match.
+ *
+ * @param tags - the result of {@link parseEntityTags}
  * @param epoch - the epoch of the snapshot
- * @param version - when the resource last changed; left out where the representation carries no tag
- * @returns true when the change may happen. `*` always holds: whether the resource exists is asked before
+ * @param version - the version of the resource; left out for a representation without a tag
+ * @returns true if the change is allowed. `*` always allows it, because the caller has checked that the resource exists
  *
  * @see RFC 9110 §13.1.1; docs/spec-choices.md 34.
  *
@@ -82,17 +86,17 @@ export function satisfiesIfMatch(
 ): boolean {
   if (tags === '*') return true;
   if (version === undefined) return false;
-  // No epoch has a dot in it, so the beginning of the tag says it all.
+  // An epoch contains no dot, so the beginning of the tag is enough.
   const current = `"${epoch}.${String(version.command)}.`;
   return tags.some((tag) => tag.startsWith(current));
 }
 
 /**
- * Tells whether `If-None-Match` lets the representation be sent. Whole tags are compared, weakly.
+ * Tells whether `If-None-Match` asks for the representation. Whole tags are compared, with the weak comparison.
  *
- * @param tags - what {@link parseEntityTags} gives
- * @param etag - the tag of the representation; left out where it carries none
- * @returns true when no tag matches: send it. `*` never holds for a representation that exists
+ * @param tags - the result of {@link parseEntityTags}
+ * @param etag - the tag of the representation; left out for a representation without a tag
+ * @returns true if no tag matches, so the representation is to be sent. Always false for `*`
  *
  * @see RFC 9110 §8.8.3.2, §13.1.2; docs/spec-choices.md 34.
  *

@@ -1,19 +1,20 @@
 /**
- * Projections: the `fields` parameter.
+ * Projections: the `fields` parameter, which selects members of a representation.
  */
 import { fail, ok, type Result } from '../problem.ts';
 
-/** How much of an unknown name is repeated in the answer. */
+/** Number of characters of an unknown name that the answer quotes. */
 const quotedLength = 40;
 
 /**
- * Reads the `fields` parameter: top-level names separated by commas, white space around them ignored, repeated
- * parameters united. An unknown name and an empty list are refused with `fields-invalid`, whose detail lists the
- * names that exist.
+ * Parses the `fields` parameter: names of fields, separated by commas. White space around names is ignored, and
+ * repeated parameters are united.
+ *
+ * Refused with `fields-invalid` for an unknown name and for an empty list; the detail lists the existing names.
  *
  * @param values - the value of each occurrence of the parameter, percent-decoded
  * @param known - names of all fields that the representation can have
- * @returns the names that were asked for, in the order of `known`, each once
+ * @returns the selected names, in the order of `known`, each once
  *
  * @see docs/spec-choices.md 13.
  *
@@ -29,17 +30,17 @@ export function parseFields(values: readonly string[], known: readonly string[])
 
 function explain(stranger: string): string {
   if (stranger === '')
-    return 'The parameter "fields" takes names separated by commas, and a name is missing.';
+    return 'The parameter "fields" must be names separated by commas, and one name is empty.';
   const quoted = JSON.stringify(stranger.slice(0, quotedLength));
   return `There is no field ${quoted}${stranger.length > quotedLength ? '…' : ''} here.`;
 }
 
 /**
- * Gives the projection to some fields. A field that a representation does not have is left out.
+ * Creates the projection to some fields. The projection leaves out a field that a representation does not have.
  *
- * @param fields - names of the fields to keep, in the order to show them
- * @param aliases - other spellings of fields, each with the field that it stands for
- * @returns a function from a representation to a new object with those of its own properties
+ * @param fields - names of the fields to show, in this order
+ * @param aliases - other names of fields, each with its field
+ * @returns a function from a representation to a new object with the selected own members
  *
  * @internal
  */
@@ -53,7 +54,7 @@ export function selectFields(
   return (representation) => {
     const source = representation as Readonly<Record<string, unknown>>;
     const own = sources.filter(([, name]) => Object.hasOwn(source, name));
-    // fromEntries defines properties, so that a field named __proto__ is a field like any other.
+    // `fromEntries` defines members instead of assigning them, so a field named `__proto__` is a field like any other.
     return Object.fromEntries(own.map(([name, from]) => [name, source[from]]));
   };
 }

@@ -1,50 +1,53 @@
 /**
- * Messages: requests and responses, in the terms of no transport.
+ * Messages: requests and responses as plain values, independent of any transport. Adapters translate from and to them.
  */
 
 /**
- * Whoever asked.
+ * The caller of a request, after authentication.
  *
  * @public
  */
 export interface Principal {
-  /** Name, for authorisation and for the record. */
+  /** Name of the caller, for authorisation and for the events. */
   readonly name: string;
 }
 
 /**
- * A request, in the terms of no transport.
+ * A request, independent of any transport.
  *
  * @public
  */
 export interface AdminRequest {
   /** Method, in upper case. */
   readonly method: string;
-  /** Path and query, as the client wrote them: `/services?range=0-9`. */
+  /** Path and query as the client wrote them, such as `/services?range=0-9`. */
   readonly target: string;
-  /** Headers, with their names in lower case. */
+  /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body, or how to read it. A function is called at most once, and only where the body matters; it need not read
-   * more than one byte past the limit it is given.
+   * The body, or a function that reads it. The function is called at most once, and only if the route needs a body. The
+   * function may stop reading one byte after the given limit.
    */
   readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);
-  /** Whoever the host has authenticated; `null` when it found nobody, which is 401. Then `authenticate` is not asked. */
+  /**
+   * The caller that the host has authenticated; `null` if the host has found none, which is answered with 401. If the
+   * member is present, `authenticate` is not called.
+   */
   readonly principal?: Principal | null;
-  /** Aborts when the client goes away. A command that has begun goes on. */
+  /** Aborts when the client disconnects. A command that has not started is cancelled; a started command continues. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * A response, in the terms of no transport.
+ * A response, independent of any transport.
  *
  * @public
  */
 export interface AdminResponse {
   /** HTTP status. */
   readonly status: number;
-  /** Headers, with their names in lower case. */
+  /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body; left out when there is none. Long lists come piece by piece. */
+  /** The body; left out if there is none. A long list arrives in chunks. */
   readonly body?: string | AsyncIterable<Uint8Array>;
 }

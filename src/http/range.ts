@@ -1,11 +1,11 @@
 /**
- * Pages: the `range` parameter and the links to the neighbouring pages.
+ * Pages: the `range` parameter, and the `Link` header with the neighbouring pages.
  */
 import { percentEncode } from '../core/link.ts';
 import { fail, ok, type Result } from '../problem.ts';
 
 /**
- * A window over a list, both ends included.
+ * A page of a list; both ends are included.
  *
  * @public
  */
@@ -17,11 +17,13 @@ export interface Range {
 }
 
 /**
- * Reads the `range` parameter: `first-last`, zero-based, both ends included, digits only. Anything else is refused
- * with `range-invalid`: reversed, open, negative, repeated, not a safe integer.
+ * Parses the `range` parameter: two zero-based positions `first-last`, both included, in digits only.
+ *
+ * Refused with `range-invalid`: a reversed, open or negative range, a repeated parameter, and a position that is no
+ * safe integer.
  *
  * @param values - the value of each occurrence of the parameter, percent-decoded
- * @returns the range as it was asked for; whether the list is that long is a question for {@link clipRange}
+ * @returns the range. {@link clipRange} adapts it to the length of the list
  *
  * @see docs/spec-choices.md 14.
  *
@@ -29,12 +31,14 @@ export interface Range {
  */
 export function parseRange(values: readonly string[]): Result<Range> {
   const [value, repeated] = values;
-  if (value === undefined || repeated !== undefined) return refuse('is given exactly once');
+  if (value === undefined || repeated !== undefined) return refuse('must be given exactly once');
   const ends = /^(\d+)-(\d+)$/.exec(value);
-  if (ends === null) return refuse('is two positions, such as range=0-99, both included and counted from 0');
+  if (ends === null)
+    return refuse('must be two positions, such as range=0-99, both included and counted from 0');
   const [first, last] = [Number(ends[1]), Number(ends[2])];
-  if (first > last) return refuse('begins with the lower position');
-  if (!Number.isSafeInteger(last)) return refuse(`has no position above ${String(Number.MAX_SAFE_INTEGER)}`);
+  if (first > last) return refuse('must begin with the lower position');
+  if (!Number.isSafeInteger(last))
+    return refuse(`must not have a position above ${String(Number.MAX_SAFE_INTEGER)}`);
   return ok({ first, last });
 }
 
@@ -43,11 +47,11 @@ function refuse(rule: string): Result<never> {
 }
 
 /**
- * Cuts a range to a list. A range past the end gives no elements.
+ * Cuts a range to the length of a list. A range past the end gives no elements.
  *
- * @param range - what was asked for; without it the whole list
- * @param total - how many elements the list has
- * @returns how many elements to skip and how many to take; together never more than `total`
+ * @param range - the requested range; left out for the whole list
+ * @param total - number of elements in the list
+ * @returns the number of elements to skip and the number to take; together at most `total`
  *
  * @see docs/spec-choices.md 14.
  *
@@ -59,18 +63,20 @@ export function clipRange(range: Range | undefined, total: number): { offset: nu
   return { offset, length: Math.min(range.last + 1, total) - offset };
 }
 
-/** What cannot stand for itself in a query (RFC 3986 §3.4). Escapes that are there already are kept. */
+/** Characters that a query must escape (RFC 3986 §3.4). Existing escapes stay. */
 const unsafeInQuery = /[^\w.~!$&'()*+,;=:@/?%-]/gu;
 
 /**
- * Gives the value of the `Link` header that leads to the neighbouring pages, as query-only references: they hold
- * below any base path. The pages neither overlap nor leave a gap, so the first one may be shorter; from past the
- * end `prev` leads to the last elements.
+ * Gives the value of the `Link` header with the neighbouring pages, as references with a query only, which are valid
+ * below any base path.
  *
- * @param range - the range that was asked for
- * @param total - how many elements the list has
+ * The pages neither overlap nor leave a gap, so the first page may be shorter. For a range past the end, `prev` leads
+ * to the last elements.
+ *
+ * @param range - the requested range
+ * @param total - number of elements in the list
  * @param otherQuery - the rest of the raw query, without `range`; may be empty
- * @returns the value, or nothing when there is no neighbouring page
+ * @returns the value; `undefined` if there is no neighbouring page
  *
  * @see RFC 8288 §3; docs/spec-choices.md 14.
  *

@@ -1,5 +1,7 @@
 /**
- * Routes as data: the single source for dispatch, `Allow`, the endpoint tables and the contract tests.
+ * Routes: the endpoints of the interface as data.
+ *
+ * The table of routes is the single source for dispatch, the `Allow` header, the endpoint pages and the contract tests.
  */
 import type * as z from 'zod/mini';
 
@@ -10,7 +12,7 @@ import type { Json } from '../json/value.ts';
 import type { Result } from '../problem.ts';
 
 /**
- * The variable segments of a path by their names, percent-decoded once: `{ name: 'Sales' }` for `/services/:name`.
+ * The variable segments of a path, by name and percent-decoded once: `{ name: 'Sales' }` for `/services/:name`.
  *
  * @public
  */
@@ -20,50 +22,50 @@ export type PathParameters = Readonly<Record<string, string>>;
 type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 
 /**
- * An endpoint of the interface, as it describes itself.
+ * The description of one endpoint.
  *
  * @public
  */
 export interface Route {
-  /** `item` reads one thing, `list` a list, `command` changes something. */
+  /** `item` reads one resource, `list` reads a list, `command` makes a change. */
   readonly kind: 'item' | 'list' | 'command';
   /** Stable name, such as `services.stop`. */
   readonly id: string;
-  /** The method. `HEAD` comes with `GET`, `OPTIONS` with every path. */
+  /** Method. Every `GET` also serves `HEAD`, and every path serves `OPTIONS`. */
   readonly method: Method;
-  /** The canonical path; a segment that starts with `:` is variable. */
+  /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
   /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
-  /** The query parameters that the endpoint takes. */
+  /** Query parameters that the endpoint accepts. */
   readonly query: readonly ('fields' | 'range' | 'dry_run')[];
-  /** One sentence that says what the endpoint does. */
+  /** One sentence that describes the endpoint. */
   readonly summary: string;
-  /** Names that `fields` may select; empty where it selects nothing. */
+  /** Field names that the `fields` parameter may select; empty if the endpoint has no such parameter. */
   readonly fields: readonly string[];
-  /** Media types of the body, the advertised one first; empty where the body is ignored. */
+  /** Media types of the body, the advertised one first; empty if the endpoint ignores the body. */
   readonly mediaTypes: readonly string[];
 }
 
-/** How every route finds what its path names. */
+/** How a route finds the resource in its path. */
 interface Finding<S, T> {
-  /** Finds what the path names in the snapshot of the moment, or gives the problem that says why not. */
+  /** Finds the resource that the path names, in the given snapshot. Refused with a problem if there is none. */
   find(this: void, snapshot: S, parameters: PathParameters): Result<T>;
-  /** Link of the resource: commands on one resource wait for each other. */
+  /** Link of the resource. Commands on the same resource wait for each other. */
   link(this: void, thing: T): string;
-  /** When anything that the representation shows last changed; left out where figures change by themselves. */
+  /** The last change of anything that the representation shows. Left out if the representation shows live figures. */
   version?(this: void, snapshot: S, thing: T): Version;
 }
 
-/** How every reading route shows what it finds. */
+/** How a reading route shows the resource. */
 interface Showing {
-  /** Shape of the representation, or of one element. */
+  /** Shape of the representation, or of one element of the list. */
   readonly shape: z.core.$ZodType;
-  /** Other spellings that `fields` may use, each with the field that it stands for. */
+  /** Other names that the `fields` parameter may use, each with its field. */
   readonly fieldAliases?: Readonly<Record<string, string>>;
 }
 
-/** A route that reads one thing. @internal */
+/** A route that reads one resource. @internal */
 export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Showing {
   readonly kind: 'item';
   readonly method: 'GET';
@@ -71,11 +73,11 @@ export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
   read(this: void, snapshot: S, thing: T, rendering: R): object;
 }
 
-/** A list that can be cut before it is rendered. @internal */
+/** A list that renders only the requested elements. @internal */
 export interface Listing {
-  /** How many elements there are. */
+  /** Number of elements. */
   readonly total: number;
-  /** Renders the elements from `offset` on, at most `length` of them. */
+  /** Renders at most `length` elements, from `offset` on. */
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
 }
 
@@ -87,23 +89,23 @@ export interface ListRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
   list(this: void, snapshot: S, thing: T, rendering: R): Listing;
 }
 
-/** A command that a request asks for, before it is known what its path names. @internal */
+/** A command from a request. The resource in the path is looked up later, in the turn of the command. @internal */
 export interface Change<S, D, T = unknown> {
-  /** Decides the command about what the path names. */
+  /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
 }
 
-/** A route that changes something. `T` is what the path names: `If-Match` speaks of its version. @internal */
+/** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its version. @internal */
 export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T> {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** When the list that shows the thing last changed. Only for a command that deletes: then the thing has no version. */
+  /** The version of the list that showed a deleted resource. Only for a command that deletes. */
   versionWhenGone?(this: void, snapshot: S): Version;
-  /** Shape of the body; left out where the body is ignored. */
+  /** Shape of the body; left out if the route ignores the body. */
   readonly bodyShape?: z.core.$ZodType;
   /**
-   * Makes the change that the request asks for. Checks the form of the body, and puts hashed or sealed text in the
-   * place of secrets before the core sees them.
+   * Gives the command that a request asks for. Checks the form of the body, and replaces each secret by hashed or
+   * sealed text before the core gets the body.
    */
   command(
     this: void,
@@ -111,14 +113,18 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
     body: Json,
     secrets: SecretPorts,
   ): Promise<Result<Change<S, D, T>>> | Result<Change<S, D, T>>;
-  /** Gives the body of a 200; left out where the answer is 204. */
+  /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
 }
 
 /** A route of any kind, with the functions that serve it. @internal */
 export type RouteOf<S, D, R> = ItemRoute<S, R> | ListRoute<S, R> | CommandRoute<S, D, R>;
 
-/** Media types of a JSON Patch (RFC 6902 §6); the others are what clients send in practice. @internal */
+/**
+ * Media types of a JSON Patch. The first is the registered one (RFC 6902 §6); clients also send the others.
+ *
+ * @internal
+ */
 export const patchMediaTypes = Object.freeze([
   'application/json-patch+json',
   'application/json-patch',

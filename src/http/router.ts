@@ -1,13 +1,12 @@
 /**
- * The router: method and path → route, path parameters, Allow.
+ * The router: finds the route, the path parameters and the `Allow` header for a method and a path.
  *
- * Paths are compared segment by segment, as a client wrote them: fixed segments with their case, variable ones
- * percent-decoded once.
+ * Paths are compared segment by segment. Fixed segments must match exactly; variable segments are percent-decoded once.
  */
 import { decodeSegment } from '../core/link.ts';
 import type { PathParameters } from './route.ts';
 
-/** What the router needs to know of a route. @internal */
+/** The part of a route that the router needs. @internal */
 export interface Routable {
   readonly method: string;
   readonly path: string;
@@ -15,7 +14,8 @@ export interface Routable {
 }
 
 /**
- * What was found at a path.
+ * The result of a look-up. `place` is a known path without a route for the method; `broken-escape` is a variable
+ * segment that is not valid percent-encoding.
  *
  * @internal
  */
@@ -30,22 +30,22 @@ export type Match<T> =
   | { readonly found: 'broken-escape'; readonly segment: string }
   | { readonly found: 'nothing' };
 
-/** A path that is known, with everything that can be done there. @internal */
+/** A known path with its routes by method. @internal */
 export interface Place<T> {
   readonly segments: readonly string[];
   readonly routes: ReadonlyMap<string, T>;
-  /** The methods as the Allow header lists them (RFC 9110 §10.2.1). */
+  /** Value of the `Allow` header (RFC 9110 §10.2.1). */
   readonly allow: string;
 }
 
-/** @internal */
+/** Finds routes. @internal */
 export interface Router<T> {
-  /** Finds what is at a path. `path` is the path of the request target, without its query. */
+  /** Looks up a route. `path` is the path of the request target, without the query. */
   match(this: void, method: string, path: string): Match<T>;
 }
 
 /**
- * Makes a router.
+ * Creates a router.
  *
  * @throws RangeError when two routes have the same method and path
  * @internal
@@ -86,7 +86,7 @@ function byLengthOf<T>(places: readonly Place<T>[]): ReadonlyMap<number, readonl
   return byLength;
 }
 
-/** The segments of a path; one trailing slash is tolerated. A path that does not start with a slash has none. */
+/** The segments of a path. One trailing slash is ignored; a path without a leading slash has no segments. */
 function segmentsOf(path: string): readonly string[] {
   if (!path.startsWith('/')) return [];
   return path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined).split('/');
@@ -103,7 +103,10 @@ function placesOf<T extends Routable>(routes: Iterable<T>): readonly Place<T>[] 
   for (const route of routes) {
     for (const path of [route.path, ...route.aliases]) {
       const here = byPattern.get(path) ?? new Map<string, T>();
-      if (here.has(route.method)) throw new RangeError(`Two routes for ${route.method} ${path}`);
+      if (here.has(route.method))
+        throw new RangeError(
+          `Two routes for ${route.method} ${path}: each method and path may have one route`,
+        );
       byPattern.set(path, here.set(route.method, route));
     }
   }

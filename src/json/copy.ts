@@ -1,23 +1,26 @@
 /**
- * Copies: any JavaScript value of an in-process caller in, plain frozen JSON or a problem out.
+ * Copies: turns a JavaScript value from the same process into plain, frozen JSON, or refuses the value.
+ *
+ * Values from a program can do more than JSON: a getter can throw, an object can contain itself. A copy is made once,
+ * at the border, and the rest of the library works with plain data.
  */
 import { ok, problemOf, type Result } from '../problem.ts';
 import { formatPointer } from './pointer.ts';
 import { isPlain, setMember, type Json, type JsonContainer, type JsonLimits } from './value.ts';
 
 /**
- * Takes any JavaScript value of an in-process caller and gives plain JSON.
+ * Copies any JavaScript value as plain JSON.
  *
  * Refused with `patch-malformed`: functions, symbols, bigints, `undefined`, numbers that are not finite, instances of
- * classes, arrays with holes, cycles, what is nested too deeply, and whatever throws when it is read. Each property
- * is read once at most, also when an object is in two places. Members that are not enumerable or have a symbol as key
- * are left out.
+ * classes, arrays with holes, cycles, values that are nested too deeply, and getters or proxies that throw. Members
+ * that are not enumerable or have a symbol as key are left out. Each property is read at most once, even if two places
+ * share one object.
  *
- * @param value - the value; it is never changed
- * @param limits - how deep it may be. Copying is as deeply recursive
+ * @param value - the value; never changed
+ * @param limits - how deep the value may be nested; the copy recurses to the same depth
  * @returns a deeply frozen copy
  *
- * docs/spec-choices.md 28.
+ * @see docs/spec-choices.md 28.
  *
  * @internal
  */
@@ -28,7 +31,7 @@ export function copyJson(value: unknown, limits: JsonLimits): Result<Json> {
   try {
     copy = copyOf(walk, value);
   } catch {
-    walk.reason = 'cannot be read: a getter or a proxy throws';
+    walk.reason = 'cannot be read: a getter or a proxy throws; give plain data';
   }
   if (copy !== undefined) return ok(copy);
   const fault = {
@@ -39,22 +42,22 @@ export function copyJson(value: unknown, limits: JsonLimits): Result<Json> {
   return { ok: false, problem: problemOf([fault]) };
 }
 
-/** Where the copying of a value stands. */
+/** The progress of a copy. */
 interface Walk {
   readonly depth: number;
-  /** Tokens of the place that is read. */
+  /** Tokens of the place that is being read. */
   readonly path: (string | number)[];
-  /** The arrays and objects around it. */
+  /** The arrays and objects around that place. */
   readonly open: Set<object>;
-  /** The finished copies, each with how many containers are inside one another in it. */
+  /** The finished copies by source. `height` is the number of levels in the copy, itself included. */
   readonly done: Map<object, { readonly copy: JsonContainer; readonly height: number }>;
-  /** How deep the walk has been inside the innermost open container. */
+  /** The deepest level that the walk has reached inside the innermost open container. */
   deepest: number;
-  /** Why the value is refused, once it is. */
+  /** Why the value is refused; `undefined` until then. */
   reason?: string;
 }
 
-/** The copy, or `undefined` when the value is refused. */
+/** Copies one value; `undefined` if the value is refused. */
 function copyOf(walk: Walk, value: unknown): Json | undefined {
   if (isScalar(value)) return value;
   if (typeof value === 'object') return copyOfContainer(walk, value);
@@ -71,7 +74,8 @@ function copyOfContainer(walk: Walk, source: object): JsonContainer | undefined 
   if (walk.open.has(source)) return refuseValue(walk, 'must not contain itself');
   const known = walk.done.get(source);
   const depth = walk.open.size + (known?.height ?? 1);
-  if (depth > walk.depth) return refuseValue(walk, `must not be nested more than ${String(walk.depth)} deep`);
+  if (depth > walk.depth)
+    return refuseValue(walk, `must not be nested more than ${String(walk.depth)} levels deep`);
   walk.deepest = Math.max(walk.deepest, depth);
   if (known !== undefined) return known.copy;
   if (!isPlain(source)) return refuseValue(walk, 'must be a plain object or array');
@@ -89,7 +93,7 @@ function copyOfContainer(walk: Walk, source: object): JsonContainer | undefined 
 function copyOfArray(walk: Walk, source: readonly unknown[]): Json[] | undefined {
   const copy: Json[] = [];
   const { length } = source;
-  // A hole reads as `undefined`, which is refused.
+  // A hole in an array reads as `undefined`, and `undefined` is refused.
   for (let index = 0; index < length; index += 1) {
     walk.path.push(index);
     const child = copyOf(walk, source[index]);

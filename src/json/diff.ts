@@ -1,8 +1,8 @@
 /**
- * Differences: how to get from one JSON value to another, and back.
+ * Differences: the JSON Patch that leads from one JSON value to another, and the patch that leads back.
  *
- * Both ways are found in one walk, because the old values are at hand then. What is alike is passed over: members by
- * their keys, the items of a list from both its ends. Only where a short list is really edited does it take a search.
+ * Both patches come from one walk, while the old values are at hand. The walk skips equal members, and equal items at
+ * both ends of a list. Only the differing middle of a short list takes a search for the fewest edits.
  */
 import { createPatch } from 'rfc6902';
 
@@ -10,39 +10,44 @@ import { type Json, isArray, isContainer, sameJson } from './value.ts';
 import { usualLimits, type Operation } from './patch.ts';
 import { formatToken } from './pointer.ts';
 
-/** How two values differ. @internal */
+/** The difference between two values. @internal */
 export interface Difference {
-  /** The operations that lead from the first value to the second: only those that are needed. */
+  /** The operations that lead from the first value to the second. Equal parts are not mentioned. */
   readonly operations: readonly Operation[];
   /**
-   * The operations that lead back, each with a `test` before it of what the first value became: whoever changed it
-   * since is not overruled. An `add` of a member has none, because no `test` can say that a member is absent: whoever
-   * applies it has to see to that.
+   * The operations that lead back. Before each of them stands a `test` of the present value, so that a later change by
+   * somebody else is not overwritten. An `add` of a member has no such `test`, because no `test` can say that a member
+   * is absent. The code that applies the inverse must check the absence itself (`present: 'refuse'`).
    */
   readonly inverse: readonly Operation[];
 }
 
-/** How a patch is made. @public */
+/**
+ * How {@link diff} makes a patch.
+ *
+ * @public
+ */
 export interface DiffOptions {
   /**
-   * Puts a `test` before each `remove` and `replace` of what is there now, and before each `add` to a list of the
-   * item beside the place: who changed that meanwhile is not overruled. An `add` of a member has no guard, because no
-   * `test` can say that a member is absent (RFC 6902 §4.6): one that was added meanwhile is replaced.
+   * Whether the patch contains guards: a `test` of the present value before each `remove` and `replace`, and a `test`
+   * of the neighbouring item before each `add` to a list. A guarded patch fails when somebody has changed the place in
+   * the meantime. An `add` of a member has no guard, because no `test` can say that a member is absent (RFC 6902 §4.6):
+   * such an `add` replaces a member that somebody added in the meantime. Default false.
    */
   readonly guards?: boolean;
 }
 
 /**
- * Makes a JSON Patch that turns one document into another.
+ * Creates a JSON Patch that turns one document into another.
  *
- * Members that stay are not mentioned; lists that differ much are replaced. The patch keeps to the default limits of
- * `PatchRules` for operations and pointers: where the differences are too many, whole members are replaced, or
- * the whole document.
+ * The patch does not mention equal members. It replaces a list as a whole when most items differ. The patch stays
+ * within the default limits of {@link PatchRules} for operations and pointers: if the differences are too many, the
+ * patch replaces whole members, or the whole document.
  *
- * @param from - plain JSON, the document as it is
- * @param to - plain JSON, the document as it should be
- * @param options - how the patch is made
- * @returns the operations; none when the documents are equal
+ * @param from - plain JSON: the document as it is
+ * @param to - plain JSON: the document as it should be
+ * @param options - whether the patch contains guards
+ * @returns the operations; none if the documents are equal
  *
  * @example
  * ```ts
@@ -52,19 +57,20 @@ export interface DiffOptions {
  * diff({ port: 3306 }, {}, { guards: true }).map(({ op }) => op); // => ["test", "remove"]
  * ```
  *
- * RFC 6902 §4.
+ * @see RFC 6902 §4.
  *
  * @public
  */
 export function diff(from: Json, to: Json, { guards = false }: DiffOptions = {}): readonly Operation[] {
-  // The inverse of the change that leads back from there is the guarded way to go there.
+  // The inverse of the opposite change leads in the wanted direction, and an inverse contains guards.
   return guards ? compareWithin(to, from, 'inverse').inverse : difference(from, to).operations;
 }
 
 /**
- * Gives the operations that lead from one value to another, and back. They are frozen, not what they hold.
+ * Gives the operations that lead from one value to another, and the operations that lead back. The operations are
+ * frozen; the values in them are not.
  *
- * RFC 6902 §4.
+ * @see RFC 6902 §4.
  *
  * @internal
  */
@@ -72,16 +78,16 @@ export function difference(before: Json, after: Json): Difference {
   return compareWithin(before, after, 'operations');
 }
 
-/** The two ways, as far as they are known. */
+/** The operations found so far, in both directions. */
 interface Ways {
   readonly operations: Operation[];
   readonly inverse: Operation[];
 }
 
-/** How deep to look for differences: as deep as pointers may be, then at members of members, at members, not at all. */
+/** The depths to try, in order: as deep as pointers may be, members of members, members, only the whole document. */
 const depths = [usualLimits.maxPointerTokens, 2, 1, 0];
 
-/** Looks as deep as it can so that the patch in question is within the limits. */
+/** Compares at the greatest depth that keeps the patch named by `limited` within the limits. */
 function compareWithin(before: Json, after: Json, limited: keyof Ways): Difference {
   let ways: Ways = { operations: [], inverse: [] };
   for (const depth of depths) {
@@ -99,7 +105,7 @@ function isWithin(patch: readonly Operation[]): boolean {
   return patch.every(({ path }) => path.length <= usualLimits.maxPointerLength);
 }
 
-/** Notes how two values at one place differ; `levels` says how deep their differences are looked for. */
+/** Adds the operations for one place. `levels` is the number of levels below the place that may be compared. */
 function compare(ways: Ways, path: string, before: Json, after: Json, levels: number): void {
   if (before === after) return;
   if (isContainer(before) && isContainer(after)) {
@@ -115,8 +121,8 @@ function compare(ways: Ways, path: string, before: Json, after: Json, levels: nu
 type Members = Readonly<Record<string, Json>>;
 
 function compareMembers(ways: Ways, path: string, before: Members, after: Members, levels: number): void {
-  // Not `Object.entries`, which takes five times as long where nothing differs. What a prototype has is equal to
-  // nothing in JSON, so that it is enough to ask for own members where there is a difference.
+  // `Object.entries` would take five times as long when nothing differs. Inherited members never equal a JSON value, so
+  // a look at own members is needed only where the values differ.
   for (const key in before) {
     const old = before[key] ?? null;
     if (after[key] !== old && !Object.hasOwn(after, key)) noteRemoved(ways, path + formatToken(key), old);
@@ -151,12 +157,12 @@ function compareItems(ways: Ways, path: string, before: Items, after: Items, lev
   } else {
     const edits = short ? editList(before, after) : exchange(after, start, { gone, come });
     for (const edit of edits) ways.operations.push(Object.freeze({ ...edit, path: path + edit.path }));
-    // What became of one item cannot be told then, so that the inverse is about the whole list.
+    // The edits do not say which old item became which new item, so the inverse replaces the whole list.
     noteWayBack(ways, path, before, after);
   }
 }
 
-/** How many items two lists have alike at the start. */
+/** The number of equal items at the start of two lists. */
 function sharedStart(before: Items, after: Items): number {
   const most = Math.min(before.length, after.length);
   let count = 0;
@@ -164,7 +170,7 @@ function sharedStart(before: Items, after: Items): number {
   return count;
 }
 
-/** How many items two lists have alike at the end, behind the first `start`. */
+/** The number of equal items at the end of two lists, not counting the first `start` items. */
 function sharedEnd(before: Items, after: Items, start: number): number {
   const most = Math.min(before.length, after.length) - start;
   let count = 0;
@@ -172,7 +178,7 @@ function sharedEnd(before: Items, after: Items, start: number): number {
   return count;
 }
 
-/** Whether two lists are such that a search for the fewest edits pays: it compares every item with every other. */
+/** Whether a search for the fewest edits pays off. The search compares every item with every other item. */
 function areShort(before: Items, after: Items): boolean {
   return before.length * after.length <= 1000 && areScalars(before) && areScalars(after);
 }
@@ -183,15 +189,14 @@ function areScalars(items: Items): boolean {
 }
 
 /**
- * The fewest edits that turn one list of scalars into another, with paths from the list on.
- *
- * Takes time in the product of their lengths.
+ * The fewest edits that turn one list of scalars into another, with paths relative to the list. The time grows with the
+ * product of the two lengths.
  */
 function editList(before: Items, after: Items): readonly Operation[] {
   return createPatch(before, after);
 }
 
-/** The edits that put some items of a list in the place of others. */
+/** The edits that remove some items of a list and insert others in their place. */
 function exchange(
   after: Items,
   start: number,
@@ -223,7 +228,7 @@ function noteWayBack({ inverse }: Ways, path: string, before: Json, after: Json)
   inverse.push(test(path, after), replace(path, before));
 }
 
-/** Which items of a list were put in, and whether they are its last. */
+/** The inserted items of a list; `last` says whether no old item follows them. */
 interface Inserted {
   readonly start: number;
   readonly count: number;
@@ -235,7 +240,7 @@ function noteInserted(ways: Ways, path: string, after: Items, { start, count, la
   for (let at = start; at < start + count; at += 1) {
     const item = after[at] ?? null;
     ways.operations.push(add(last ? `${path}/-` : placeIn(path, at), item));
-    // Once the one before it is gone, each of them is where the first one was.
+    // Each `remove` moves the next inserted item to the position of the first one.
     ways.inverse.push(test(first, item), remove(first));
   }
 }
@@ -249,7 +254,7 @@ function noteTaken(ways: Ways, path: string, before: Items, after: Items, start:
   }
 }
 
-/** A test of what is beside the place where items were taken out: there they belong, if anywhere. */
+/** A test of the item beside the place of removed items: the inverse may insert them only next to that item. */
 function besideOf(path: string, items: Items, at: number): Operation {
   const beside = Math.min(at, items.length - 1);
   return beside === -1 ? test(path, items) : test(placeIn(path, beside), items[beside] ?? null);

@@ -1,22 +1,23 @@
 /**
- * Drafts: documents that are being changed at the places that pointers name, while the ones they started from stay as
- * they were.
+ * Drafts: documents under change. A patch changes a draft at the places that its pointers name, and the original
+ * document stays as it was.
  *
- * What a change touches is copied, once for each draft, and all the rest is shared.
+ * A draft copies the containers on the way to a changed place, each at most once. All other parts are shared with the
+ * original.
  */
 import { type Json, isArray, isContainer, sameJson, setMember, type JsonContainer } from './value.ts';
 import { childOf, parseIndex, valueAt } from './pointer.ts';
 
-/** A document that is being changed, while the one it started from stays as it was. @internal */
+/** A document under change; the original stays as it was. @internal */
 export interface Draft {
   document: Json;
-  /** How often something changed. */
+  /** The number of changes so far. */
   changes: number;
-  /** Copies that belong to this draft alone, so that they can be changed. Each is in the document only once. */
+  /** The copies that belong to this draft alone and may be changed. Each stands at one place of the document only. */
   owned: (Json[] | Record<string, Json>)[];
 }
 
-/** Puts a value in, between items or as a member. False when there is no such place. @internal */
+/** Inserts a value between items, or sets a member. False if the place does not exist. @internal */
 export function insertAt(draft: Draft, path: readonly string[], value: Json): boolean {
   const token = path[path.length - 1];
   if (token === undefined) return replaceAt(draft, path, value);
@@ -29,13 +30,13 @@ export function insertAt(draft: Draft, path: readonly string[], value: Json): bo
   const index = token === '-' ? parent.length : parseIndex(token);
   if (index === undefined || index > parent.length) return false;
   const items = openParent(draft, path) as Json[];
-  // Most go to the end, and `splice` is slow.
+  // Most inserts append, and `splice` is slow.
   if (index === items.length) items.push(value);
   else items.splice(index, 0, value);
   return true;
 }
 
-/** Puts a value in the place of another, unless they are equal. False when there is no such place. @internal */
+/** Replaces a value, unless the new value is equal. False if the place does not exist. @internal */
 export function replaceAt(draft: Draft, path: readonly string[], value: Json): boolean {
   const old = valueAt(draft.document, path);
   if (old === undefined) return false;
@@ -47,7 +48,7 @@ function putUnlessSame(draft: Draft, path: readonly string[], old: Json | undefi
   if (old === undefined || !sameJson(old, value)) putAt(draft, path, value);
 }
 
-/** Takes a value out. False when there is no such place; the whole document is none. @internal */
+/** Removes a value. False if the place does not exist, and for the whole document. @internal */
 export function removeAt(draft: Draft, path: readonly string[]): boolean {
   const token = path[path.length - 1];
   const above = path.slice(0, -1);
@@ -58,23 +59,26 @@ export function removeAt(draft: Draft, path: readonly string[]): boolean {
     return true;
   }
   const rest: Record<string, Json> = {};
-  // Not a copy with a `delete`, which makes objects slow for good.
+  // A copy with a `delete` would make the object slow for the rest of its life.
   for (const key of Object.keys(parent)) if (key !== token) setMember(rest, key, parent[key] ?? null);
   draft.owned.push(rest);
   putAt(draft, above, rest);
   return true;
 }
 
-/** Freezes what the draft has made: needed before anything gets a second place in the document. @internal */
+/**
+ * Freezes the copies of the draft. Needed before a value gets a second place in the document, because a change of one
+ * place would change the other. @internal
+ */
 export function freezeOwned(draft: Draft): void {
   for (const container of draft.owned) Object.freeze(container);
   draft.owned = [];
 }
 
 /**
- * Freezes the changed document, or gives back the one before when several changes have taken each other back.
+ * Freezes the changed document. Gives the original instead if several changes have cancelled each other out.
  *
- * @param last - a token at the root, of the place changed last: where a difference is found soonest
+ * @param last - first token of the place that was changed last, where a difference is likely
  * @internal
  */
 export function finish(draft: Draft, before: Json, last: string): Json {
@@ -92,7 +96,7 @@ function putAt(draft: Draft, path: readonly string[], value: Json): void {
   } else setChild(openParent(draft, path), token, value);
 }
 
-/** Makes the containers along a path the draft's own, and gives the innermost. The path must exist. */
+/** Copies the containers along a path into the draft, and gives the innermost one. The path must exist. */
 function openParent(draft: Draft, path: readonly string[]): Draft['owned'][number] {
   let parent = own(draft, draft.document);
   draft.document = parent;
@@ -113,10 +117,10 @@ function own(draft: Draft, value: Json): Draft['owned'][number] {
   return copy;
 }
 
-/** Arrays are spread, because `slice` of frozen ones is hundreds of times slower on Node 20. */
+/** Arrays are spread: `slice` of a frozen array is hundreds of times slower on Node 20. */
 function copyOf(value: JsonContainer): Draft['owned'][number] {
   if (isArray(value)) return [...value];
-  // Spread of a literal gives objects that are slow to freeze; but `assign` would set the prototype.
+  // `Object.assign` gives objects that freeze faster than spread ones, but would set the prototype for `__proto__`.
   return Object.hasOwn(value, '__proto__') ? { ...value } : Object.assign({}, value);
 }
 

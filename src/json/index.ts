@@ -1,5 +1,5 @@
 /**
- * JSON and its RFCs: values, pointers, patches, differences. Knows nothing of gateways.
+ * JSON and its RFCs: parsing, JSON Pointer, JSON Patch and differences. This entry knows nothing of gateways.
  *
  * @packageDocumentation
  */

@@ -1,21 +1,25 @@
 /**
- * The reader of JSON texts: a text in, plain frozen JSON or a problem out.
+ * The JSON parser: turns a text into plain, frozen JSON, or refuses the text.
  *
- * What the language's own parser lets through and what hurts later (a key given twice, a number that changes when it
- * is read, a million brackets) is refused here before anything else sees it, and in linear time.
+ * `JSON.parse` accepts texts that do harm later: a repeated key, a number that changes when parsed, a million brackets.
+ * A scan in linear time refuses such texts before `JSON.parse` sees them.
  */
 import { deepFreeze, type Json, type JsonLimits } from './value.ts';
 import { ok, problem, type Problem, type ProblemCode, type Result } from '../problem.ts';
 
 /**
- * Reads a JSON text.
+ * Parses a JSON text.
  *
- * It is refused when it is empty (`body-missing`), not JSON (`body-not-json`) or nested too deeply (`body-too-deep`), when an object names a member twice, however it is escaped
- * (`body-duplicate-key`), and when a number is not finite or an integer that is not safe (`number-out-of-range`).
- * A surrogate without its partner, written as an escape, is JSON and accepted.
+ * Refused when
+ * - the text is empty (`body-missing`) or not JSON (`body-not-json`),
+ * - the text is nested too deeply (`body-too-deep`),
+ * - an object has two members of one name, however the names are escaped (`body-duplicate-key`),
+ * - a number is not finite, or is an integer beyond ±(2^53 - 1) (`number-out-of-range`).
+ *
+ * A lone surrogate, written as an escape, is JSON and accepted.
  *
  * @param body - the text, with or without a byte order mark
- * @param limits - how deep it may be
+ * @param limits - how deep the text may be nested
  * @returns the value, deeply frozen; `__proto__` is a member like any other
  *
  * @example
@@ -26,7 +30,7 @@ import { ok, problem, type Problem, type ProblemCode, type Result } from '../pro
  * parsed.ok || parsed.problem.code; // => 'body-duplicate-key'
  * ```
  *
- * RFC 8259; docs/spec-choices.md 35.
+ * @see RFC 8259; docs/spec-choices.md 35.
  *
  * @public
  */
@@ -36,7 +40,7 @@ export function parseJson(body: string, limits: JsonLimits): Result<Json> {
   return refusal === undefined ? ok(deepFreeze(JSON.parse(text) as Json)) : { ok: false, problem: refusal };
 }
 
-/** Where the scan of a text stands. */
+/** The progress of a scan. */
 interface Scan {
   readonly text: string;
   readonly depth: number;
@@ -44,7 +48,7 @@ interface Scan {
   at: number;
   /** Whether a value must come next. */
   due: boolean;
-  /** What is open, outermost first: the keys of an object so far, `undefined` for an array. */
+  /** The open containers, outermost first: the keys seen in an object, `undefined` for an array. */
   readonly open: (string[] | Set<string> | undefined)[];
 }
 
@@ -56,7 +60,7 @@ function scanText(scan: Scan): Problem | undefined {
     if (refusal !== undefined) return refusal;
     skipSpace(scan);
   }
-  return scan.at === scan.text.length ? undefined : notJson(scan, 'nothing more');
+  return scan.at === scan.text.length ? undefined : notJson(scan, 'the end of the text');
 }
 
 function scanValue(scan: Scan): Problem | undefined {
@@ -72,11 +76,7 @@ function scanValue(scan: Scan): Problem | undefined {
 
 function scanOpening(scan: Scan, isObject: boolean): Problem | undefined {
   if (scan.open.length >= scan.depth) {
-    return refuse(
-      scan,
-      'body-too-deep',
-      `More than ${String(scan.depth)} arrays and objects are inside one another`,
-    );
+    return refuse(scan, 'body-too-deep', `The body is nested more than ${String(scan.depth)} levels deep`);
   }
   scan.open.push(isObject ? [] : undefined);
   scan.at += 1;
@@ -92,7 +92,7 @@ function scanClosing(scan: Scan): Problem | undefined {
   return undefined;
 }
 
-/** What follows a complete value inside an array or object. */
+/** Scans the text after a complete value inside an array or object. */
 function scanNext(scan: Scan): Problem | undefined {
   const next = scan.text.charAt(scan.at);
   const inObject = scan.open.at(-1) !== undefined;
@@ -110,11 +110,7 @@ function scanKey(scan: Scan): Problem | undefined {
   const refusal = scanString(scan);
   if (refusal !== undefined) return refusal;
   if (!takeKey(scan, start)) {
-    return refuse(
-      { ...scan, at: start },
-      'body-duplicate-key',
-      'An object names a member for the second time',
-    );
+    return refuse({ ...scan, at: start }, 'body-duplicate-key', 'An object has two members of the same name');
   }
   skipSpace(scan);
   if (scan.text.charAt(scan.at) !== ':') return notJson(scan, '":"');
@@ -123,33 +119,33 @@ function scanKey(scan: Scan): Problem | undefined {
   return undefined;
 }
 
-/** Notes the key that ends here. False when the object has it already. */
+/** Records the key that ends here. False if the object already has this key. */
 function takeKey(scan: Scan, start: number): boolean {
   const raw = scan.text.slice(start + 1, scan.at - 1);
   const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
   const keys = scan.open.at(-1) ?? [];
   if (keys instanceof Set) return keys.size < keys.add(key).size;
   if (keys.includes(key)) return false;
-  // A few keys are found fastest by looking at each, many only by a set.
+  // A list is faster for a few keys, a set for many.
   if (keys.push(key) > 16) scan.open[scan.open.length - 1] = new Set(keys);
   return true;
 }
 
-/** Stands on the opening quote, ends behind the closing one. */
+/** Starts at the opening quote, stops after the closing one. */
 function scanString(scan: Scan): Problem | undefined {
   const { text } = scan;
   scan.at += 1;
   for (let code = text.charCodeAt(scan.at); code !== 0x22; code = text.charCodeAt(scan.at)) {
     const width = code === 0x5c ? escapeLength(text, scan.at) : 1;
-    // Written so that the end of the text, where there is no code, is refused too.
-    if (width === 0 || !(code >= 0x20)) return notJson(scan, 'a character of a string');
+    // Beyond the end of the text `code` is `NaN`, and this form of the comparison refuses `NaN`.
+    if (width === 0 || !(code >= 0x20)) return notJson(scan, 'a valid character or escape of a string');
     scan.at += width;
   }
   scan.at += 1;
   return undefined;
 }
 
-/** How long the escape at a backslash is; 0 when there is no such escape. */
+/** The length of the escape that starts at a backslash; 0 if the escape is not valid. */
 function escapeLength(text: string, at: number): 0 | 2 | 6 {
   if (text.charAt(at + 1) === 'u') return /^[\da-f]{4}$/i.test(text.slice(at + 2, at + 6)) ? 6 : 0;
   return /["\\/bfnrt]/.test(text.charAt(at + 1)) ? 2 : 0;
@@ -166,11 +162,11 @@ function scanNumber(scan: Scan): Problem | undefined {
   }
   const number = Number(scan.text.slice(start, scan.at));
   if (Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number)) return undefined;
-  const rule = 'A number is not finite, or an integer beyond 2^53 - 1 in one direction or the other';
+  const rule = 'A number must be finite, and an integer must be from -(2^53 - 1) to 2^53 - 1';
   return refuse({ ...scan, at: start }, 'number-out-of-range', rule);
 }
 
-/** Transitions over one of some characters. False when none of them is here. */
+/** Skips one of the given characters. False if the next character is none of them. */
 function skipOne(scan: Scan, characters: string): boolean {
   const here = scan.text.charAt(scan.at);
   if (here === '' || !characters.includes(here)) return false;
@@ -178,7 +174,7 @@ function skipOne(scan: Scan, characters: string): boolean {
   return true;
 }
 
-/** Transitions over digits. False when there is none. */
+/** Skips digits. False if the next character is no digit. */
 function skipDigits(scan: Scan): boolean {
   const start = scan.at;
   while (isDigit(scan.text.charCodeAt(scan.at))) scan.at += 1;
@@ -198,11 +194,11 @@ function skipSpace(scan: Scan): void {
 }
 
 function notJson(scan: Scan, expected: string): Problem {
-  const found = scan.at < scan.text.length ? 'something else' : 'the end of the text';
-  return refuse(scan, 'body-not-json', `JSON has ${expected} where there is ${found}`);
+  const found = scan.at < scan.text.length ? 'another character' : 'the end of the text';
+  return refuse(scan, 'body-not-json', `The body is not JSON: expected ${expected}, found ${found}`);
 }
 
-/** Says where and never what: the body may hold a secret. */
+/** Names the position and never quotes the text: the body may contain a secret. */
 function refuse(scan: Scan, code: ProblemCode, detail: string): Problem {
   return problem(code, `${detail}, at character ${String(scan.at)} (counted from 0).`);
 }

@@ -1,9 +1,9 @@
 /**
- * JSON Patch (RFC 6902): strict, atomic, path-copying.
+ * JSON Patch (RFC 6902): strict and atomic.
  *
- * Every operation does exactly what it says at places that exist, or the whole patch is refused. A document is never
- * changed: what a patch touches is copied, once, and all the rest is shared. rfc6902 does not apply patches here, because
- * it continues after a failed operation and writes to inherited members.
+ * A patch applies as a whole, or is refused as a whole. The document is never changed: the result copies the containers
+ * on the way to a changed place and shares the rest. The package rfc6902 does not apply patches here, because that
+ * package continues after a failed operation and writes to inherited members.
  */
 import { finish, insertAt, removeAt, replaceAt, freezeOwned, type Draft } from './draft.ts';
 import { copyJson } from './copy.ts';
@@ -12,7 +12,9 @@ import { isArray, isPlain, sameJson, sizeOf, type Json, type JsonLimits } from '
 import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result } from '../problem.ts';
 
 /**
- * One operation of a JSON Patch (RFC 6902 §4). `path` and `from` are JSON Pointers.
+ * One operation of a JSON Patch. `path` and `from` are JSON Pointers.
+ *
+ * @see RFC 6902 §4.
  *
  * @public
  */
@@ -25,49 +27,51 @@ export type Operation =
   | { readonly op: 'test'; readonly path: string; readonly value: Json };
 
 /**
- * What a patch may do. What is left out is as the administration interface has it.
+ * Limits of a patch. A member that is left out has the value of the administration interface.
  *
  * @public
  */
 export interface PatchRules {
-  /** How many operations a patch may have. Default 100. */
+  /** The largest number of operations. Default 100. */
   readonly maxOperations?: number;
-  /** How long a pointer may be, in UTF-16 units. Default 256. */
+  /** The longest pointer, in UTF-16 code units. Default 256. */
   readonly maxPointerLength?: number;
-  /** How many tokens a pointer may have. Default 32. */
+  /** The largest number of tokens in a pointer. Default 32. */
   readonly maxPointerTokens?: number;
-  /** How large the document may be once something was put in: roughly its bytes as JSON. Default 1 MiB. */
+  /**
+   * The largest document after an operation that adds a value: roughly its bytes as JSON. Default 1,048,576 (1 MiB).
+   */
   readonly maxResultBytes?: number;
   /**
-   * What becomes of `__proto__`, `constructor` and `prototype` in pointers and as keys of values: `refuse`, the
-   * default, refuses the patch; `plain` takes them for keys like any other. Neither ever reaches a prototype.
+   * How `__proto__`, `constructor` and `prototype` are treated in pointers and as keys of values. `refuse`, the
+   * default, refuses the patch; `plain` treats them like any other key. Neither ever reaches a prototype.
    */
   readonly reservedKeys?: 'refuse' | 'plain';
 }
 
-/** What else a patch of our own may do. @internal */
+/** Further rules, for patches that the library makes itself. @internal */
 export interface OwnPatchRules extends PatchRules {
   /**
-   * What becomes of an `add` of a member that is there: `replace`, the default, is RFC 6902 §4.1; `refuse` takes it
-   * for a `test` that failed, because no operation can say that a member must be absent.
+   * How an `add` of an existing member is treated. `replace`, the default, replaces the member (RFC 6902 §4.1).
+   * `refuse` refuses the patch with `patch-test-failed`, because no operation can test that a member is absent.
    */
   readonly present?: 'replace' | 'refuse';
 }
 
-/** An operation whose form is right. @internal */
+/** An operation of valid form, with its pointers parsed. @internal */
 export interface ParsedOperation {
-  /** Position in the patch, from 0. */
+  /** Zero-based position in the patch. */
   readonly index: number;
   readonly op: Operation['op'];
-  /** Tokens of the place it is about. */
+  /** Tokens of `path`. */
   readonly path: readonly string[];
-  /** Tokens of the source of `move` and `copy`. */
+  /** Tokens of `from`, for `move` and `copy`. */
   readonly from?: readonly string[] | undefined;
   /** Value of `add`, `replace` and `test`, deeply frozen. */
   readonly value?: Json | undefined;
 }
 
-/** The limits of the administration interface. @internal */
+/** The limits of the administration interface, which are the defaults of {@link PatchRules}. @internal */
 export const usualLimits = {
   maxOperations: 100,
   maxPointerLength: 256,
@@ -76,19 +80,24 @@ export const usualLimits = {
 };
 
 /**
- * Applies a JSON Patch to a document: all of its operations, or none.
+ * Applies a JSON Patch to a document: all operations, or none.
  *
- * It is refused when it is no patch (`patch-malformed`), a pointer breaks the grammar or a limit (`pointer-invalid`),
- * it is too long (`patch-too-many-operations`), uses a reserved key (`reserved-key`), names a place that is not there
- * (`patch-path-missing`), a `test` fails (`patch-test-failed`), the root is removed or something is moved into its own
- * child (`op-not-allowed`), and when the result gets too large (`patch-result-too-large`). The faults in the problem
- * name the operation. Members that RFC 6902 does not know are ignored.
+ * Refused when
+ * - the value is no patch (`patch-malformed`) or has too many operations (`patch-too-many-operations`),
+ * - a pointer breaks the grammar or a limit (`pointer-invalid`),
+ * - a pointer or a value uses a reserved key (`reserved-key`),
+ * - a place does not exist (`patch-path-missing`),
+ * - a `test` fails (`patch-test-failed`),
+ * - an operation removes the root, or moves a value into its own child (`op-not-allowed`),
+ * - the result is too large (`patch-result-too-large`).
  *
- * @param document - plain JSON; it is never changed
- * @param operations - list of {@link Operation}, unchecked; values in it are at most 500 deep
- * @param rules - limits that differ from the usual ones
- * @returns the new document, frozen where it is new. What the patch does not touch is the same object, and so is the
- *   whole document when nothing changes
+ * The faults of the problem name the operation. Members that RFC 6902 does not define are ignored.
+ *
+ * @param document - plain JSON; never changed
+ * @param operations - list of {@link Operation}, not yet checked; values may be nested 500 levels deep
+ * @param rules - limits that differ from the defaults
+ * @returns the new document. New parts are frozen; parts that the patch does not change are the same objects. If the
+ *   patch changes nothing, the result is the given document itself
  *
  * @example
  * ```ts
@@ -102,7 +111,7 @@ export const usualLimits = {
  * refused.ok || refused.problem.code; // => "patch-path-missing"
  * ```
  *
- * RFC 6902 §3 to §5; docs/spec-choices.md 21, 28 and 29.
+ * @see RFC 6902 §3 to §5; docs/spec-choices.md 21, 28 and 29.
  *
  * @public
  */
@@ -112,10 +121,10 @@ export function applyPatch(document: Json, operations: unknown, rules: PatchRule
 }
 
 /**
- * Reads a patch document that is frozen JSON: the form of each operation, or every fault with its pointer into the
- * document.
+ * Parses a patch document that is frozen JSON. Refused with every fault in the form of the operations; the pointers
+ * lead into the patch document.
  *
- * RFC 6902 §3 and §4; docs/spec-choices.md 28.
+ * @see RFC 6902 §3 and §4; docs/spec-choices.md 28.
  *
  * @internal
  */
@@ -124,12 +133,12 @@ export function parseOperations(value: Json, rules: PatchRules = {}): Result<rea
 }
 
 /**
- * Reads a patch that a program gives, as {@link parseOperations} does: any JavaScript value, of which only the values
- * of operations are copied.
+ * Parses a patch from a program, as {@link parseOperations} does. The list may be any JavaScript value; the values of
+ * its operations are copied.
  *
- * @param list - what was given
- * @param limits - how deep the values may be
- * @param rules - limits that differ from the usual ones
+ * @param list - the patch, not yet checked
+ * @param limits - how deep the values may be nested
+ * @param rules - limits that differ from the defaults
  * @internal
  */
 export function copyOperations(
@@ -140,7 +149,7 @@ export function copyOperations(
   return readOperations(list, rules, (operand) => copyJson(operand, limits));
 }
 
-/** What each operation has besides its path. */
+/** The member that each operation has besides its path. */
 const operands = {
   add: 'value',
   remove: 'nothing',
@@ -153,13 +162,13 @@ const operandOf = new Map<unknown, 'value' | 'from' | 'nothing'>(Object.entries(
 
 type Admit = (value: unknown) => Result<Json>;
 
-/** Where the reading of a patch stands. */
+/** The progress of parsing a patch. */
 interface Reading {
   readonly limits: Limits;
-  /** Turns a value into frozen JSON. */
+  /** Turns the value of an operation into frozen JSON. */
   readonly admit: Admit;
   readonly faults: Fault[];
-  /** Position of the operation that is read. */
+  /** Position of the operation that is being parsed. */
   index: number;
 }
 
@@ -181,17 +190,20 @@ function readOperations(list: unknown, rules: PatchRules, admit: Admit): Result<
   const operations: ParsedOperation[] = [];
   try {
     if (!Array.isArray(list) || !isPlain(list))
-      return fail('patch-malformed', 'A JSON Patch is an array of operations.');
+      return fail(
+        'patch-malformed',
+        'A JSON Patch must be an array of operations, such as [{"op":"replace","path":"/a","value":1}].',
+      );
     const { length } = list;
     if (length > maxOperations) {
-      const most = `at most ${String(maxOperations)} are accepted`;
+      const most = `at most ${String(maxOperations)} are allowed. Send several patches`;
       return fail('patch-too-many-operations', `The patch has ${String(length)} operations; ${most}.`);
     }
     for (; reading.index < length; reading.index += 1) {
       operations.push(readOperation(reading, list[reading.index]));
     }
   } catch {
-    blame(reading, '', 'patch-malformed', 'cannot be read: a getter or a proxy throws');
+    blame(reading, '', 'patch-malformed', 'cannot be read: a getter or a proxy throws; give plain data');
   }
   if (reading.faults.length === 0) return ok(operations);
   const whole = problemOf(reading.faults);
@@ -199,7 +211,7 @@ function readOperations(list: unknown, rules: PatchRules, admit: Admit): Result<
   return { ok: false, problem: mixed ? problem('patch-malformed', whole.detail, reading.faults) : whole };
 }
 
-/** What cannot be read becomes a fault; what stands in its place is never used. */
+/** Records a fault for each member that is not valid. The stand-in returned then is never used. */
 function readOperation(reading: Reading, item: unknown): ParsedOperation {
   const { index } = reading;
   if (typeof item !== 'object' || item === null || Array.isArray(item) || !isPlain(item)) {
@@ -217,11 +229,11 @@ function readOperation(reading: Reading, item: unknown): ParsedOperation {
   return { index, op, path, from, value };
 }
 
-/** What may be an operation. */
+/** An object that may be an operation. */
 type Given = Readonly<Partial<Record<'op' | 'path' | 'from' | 'value', unknown>>>;
 
-// Own members only, each read once: what a getter says the second time may be something else. One function for each,
-// because one for any name makes the reading of a patch take half as long again.
+// Reads own members only, each once, because a getter may give another value the second time. A single function for any
+// name would make the parsing of a patch take half as long again.
 const ownOp = (item: Given): unknown => (Object.hasOwn(item, 'op') ? item.op : undefined);
 const ownPath = (item: Given): unknown => (Object.hasOwn(item, 'path') ? item.path : undefined);
 const ownFrom = (item: Given): unknown => (Object.hasOwn(item, 'from') ? item.from : undefined);
@@ -230,7 +242,7 @@ const ownValue = (item: Given): unknown => (Object.hasOwn(item, 'value') ? item.
 function readPointer(reading: Reading, name: 'path' | 'from', text: unknown): readonly string[] {
   const { maxPointerLength: length, maxPointerTokens } = reading.limits;
   if (typeof text !== 'string') {
-    blame(reading, `/${name}`, 'patch-malformed', text === undefined ? 'is required' : 'must be a text');
+    blame(reading, `/${name}`, 'patch-malformed', text === undefined ? 'is required' : 'must be a string');
     return [];
   }
   const tokens = text.length > length ? undefined : pointer.recallPointer(text);
@@ -256,9 +268,9 @@ function blame({ faults, index }: Reading, place: string, code: ProblemCode, det
 }
 
 /**
- * Applies operations to a document, which is never changed: all of them, or none, and the fault of the one at fault.
+ * Applies operations to a document: all of them, or none. Refused with the fault of the first operation that fails.
  *
- * RFC 6902 §4 and §5; docs/spec-choices.md 28 and 29.
+ * @see RFC 6902 §4 and §5; docs/spec-choices.md 28 and 29.
  *
  * @internal
  */
@@ -276,11 +288,11 @@ export function applyOperations(
   return ok(finish(draft, document, operations.at(-1)?.path[0] ?? ''));
 }
 
-/** Where the application of a patch stands. */
+/** The progress of applying a patch. */
 interface Run {
   readonly draft: Draft;
   readonly rules: OwnPatchRules;
-  /** No less than the size of the document; 0 before it is measured. */
+  /** An upper bound of the size of the document; 0 before the first measurement. */
   size: number;
 }
 
@@ -291,7 +303,12 @@ function reservedFault({ rules }: Run, operation: ParsedOperation): Fault | unde
   const inside = pointer.reservedToken(tokens) === undefined ? pointer.hasReservedKey(value) : '';
   if (inside === undefined) return undefined;
   const place = inside === '' ? tokens : [...path, ...(pointer.parsePointer(inside) ?? [])];
-  return faultOf(operation, 'reserved-key', '__proto__, constructor and prototype cannot be keys', place);
+  return faultOf(
+    operation,
+    'reserved-key',
+    '__proto__, constructor and prototype are not allowed as keys',
+    place,
+  );
 }
 
 function perform(run: Run, operation: ParsedOperation): Fault | undefined {
@@ -303,18 +320,23 @@ function perform(run: Run, operation: ParsedOperation): Fault | undefined {
         return faultOf(
           operation,
           'patch-test-failed',
-          'is there, where nothing was when this was to be added',
+          'exists already, and this add may not replace a member',
         );
       return settle(run, operation, value, insertAt(draft, path, value));
     case 'remove':
-      if (path.length === 0) return faultOf(operation, 'op-not-allowed', 'the document cannot be removed');
+      if (path.length === 0)
+        return faultOf(
+          operation,
+          'op-not-allowed',
+          'must not be empty: a patch cannot remove the whole document',
+        );
       return removeAt(draft, path) ? undefined : missing(run, operation, path);
     case 'replace':
       return settle(run, operation, value, replaceAt(draft, path, value));
     case 'move':
       return move(run, operation, from);
     case 'copy': {
-      // What will be in two places must not be changed in one of them.
+      // A value at two places must be frozen: otherwise a change of one place would change the other.
       freezeOwned(draft);
       const source = pointer.valueAt(draft.document, from);
       if (source === undefined) return missing(run, operation, from);
@@ -326,12 +348,16 @@ function perform(run: Run, operation: ParsedOperation): Fault | undefined {
       const same = sameJson(found, value);
       return same
         ? undefined
-        : faultOf(operation, 'patch-test-failed', 'is not equal to the value of the test');
+        : faultOf(
+            operation,
+            'patch-test-failed',
+            'does not equal the value of the test; read the present value and adapt the patch',
+          );
     }
   }
 }
 
-/** Whether a path leads to a member of an object, and not to an item of a list, which makes room. */
+/** Whether a path names an existing member of an object. An `add` replaces a member, and moves the items of a list. */
 function isMember(document: Json, path: readonly string[]): boolean {
   const parent = pointer.valueAt(document, path, path.length - 1) ?? null;
   return !isArray(parent) && pointer.childOf(parent, path.at(-1) ?? '') !== undefined;
@@ -341,24 +367,29 @@ function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fa
   const { draft } = run;
   const { path } = operation;
   const within = from.every((token, depth) => token === path[depth]);
-  if (within && path.length > from.length) return faultOf(operation, 'op-not-allowed', 'is in what is moved');
+  if (within && path.length > from.length)
+    return faultOf(operation, 'op-not-allowed', 'lies inside the value that the operation moves');
   const value = pointer.valueAt(draft.document, from);
   if (value === undefined) return missing(run, operation, from);
   if (within || (removeAt(draft, from) && insertAt(draft, path, value))) return undefined;
   return missing(run, operation, path);
 }
 
-/** Checks, once a value has been put in, whether there was a place for it and whether it is too much. */
+/** Checks an added value: did its place exist (`done`), and is the document still small enough? */
 function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean): Fault | undefined {
   const { draft, rules, size } = run;
   if (!done) return missing(run, operation, operation.path);
   if (draft.changes === 0) return undefined;
   const { maxResultBytes: most = usualLimits.maxResultBytes } = rules;
   const sum = size + sizeOf(value, most) + (operation.path[operation.path.length - 1]?.length ?? 0) + 4;
-  // What was taken out is not subtracted: a sum that is too high is only a reason to measure.
+  // Removed values are not subtracted: a sum that is too high only leads to a new measurement.
   run.size = size === 0 || sum > most ? sizeOf(draft.document, most) : sum;
   if (run.size <= most) return undefined;
-  return faultOf(operation, 'patch-result-too-large', `makes the document larger than ${String(most)} bytes`);
+  return faultOf(
+    operation,
+    'patch-result-too-large',
+    `would make the document larger than ${String(most)} bytes`,
+  );
 }
 
 function missing({ draft }: Run, operation: ParsedOperation, tokens: readonly string[]): Fault {

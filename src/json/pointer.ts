@@ -1,19 +1,19 @@
 /**
  * JSON Pointers: the grammar of RFC 6901, and walks through JSON values.
  *
- * A walk sees own properties only: whatever a prototype offers (`length`, `map`, `toString`) is not there, and an
- * array index has exactly one spelling. No walk is recursive, so that no value is too deep for it.
+ * A walk sees own members only: members of a prototype (`length`, `map`, `toString`) do not exist for a pointer. Each
+ * array index has exactly one spelling. No walk recurses, so no value is too deep.
  */
 import { isArray, isContainer, type Json, type JsonContainer } from './value.ts';
 
 /**
- * Parses a JSON Pointer into its reference tokens, unescaped.
+ * Parses a JSON Pointer into its unescaped reference tokens.
  *
- * It is refused when it does not start with `/` (the URI fragment form `#/a` does not) or has a `~` that is not
+ * Refused when the text does not start with `/`, as in the URI fragment form `#/a`, or contains a `~` that is not
  * followed by `0` or `1`.
  *
  * @param text - the pointer; `''` is the whole document
- * @returns the tokens from the root on, none for the whole document; `undefined` when the text is no pointer
+ * @returns the tokens, from the root on; none for the whole document; `undefined` if the text is no pointer
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ import { isArray, isContainer, type Json, type JsonContainer } from './value.ts'
  * parsePointer('servers'); // => undefined
  * ```
  *
- * RFC 6901 §3 and §4.
+ * @see RFC 6901 §3 and §4.
  *
  * @public
  */
@@ -35,12 +35,13 @@ export function parsePointer(text: string): readonly string[] | undefined {
   return /~(?![01])/.test(text) ? undefined : tokens.map(unescape);
 }
 
-/** Pointers that were parsed, by their text. */
+/** Parsed pointers by their text. */
 const recalled = new Map<string, readonly string[]>();
 
 /**
- * Parses a JSON Pointer as `parsePointer` does, once as a rule: patches name the same few places over and over.
- * More than the parsing, it saves the engine from making property names of freshly cut texts.
+ * Parses a JSON Pointer as {@link parsePointer} does, and remembers the result, because patches name the same few
+ * places again and again. The tokens then are strings that the engine already knows as property names, which saves more
+ * time than the parsing.
  *
  * @internal
  */
@@ -48,7 +49,7 @@ export function recallPointer(text: string): readonly string[] | undefined {
   const known = recalled.get(text);
   if (known !== undefined) return known;
   const tokens = parsePointer(text);
-  // Few and short, so that nobody can fill the memory with them.
+  // Only short pointers are remembered, and not many, so that no client can fill the memory.
   if (tokens === undefined || text.length > 64) return tokens;
   if (recalled.size === 1000) recalled.clear();
   recalled.set(text, tokens);
@@ -56,9 +57,9 @@ export function recallPointer(text: string): readonly string[] | undefined {
 }
 
 /**
- * Writes reference tokens as a JSON Pointer. The inverse of `parsePointer`.
+ * Writes reference tokens as a JSON Pointer. The inverse of {@link parsePointer}.
  *
- * @param tokens - names of members and positions in arrays, from the root on
+ * @param tokens - member names and array positions, from the root on
  * @returns the pointer; `''` for no tokens
  *
  * @example
@@ -68,7 +69,7 @@ export function recallPointer(text: string): readonly string[] | undefined {
  * formatPointer(['servers', 0, 'a/b']); // => "/servers/0/a~1b"
  * ```
  *
- * RFC 6901 §3.
+ * @see RFC 6901 §3.
  *
  * @public
  */
@@ -76,16 +77,17 @@ export function formatPointer(tokens: readonly (string | number)[]): string {
   return tokens.map((token) => formatToken(String(token))).join('');
 }
 
-/** The part of a pointer that one token makes. @internal */
+/** Writes one token with its leading slash. @internal */
 export function formatToken(token: string): string {
   const plain = !token.includes('/') && !token.includes('~');
   return `/${plain ? token : token.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /**
- * The first of `__proto__`, `constructor` and `prototype` among some tokens, if any. Resources refuse them as keys.
+ * Gives the first token that is `__proto__`, `constructor` or `prototype`; `undefined` if there is none. Resources
+ * refuse these keys.
  *
- * docs/spec-choices.md 29.
+ * @see docs/spec-choices.md 29.
  *
  * @internal
  */
@@ -96,10 +98,10 @@ export function reservedToken(tokens: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Pointer into a value, to the shallowest member with a reserved key, if there is one. @internal */
+/** Gives the pointer of the shallowest member with a reserved key; `undefined` if there is none. @internal */
 export function hasReservedKey(value: Json): string | undefined {
   if (!isContainer(value)) return undefined;
-  // A value of an in-process caller may hold one object many times over: looking once is enough.
+  // A value from the same process may contain one object many times. Each object is visited once.
   const seen = new Map<JsonContainer, Origin | undefined>([[value, undefined]]);
   for (const [container, origin] of seen) {
     const reserved = isArray(container) ? undefined : reservedToken(Object.keys(container));
@@ -111,7 +113,7 @@ export function hasReservedKey(value: Json): string | undefined {
   return undefined;
 }
 
-/** How a walk came to a value. */
+/** The path from the root to a value, as a linked list. */
 interface Origin {
   readonly token: string;
   readonly above: Origin | undefined;
@@ -123,7 +125,7 @@ function pathOf(origin: Origin | undefined): readonly string[] {
   return path.reverse();
 }
 
-/** The item or own member that a token names, if there is one. @internal */
+/** The item or own member that a token names; `undefined` if there is none. @internal */
 export function childOf(value: Json, token: string): Json | undefined {
   if (!isContainer(value)) return undefined;
   if (!isArray(value)) return Object.hasOwn(value, token) ? value[token] : undefined;
@@ -131,7 +133,7 @@ export function childOf(value: Json, token: string): Json | undefined {
   return index === undefined ? undefined : value[index];
 }
 
-/** The value that the first `length` tokens lead to, if there is one. @internal */
+/** The value that the first `length` tokens lead to; `undefined` if there is none. @internal */
 export function valueAt(document: Json, tokens: readonly string[], length = tokens.length): Json | undefined {
   let value: Json | undefined = document;
   for (let depth = 0; depth < length && value !== undefined; depth += 1) {
@@ -140,7 +142,10 @@ export function valueAt(document: Json, tokens: readonly string[], length = toke
   return value;
 }
 
-/** Says how far tokens lead and where nothing is. Never what is there: it may be a secret. @internal */
+/**
+ * Says how far the tokens lead, and which token leads nowhere. The values on the way are never quoted, because they may
+ * be secrets. @internal
+ */
 export function explainMiss(document: Json, tokens: readonly string[]): string {
   let value = document;
   let depth = 0;
@@ -150,20 +155,20 @@ export function explainMiss(document: Json, tokens: readonly string[]): string {
     child = childOf(value, tokens[depth] ?? '');
   }
   const token = JSON.stringify(tokens[depth] ?? '');
-  const place = `${JSON.stringify(formatPointer(tokens.slice(0, depth)))} is`;
-  if (isArray(value)) return `${place} a list of ${String(value.length)}, without a place ${token}`;
+  const place = `does not exist: ${JSON.stringify(formatPointer(tokens.slice(0, depth)))} is`;
+  if (isArray(value)) return `${place} a list of ${String(value.length)} items and has no position ${token}`;
   return isContainer(value)
     ? `${place} an object without a member ${token}`
-    : `${place} a value, and has no members`;
+    : `${place} a scalar and has no members`;
 }
 
-/** The index that a token writes, whether or not an array is that long. RFC 6901 §4. @internal */
+/** The array index that a token writes, whether or not an array has this index. RFC 6901 §4. @internal */
 export function parseIndex(token: string): number | undefined {
-  // No array has an index of more than ten digits.
+  // No array index has more than ten digits.
   return token.length <= 10 && /^(?:0|[1-9]\d*)$/.test(token) ? Number(token) : undefined;
 }
 
-/** What is between the slashes. Not by `split`, which takes three times as long for so few. */
+/** Splits a pointer at its slashes. `split` takes three times as long for so few tokens. */
 function splitTokens(text: string): readonly string[] {
   let end = text.indexOf('/', 1);
   const tokens = [text.slice(1, end === -1 ? text.length : end)];
@@ -175,7 +180,7 @@ function splitTokens(text: string): readonly string[] {
   return tokens;
 }
 
-/** `~1` first: `~01` stands for `~1` and not for `/`. */
+/** `~1` must come first: otherwise `~01`, which stands for `~1`, would become `/`. */
 function unescape(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

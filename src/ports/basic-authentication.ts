@@ -1,8 +1,8 @@
 /**
- * Basic authentication of the admin users of the snapshot.
+ * Basic authentication of the admin users in the snapshot.
  *
- * Hashing is what costs: everything that carries no guess is answered without it, and whatever does carry one takes
- * the same work and gets the same answer whether the user exists or not.
+ * Hashing is expensive, so a request without a password is answered without hashing. Every other request costs the same
+ * work and gets the same answer, whether or not the user exists.
  */
 import { passwordFault } from '../core/secret.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';
@@ -10,32 +10,31 @@ import { createBoundedQueue } from './bounded-queue.ts';
 import type { Authenticate, Hasher } from './port.ts';
 
 /**
- * How {@link createBasicAuthentication} finds out who asks.
+ * Options of {@link createBasicAuthentication}.
  *
  * @public
  */
 export interface BasicAuthenticationOptions {
-  /** What made the hashes of the users. Users whose hash another one made cannot log in. */
+  /** The hasher that hashed the passwords of the users. A user with a hash of another hasher cannot log in. */
   readonly hasher: Hasher;
-  /** What a client shows where it asks for a password: printable ASCII; `gateway admin` when left out. */
+  /** Text that a client shows when it asks for a password: printable ASCII. Default `gateway admin`. */
   readonly realm?: string;
-  /** How many passwords are verified at the same time, at least 1; 2 when left out. */
+  /** Largest number of passwords that are verified at the same time, at least 1. Default 2. */
   readonly concurrency?: number;
-  /** How many log-ins wait for their turn, 0 or more; 64 when left out. Those beyond are throttled. */
+  /** Largest number of log-ins that wait for their turn, at least 0. Default 64. Further log-ins are throttled. */
   readonly waiting?: number;
 }
 
 /**
- * Creates the Basic authentication of admin users. Use it over TLS or on the loopback interface only: each request
- * carries the password.
+ * Creates the Basic authentication of admin users. Use it over TLS or on the loopback interface only, because each
+ * request contains the password.
  *
- * A request without credentials, or with malformed ones, is answered at once. An unknown user and a wrong password
- * get the same answer for the same work. At most so many passwords are verified at the same time and so many wait;
- * a log-in beyond them is throttled, whoever it is for, and nobody is locked out. A log-in whose request was aborted
- * while it waited is not verified.
+ * A request without credentials, or with malformed ones, is answered at once. An unknown user and a wrong password get
+ * the same answer after the same work. When too many log-ins wait, the next log-in is throttled, for whichever user; no
+ * user is ever locked out. A log-in is not verified if its request is aborted while the log-in waits.
  *
  * @param options - the hasher and the limits; see {@link BasicAuthenticationOptions}
- * @returns what finds the principal: its name is that of the user, as it was declared
+ * @returns the function that authenticates a request. The name of the principal is the declared name of the user
  * @throws RangeError when the realm is not printable ASCII, or a limit is not a whole number in its range
  *
  * @example
@@ -52,7 +51,7 @@ export interface BasicAuthenticationOptions {
  * authenticate.challenge; // => 'Basic realm="gateway admin", charset="UTF-8"'
  * ```
  *
- * @see RFC 7617; docs/spec-choices.md 32.
+ * @see RFC 7617; Gateway Administration REST Interface, "Authentication"; docs/spec-choices.md 32.
  *
  * @public
  */
@@ -64,13 +63,13 @@ export function createBasicAuthentication(options: BasicAuthenticationOptions): 
   const authenticate: Authenticate = async (request, snapshot) => {
     const credentials = parseCredentials(request.headers['authorization']);
     if (credentials === undefined) return undefined;
-    // Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, is that of no user.
+    // Names are ASCII. A letter that only folds to ASCII, such as the Kelvin sign, belongs to no user.
     const user = /^[A-Za-z0-9]{1,64}$/.test(credentials.name)
       ? snapshot.users.find(credentials.name)
       : undefined;
     return queue(async () => {
       if (isAborted(request)) return undefined;
-      // Before it is known whether it is needed: the log-in that has it made takes longer, whomever it is for.
+      // Awaited for every user: otherwise the duration of the first log-in would tell whether its user exists.
       const decoy = await decoyHash();
       const matches = await hasher.verify(credentials.password, user?.passwordHash ?? decoy);
       return matches && user !== undefined ? principalOf(user) : undefined;
@@ -83,12 +82,12 @@ function isAborted({ signal }: AdminRequest): boolean {
   return signal?.aborted === true;
 }
 
-/** The declared name, which is not always what the client wrote, and nothing else of the user. */
+/** Only the name, as declared; the client may have used another case. */
 function principalOf({ name }: Principal): Principal {
   return { name };
 }
 
-/** A hash to verify against when there is no user: made once, by the hasher that made those of the users. */
+/** The hash to verify against if there is no such user. Made once, with the hasher of the users. */
 function decoyHashOf(hasher: Hasher): () => Promise<string> {
   let made: Promise<string> | undefined;
   return () => {
@@ -105,10 +104,10 @@ interface Credentials {
   readonly password: string;
 }
 
-/** Longer than any name with any acceptable password, whatever its normalisation form. */
+/** Longer than any name with any acceptable password, in every Unicode normalisation form. */
 const maxHeaderLength = 8192;
 
-/** Reads `Basic <base64 of name:password>`; gives nothing unless it is a password that somebody may have. */
+/** Parses `Basic <base64 of name:password>`; `undefined` unless the password is acceptable. */
 function parseCredentials(header: string | undefined): Credentials | undefined {
   if (header === undefined || header.length > maxHeaderLength) return undefined;
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
@@ -121,7 +120,7 @@ function parseCredentials(header: string | undefined): Credentials | undefined {
   return passwordFault(password) === undefined ? { name: text.slice(0, colon), password } : undefined;
 }
 
-/** The bytes, or nothing unless the text is the one that base64 gives for them, padding included (RFC 4648 §3). */
+/** Decodes base64; `undefined` unless the text is the canonical one for the bytes, padding included (RFC 4648 §3). */
 function decodeBase64(text = ''): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined;
   const binary = atob(text);
@@ -139,7 +138,9 @@ function decodeText(bytes: Uint8Array): string | undefined {
 
 function challengeFor(realm: string): string {
   if (!/^[ -~]*$/.test(realm)) {
-    throw new RangeError('The realm of Basic authentication is printable ASCII: a header carries it');
+    throw new RangeError(
+      'The realm of Basic authentication must be printable ASCII, because a header carries it',
+    );
   }
   return `Basic realm="${realm.replace(/["\\]/g, '\\$&')}", charset="UTF-8"`;
 }

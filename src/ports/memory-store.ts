@@ -1,5 +1,5 @@
 /**
- * A store that keeps what it is given for as long as the process lives: for tests, simulations and first steps.
+ * A store in memory, for tests, simulations and first steps. Its content ends with the process.
  */
 import type { Json } from '../json/value.ts';
 import type { ConfigurationStore, StoredHistory } from './port.ts';
@@ -8,11 +8,11 @@ import { StoreConflictError } from './port-error.ts';
 /**
  * Creates a store in memory. `durable` is false.
  *
- * It holds JSON texts, so that it shares nothing with whoever gave or gets a record. It plays a disk that outlives the
- * interfaces on it: once disposed of it takes nothing, until another interface loads it. Two that have it open at once
- * meet as they would at a shared database: who writes second is refused with {@link StoreConflictError}.
+ * The store stands for a disk that outlives the interfaces on it: after a disposal the store refuses every call until
+ * `load` opens it again. If two interfaces use the store at once, the second one to write gets a {@link
+ * StoreConflictError}, as with a shared database. The store keeps JSON texts and shares no object with its callers.
  *
- * @param history - what is there to begin with: a state, records, or both; nothing when left out
+ * @param history - the initial content: a state, records, or both; empty if left out
  * @returns the store
  *
  * @example
@@ -40,7 +40,7 @@ export function createMemoryStore(
   let open = true;
   const positionNow = (): string => `${String(compactions)}.${String(records.length)}`;
   const assertAt = (expectedPosition: string): void => {
-    if (!open) throw new Error('The store in memory was disposed of. Load it to use it again.');
+    if (!open) throw new Error('The store in memory was disposed of. Call load() to use the store again.');
     if (expectedPosition !== positionNow()) throw new StoreConflictError(expectedPosition, positionNow());
   };
   const store: ConfigurationStore = {
@@ -52,7 +52,7 @@ export function createMemoryStore(
     },
     async append(added, { expectedPosition }) {
       assertAt(expectedPosition);
-      // All of them are written as text before the first is kept.
+      // Every record is serialised before the first one is stored, so a failure stores none.
       for (const text of added.map(textOf)) records.push(text);
       return Promise.resolve(positionNow());
     },

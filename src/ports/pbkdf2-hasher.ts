@@ -1,24 +1,24 @@
 /**
- * Password hashes made with PBKDF2 through WebCrypto, which every runtime has.
+ * Password hashes with PBKDF2 through WebCrypto, which every runtime has.
  */
 import type { Hasher } from './port.ts';
 
 /**
- * How {@link createPbkdf2Hasher} hashes.
+ * Options of {@link createPbkdf2Hasher}.
  *
  * @public
  */
 export interface Pbkdf2HasherOptions {
-  /** Rounds for each hash, 1 to 10,000,000; 600,000 when left out. Fewer are for tests. */
+  /** Rounds for each hash, from 1 to 10,000,000. Default 600,000; use fewer only in tests. */
   readonly rounds?: number;
 }
 
 /**
  * Creates a hasher that uses PBKDF2 with HMAC-SHA-256 and a random salt of 16 bytes.
  *
- * A hash is text: `$pbkdf2-sha256$i=600000$<salt>$<hash>`, both parts in base64 without padding. `verify` takes the
- * rounds from the hash, so that hashes made before the rounds were raised stay good. A hash of another form, or of
- * rounds out of range, is that of no password; finding out takes as long as a wrong password.
+ * A hash is the text `$pbkdf2-sha256$i=600000$<salt>$<hash>`, with salt and hash in base64 without padding. `verify`
+ * takes the rounds from the hash, so hashes with fewer rounds stay valid after the rounds are raised. A hash of another
+ * form, or with rounds out of range, matches no password; its verification takes as long as that of a wrong password.
  *
  * @param options - the rounds; see {@link Pbkdf2HasherOptions}
  * @returns the hasher
@@ -44,10 +44,10 @@ export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
   const { rounds = 600_000 } = options;
   if (!isRounds(rounds)) {
     throw new RangeError(
-      `The rounds of PBKDF2 are a whole number from 1 to ${String(maxRounds)}, not ${String(rounds)}`,
+      `The rounds of PBKDF2 must be a whole number from 1 to ${String(maxRounds)}, not ${String(rounds)}`,
     );
   }
-  // Verified against in the place of a hash that cannot be read: as much work as a wrong password.
+  // Stands in for a hash that cannot be parsed, so that the verification costs as much as for a wrong password.
   const decoy = { rounds, salt: new Uint8Array(saltLength), key: new Uint8Array(keyLength) };
   return Object.freeze({
     async hash(password: string) {
@@ -65,7 +65,7 @@ export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
 const saltLength = 16;
 const keyLength = 32;
 
-/** More would let one hash, in a document from elsewhere, keep a thread busy for minutes. */
+/** More rounds would let one hash in a foreign document keep a thread busy for minutes. */
 const maxRounds = 10_000_000;
 
 interface HashParts {
@@ -104,7 +104,7 @@ function parseHash(hash: string): HashParts | undefined {
   return { rounds, salt: fromBase64(salt), key: fromBase64(key) };
 }
 
-/** Takes the same time wherever the first difference is. */
+/** Compares in constant time, wherever the first difference is. */
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);

@@ -1,11 +1,12 @@
 /**
- * What a port rejects with.
+ * Errors with which a port rejects. Both mean that the call had no effect.
  */
 
 /**
- * What a host rejects with when it did nothing of what an effect asks for.
+ * The error with which a host refuses an effect: the host has done nothing.
  *
- * The message goes to the client as the reason of a 409 `effect-refused`: a sentence for an operator, without secrets.
+ * The client gets the message as the reason of a 409 `effect-refused`. Write a sentence for an operator, without
+ * secrets.
  *
  * @example
  * ```ts
@@ -17,7 +18,7 @@
  * @public
  */
 export class EffectRefused extends Error {
-  /** @param reason - why nothing was done, in a sentence for an operator */
+  /** @param reason - why the host refuses, in a sentence for an operator */
   constructor(reason: string) {
     super(reason);
     this.name = 'EffectRefused';
@@ -25,8 +26,8 @@ export class EffectRefused extends Error {
 }
 
 /**
- * What a store rejects with when its end is not where the caller takes it to be: another writer was faster, and nothing
- * was kept.
+ * The error of a store whose end is not at the expected position, because another writer has written to the store. None
+ * of the given content was stored.
  *
  * @example
  * ```ts
@@ -43,13 +44,13 @@ export class EffectRefused extends Error {
  */
 export class StoreConflictError extends Error {
   /**
-   * @param expected - where the caller takes the end to be
-   * @param actual - where it is
+   * @param expected - the end of the store, as the caller expected it
+   * @param actual - the actual end of the store
    */
   constructor(expected: string, actual: string) {
     super(
-      `The store ends at ${JSON.stringify(actual)}, not at ${JSON.stringify(expected)}: someone else has written to it. ` +
-        'Open it again to see what is there.',
+      `The store ends at ${JSON.stringify(actual)}, not at ${JSON.stringify(expected)}: another writer has written ` +
+        'to the store. Open the store again to load the present content.',
     );
     this.name = 'StoreConflictError';
   }

@@ -1,5 +1,7 @@
 /**
- * The ports: what a host program must or may implement. Types only.
+ * The ports: the interfaces that a host program implements. Types only.
+ *
+ * Only {@link GatewayPort} is required. Ready-made implementations of the other ports stand beside this file.
  */
 import type { AdminRequest, Principal } from '../http/message.ts';
 import type { Json } from '../json/value.ts';
@@ -8,55 +10,60 @@ import type { Telemetry } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * What comes with every call of the host.
+ * The context of a call to the host.
  *
  * @public
  */
 export interface EffectContext {
-  /** Identifies the command: the same for `apply`, every `inspect` and the undo of each of its effects. */
+  /** Id of the command. The same for `apply`, every `inspect` and the undo of each effect of the command. */
   readonly commandId: string;
-  /** Aborts when the deadline for the effect has passed. */
+  /** Aborts when the deadline of the effect has passed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The real gateway, as the administration interface sees it: the one port that a host must implement.
+ * The real gateway: the one port that a host must implement.
+ *
+ * @see docs/ports.md for the meaning of each effect.
  *
  * @public
  */
 export interface GatewayPort {
   /**
-   * Carries an effect out.
+   * Applies an effect.
    *
-   * Resolve when it is done. Reject with {@link EffectRefused} when nothing was done. Any other rejection means that
-   * the outcome is not known, and `inspect` is asked. Finish or undo what was done in part before this settles.
+   * Resolve when the effect is applied. Reject with {@link EffectRefused} when nothing was done. Any other rejection,
+   * or no answer before the deadline, means that the outcome is unknown; the library then calls `inspect`. If the
+   * effect was applied in part, complete or undo that part before the promise settles.
    */
   apply(effect: Effect, context: EffectContext): Promise<void>;
   /**
-   * Says whether what the effect asks for is so at this moment. Asked again and again while the outcome is not known,
-   * also while `apply` is still at work. After a restart it is asked about the effects that were in flight when the
-   * process ended, before {@link openAdmin} has resolved.
+   * Tells whether the state that the effect asks for is in place now.
    *
-   * Look, and change nothing. `in-place` is final: say it only of what nothing will take back any more. `not-in-place`
-   * is believed once `apply` has ended: the client is told then that nothing was changed. Reject when you cannot see.
-   * What that means for each effect, and for a gateway that is not open yet, is in docs/ports.md.
+   * The library calls `inspect` repeatedly while the outcome is unknown, also while `apply` is still running. After a
+   * restart the library inspects the effects that were in flight when the process ended; only then does {@link
+   * openAdmin} resolve.
+   *
+   * `inspect` must not change anything. Answer `in-place` only if nothing can remove the state any more, because this
+   * answer is final. `not-in-place` counts only after `apply` has settled; the client then learns that nothing was
+   * changed. Reject if the host cannot tell.
    */
   inspect(effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
-  /** Figures that change by themselves. They override the stored ones when a response is rendered. */
+  /** Live figures, which override the stored figures in responses. */
   readonly telemetry?: Telemetry;
 }
 
 /**
- * The time.
+ * The time and the timers.
  *
  * @public
  */
 export interface Clock {
-  /** The current time, in milliseconds since 1970-01-01T00:00:00Z. May jump. */
+  /** The current time, in milliseconds since 1970-01-01T00:00:00Z. The time may jump. */
   now(): number;
   /**
-   * Resolves after so many milliseconds, however the time of day jumps meanwhile: deadlines rest on it. Resolves at once
-   * when the signal aborts.
+   * Resolves after the given number of milliseconds, or at once when the signal aborts. Jumps of the time must not
+   * change the duration, because deadlines use `sleep`.
    */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
@@ -67,97 +74,97 @@ export interface Clock {
  * @public
  */
 export interface Hasher {
-  /** Hashes a password: NFC-normalised, 1 to 1024 bytes. The result is opaque to everyone but `verify`. */
+  /** Hashes a password of 1 to 1024 bytes in Unicode form NFC. Only `verify` looks inside the result. */
   hash(password: string): Promise<string>;
-  /** Says whether a hash is that of a password. A hash of unknown form is that of none. */
+  /** Tells whether a hash belongs to a password. False for a hash of unknown form. */
   verify(password: string, hash: string): Promise<boolean>;
 }
 
 /**
- * Seals secrets that the host has to read again, such as the password of a service user.
+ * Seals secrets that the host must read again, such as the password of a service user.
  *
  * @public
  */
 export interface SecretSealer {
-  /** Whether what was sealed can be opened after a restart of the process. */
+  /** Whether a sealed text can be opened after a restart of the process. */
   readonly durable: boolean;
-  /** Seals a secret. Sealing it again gives another text. */
+  /** Seals a secret. Each call gives a different text. */
   seal(secret: string): Promise<string>;
-  /** Opens what `seal` made. Rejects when the text was not made with this key, or was changed. */
+  /** Opens a sealed text. Rejects if the text was sealed with another key, or was changed. */
   open(sealed: string): Promise<string>;
 }
 
 /**
- * What a store holds.
+ * The content of a store.
  *
  * @public
  */
 export interface StoredHistory {
-  /** What was last given to `compact`; left out when nothing ever was. */
+  /** The state of the last `compact`; left out if there was none. */
   readonly state?: Json;
-  /** What was appended since, in order. */
+  /** The records that were appended since then, in order. */
   readonly records: readonly Json[];
-  /** Where the next record goes. */
+  /** The position of the next record. */
   readonly position: string;
-  /** What had to be repaired, for the operator; left out when nothing had to be. */
+  /** What `load` had to repair, in a sentence for the operator; left out if there was nothing to repair. */
   readonly repaired?: string;
 }
 
 /**
- * Keeps the configuration and the admin users. What is kept is plain JSON that the store need not understand; it holds
- * hashes and sealed texts, so keep it as safe as the configuration itself.
+ * Stores the configuration and the admin users as plain JSON. The store need not understand the JSON. The JSON contains
+ * password hashes and sealed secrets: protect the store like the configuration itself.
  *
- * Only one call is in flight at a time. After a call that rejected there is no other but the disposal: what it was to
- * keep may be there or not.
+ * The library makes one call at a time. After a rejected call the library only disposes of the store; the content of
+ * that call may have been stored or not.
  *
  * @public
  */
 export interface ConfigurationStore {
-  /** Whether what was appended outlives the process. */
+  /** Whether appended records survive the end of the process. */
   readonly durable: boolean;
   /**
-   * Gives what is there. Called first, and once in each life of the interface. Rejects when what is there is damaged:
-   * nothing is guessed.
+   * Loads the content. The first call in each life of the interface, and called only once. Must reject if the content
+   * is damaged, instead of guessing.
    */
   load(): Promise<StoredHistory>;
   /**
-   * Appends records in order. Resolves once they are kept as safely as the store ever does.
+   * Appends records in order. Resolves once the records are stored as safely as the store can.
    *
-   * @param records - one record or more. A store that fails in between may keep the first of them
-   * @param options - `expectedPosition`: where the records go. A store whose end is elsewhere, because another writer
-   *   was faster, rejects with {@link StoreConflictError} and keeps none of them
+   * @param records - one record or more. If the store fails in between, it may have stored the first ones
+   * @param options - `expectedPosition`: the position of the first record. If the store ends elsewhere, because another
+   *   writer has written to it, `append` must reject with {@link StoreConflictError} and store none of the records
    * @returns the position of the next record
    */
   append(records: readonly Json[], options: { readonly expectedPosition: string }): Promise<string>;
   /**
-   * Puts a state in the place of everything that was appended. Until it is kept, what was there still is.
+   * Replaces the stored state and all records by a new state. The old content must stay until the new state is stored.
    *
-   * @param state - what the records up to the position amount to
-   * @param options - `expectedPosition`: the end of the records. A store whose end is elsewhere rejects with
-   *   {@link StoreConflictError} and stays as it was
+   * @param state - the state that the present records lead to
+   * @param options - `expectedPosition`: the end of the present records. If the store ends elsewhere, `compact` must
+   *   reject with {@link StoreConflictError} and change nothing
    * @returns the position of the next record
    */
   compact(state: Json, options: { readonly expectedPosition: string }): Promise<string>;
   /**
-   * Releases what the store holds, such as files and locks. Waits for the call that is in flight; from then on every
-   * other call rejects. Calling it again changes nothing.
+   * Releases files, locks and other resources. Waits for the call in flight. Every later call must reject, except for
+   * another disposal, which changes nothing.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Finds out who asks.
+ * Finds the caller of a request.
  *
  * @public
  */
 export interface Authenticate {
   /**
-   * Gives the principal of a request; `undefined` for 401, `throttled` for 429.
+   * Gives the caller of a request; `undefined` for 401, `throttled` for 429.
    *
-   * @param request - the request; its body is not read
+   * @param request - the request; the body is not read
    * @param snapshot - the current state, with the admin users
    */
   (request: AdminRequest, snapshot: Snapshot): Promise<Principal | 'throttled' | undefined>;
-  /** What `WWW-Authenticate` says with a 401 (RFC 9110 §11.6.1). */
+  /** Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). */
   readonly challenge?: string;
 }

@@ -1,5 +1,5 @@
 /**
- * Password hashes made with scrypt, for Node: dearer to guess than PBKDF2, because each guess needs memory too.
+ * Password hashes with scrypt, for Node. Guessing costs more than with PBKDF2, because each guess also needs memory.
  */
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -7,27 +7,27 @@ import { promisify } from 'node:util';
 import type { Hasher } from './port.ts';
 
 /**
- * How `createScryptHasher` hashes.
+ * Options of {@link createScryptHasher}.
  *
  * @public
  */
 export interface ScryptHasherOptions {
   /**
-   * Cost N in time and memory: a power of two from 2 to 2^20; 2^17 when left out, which takes 128 MiB while it hashes.
-   * Less is for tests.
+   * Cost N in time and memory: a power of two from 2 to 2^20. Default 2^17, which needs 128 MiB during hashing; use
+   * less only in tests.
    */
   readonly cost?: number;
 }
 
 /**
- * Creates a hasher that uses scrypt with r = 8, p = 1 and a random salt of 16 bytes. It needs Node.
+ * Creates a hasher that uses scrypt with r = 8, p = 1 and a random salt of 16 bytes. Needs Node.
  *
- * A hash is text: `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`, where `ln` is the binary logarithm of the cost and both parts
- * are in base64 without padding. `verify` takes the cost from the hash, so that hashes made before the cost was raised
- * stay good. A hash of another form, or of a cost out of range, is that of no password; finding out takes as long as a
- * wrong password.
+ * A hash is the text `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`: `ln` is the binary logarithm of the cost, salt and hash are
+ * in base64 without padding. `verify` takes the cost from the hash, so hashes of lower cost stay valid after the cost
+ * is raised. A hash of another form, or with a cost out of range, matches no password; its verification takes as long
+ * as that of a wrong password.
  *
- * @param options - the cost; see `ScryptHasherOptions`
+ * @param options - the cost; see {@link ScryptHasherOptions}
  * @returns the hasher
  * @throws RangeError when the cost is not a power of two from 2 to 2^20
  *
@@ -50,10 +50,10 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
   const logCost = Math.log2(cost);
   if (!isLogCost(logCost)) {
     throw new RangeError(
-      `The cost of scrypt is a power of two from 2 to ${String(2 ** maxLogCost)}, not ${String(cost)}`,
+      `The cost of scrypt must be a power of two from 2 to ${String(2 ** maxLogCost)}, not ${String(cost)}`,
     );
   }
-  // Verified against in the place of a hash that cannot be read: as much work as a wrong password.
+  // Stands in for a hash that cannot be parsed, so that the verification costs as much as for a wrong password.
   const decoy = { logCost, salt: Buffer.alloc(saltLength), key: Buffer.alloc(keyLength) };
   return Object.freeze({
     async hash(password: string) {
@@ -71,7 +71,7 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
 const saltLength = 16;
 const keyLength = 32;
 
-/** A hash of this cost takes 1 GiB. More would let one hash, in a document from elsewhere, exhaust the memory. */
+/** A hash of this cost needs 1 GiB. A higher limit would let one hash in a foreign document exhaust the memory. */
 const maxLogCost = 20;
 
 const blockSize = 8;
@@ -91,7 +91,7 @@ const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scr
 
 function derive(password: string, logCost: number, salt: Buffer): Promise<Buffer> {
   const cost = 2 ** logCost;
-  // What the algorithm needs; the limit that Node has without it is 32 MiB.
+  // The memory that scrypt needs. Without this option, Node refuses more than 32 MiB.
   const maxmem = 128 * blockSize * (cost + parallelization + 2);
   return scryptAsync(password, salt, keyLength, { cost, blockSize, parallelization, maxmem });
 }

@@ -1,28 +1,30 @@
 /**
- * Secrets sealed with AES-256-GCM through WebCrypto, which every runtime has.
+ * Sealed secrets with AES-256-GCM through WebCrypto, which every runtime has.
  */
 import type { SecretSealer } from './port.ts';
 
 /**
- * With what {@link createSecretSealer} seals.
+ * Options of {@link createSecretSealer}.
  *
  * @public
  */
 export interface SecretSealerOptions {
-  /** The key, 32 random bytes that the host keeps safe. Left out, one is drawn that never leaves the process. */
+  /**
+   * The key: 32 random bytes that the host keeps safe. If left out, a new key is drawn, which never leaves the process.
+   */
   readonly key?: Uint8Array;
 }
 
 /**
- * Creates what seals secrets: AES-256-GCM with a random nonce for each, as text `v1.<nonce>.<ciphertext>` in base64url.
+ * Creates a sealer of secrets: AES-256-GCM with a random nonce for each secret.
  *
- * Without a key, what was sealed can be opened for as long as this object lives: `durable` is false. One key seals up
- * to 2^32 secrets. The length of a secret shows.
+ * A sealed text is `v1.<nonce>.<ciphertext>` in base64url and reveals the length of the secret. Without a key, only
+ * this object can open its texts, and `durable` is false. One key seals up to 2^32 secrets.
  *
- * @param options - the key; see {@link SecretSealerOptions}. It is copied
- * @returns the port. `open` rejects with an Error, whose message holds nothing secret, when the text was made with
- *   another key, was changed by as much as a character, or is no sealed text at all
- * @throws RangeError when the key is not 32 bytes
+ * @param options - the key; see {@link SecretSealerOptions}. The key is copied
+ * @returns the sealer. `open` rejects with an Error if the text was sealed with another key, was changed, or is no
+ *   sealed text; the message contains no secret
+ * @throws RangeError when the key does not have 32 bytes
  *
  * @example
  * ```ts
@@ -67,15 +69,15 @@ const keyLength = 32;
 const nonceLength = 12;
 
 const foreign =
-  'The sealed text cannot be opened: it was sealed with another key, or was changed since. Set the secret again.';
+  'The sealed text cannot be opened: another key has sealed it, or somebody has changed it. Set the secret again.';
 
 const sealedForm = /^v1\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]+)$/;
 
-/** Made when it is first needed: some runtimes have no randomness yet while modules load. */
+/** Made at the first use, because some runtimes have no randomness while modules load. */
 function aesKeyFrom(key: Uint8Array | undefined): () => Promise<CryptoKey> {
-  // Anything else that passes for a list of 32 would become a key of zeros.
+  // Any other object with 32 entries would silently become a key of zeros.
   if (key !== undefined && !(ArrayBuffer.isView(key) && key.byteLength === keyLength)) {
-    throw new RangeError(`The key for secrets is a Uint8Array of ${String(keyLength)} bytes`);
+    throw new RangeError(`The key for secrets must be a Uint8Array of ${String(keyLength)} bytes`);
   }
   const copy = key === undefined ? undefined : new Uint8Array(key);
   let made: Promise<CryptoKey> | undefined;
@@ -96,12 +98,12 @@ function toBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** The bytes, or nothing unless the text is the one that {@link toBase64Url} gives for them. */
+/** Decodes base64url; `undefined` unless {@link toBase64Url} gives the same text for the bytes. */
 function fromBase64Url(text = ''): Uint8Array<ArrayBuffer> | undefined {
-  // No bytes have this length, and atob throws for it.
+  // No bytes have this length in base64, and `atob` would throw.
   if (text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  // The last character has bits to spare: with others in them it would be another text for the same bytes.
+  // The last character has spare bits. Other values there would be a second text for the same bytes.
   return toBase64Url(bytes) === text ? bytes : undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * The system clock: the time of the machine and its timers.
+ * The system clock: the time of the machine, and its timers.
  */
 import type { Clock } from './port.ts';
 
 /**
- * The clock of the machine. A sleep does not keep the process alive where timers can be told so.
+ * The clock of the machine. A sleep does not keep the process alive, if the runtime supports that.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export const systemClock: Clock = Object.freeze({
   sleep,
 });
 
-/** Timers take a longer time than this for one millisecond. */
+/** A timer with a longer delay would fire after one millisecond. */
 const longestTimerMs = 2 ** 31 - 1;
 
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -54,7 +54,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 function startTimer(callback: () => void, milliseconds: number): Timer {
   const timer = setTimeout(callback, milliseconds);
-  // A number in browsers, which have no process to keep alive; an object in Node and its like.
+  // A timer is a number in browsers, which have no process to keep alive, and an object in Node and similar runtimes.
   (timer as { unref?: () => void }).unref?.();
   return timer;
 }

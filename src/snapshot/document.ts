@@ -1,7 +1,8 @@
 /**
- * Gateway documents: the plain JSON form of a snapshot, and the way there and back.
+ * Gateway documents: the plain JSON form of a snapshot, with loading and saving.
  *
- * A document uses the names and links of the interface and writes every time as an ISO 8601 instant with an offset.
+ * A document uses the names and links of the interface. Every time is an ISO 8601 instant with an offset. A document is
+ * loaded as a whole, or refused with every fault.
  */
 import * as z from 'zod/mini';
 
@@ -40,7 +41,9 @@ import {
 import { singular, type Collections, type Snapshot } from './snapshot.ts';
 
 /**
- * A gateway as plain JSON: what {@link createSnapshot} takes. Every part is optional.
+ * A gateway as plain JSON: the argument of {@link createSnapshot}. Every part is optional.
+ *
+ * @see Gateway Administration REST Interface, "Resources and their fields".
  *
  * @public
  */
@@ -49,7 +52,7 @@ export interface GatewayDocument {
   readonly format?: 1;
   /** The instance; `started` is an ISO 8601 instant with an offset. */
   readonly gateway?: InstanceRepresentation;
-  /** Logging; `last_flushed` is an ISO 8601 instant with an offset. */
+  /** The logging; `last_flushed` is an ISO 8601 instant with an offset. */
   readonly logs?: LogsRepresentation;
   /** The threads and their load. */
   readonly threads?: Threads;
@@ -63,16 +66,16 @@ export interface GatewayDocument {
   readonly services?: readonly ServiceDocument[];
   /** The monitors. A monitor without `state` is started. */
   readonly monitors?: readonly MonitorDocument[];
-  /** The filters. The services that use one are derived. */
+  /** The filters. The services that use a filter are derived. */
   readonly filters?: readonly FilterDocument[];
-  /** The admin users with the hashes of their passwords. */
+  /** The admin users with their password hashes. */
   readonly users?: readonly NewUser[];
   /** The sessions with their connections; times are ISO 8601 instants with an offset. */
   readonly sessions?: readonly SessionDocument[];
 }
 
 /**
- * A document is not valid. Nothing of it was used.
+ * The error for a gateway document that is not valid. No part of the document was used.
  *
  * @public
  */
@@ -80,7 +83,7 @@ export class InvalidDocumentError extends Error {
   /** Every fault, with its pointer into the document. */
   readonly faults: readonly Fault[];
 
-  /** @param faults - every fault; the message lists up to 20 of them */
+  /** @param faults - every fault; the message lists the first 20 */
   constructor(faults: readonly Fault[]) {
     const count = `${String(faults.length)} fault${faults.length === 1 ? '' : 's'}`;
     super([`The gateway document has ${count}:`, ...listFaults(faults)].join('\n  '));
@@ -102,14 +105,16 @@ const documentShape = z.strictObject({
 });
 
 /**
- * Makes a snapshot of a gateway document.
+ * Creates a snapshot from a gateway document.
  *
- * @param document - the document; every part is optional, derived members (`current_connections`, the `services` of
- *   a filter) are ignored, and unknown ones refused
- * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that tell the lives of the gateway apart
+ * The document is refused as a whole if a value does not fit its shape, two names have the same key, a link does not
+ * resolve, or a member is unknown. Derived members, such as `current_connections` or the `services` of a filter, are
+ * ignored.
+ *
+ * @param document - the document; every part is optional
+ * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others
  * @returns a deep-frozen snapshot of revision 0
- * @throws {@link InvalidDocumentError} with every fault at once: shapes, names that fold to the same key, links that
- *   do not resolve
+ * @throws {@link InvalidDocumentError} with every fault of the document
  * @throws RangeError when the epoch is malformed
  *
  * @example
@@ -130,7 +135,9 @@ export function createSnapshot(
   { epoch = '' }: { readonly epoch?: string } = {},
 ): Snapshot {
   if (epoch !== '' && !isEpoch(epoch))
-    throw new RangeError('An epoch has 1 to 64 letters, digits, "-" and "_"');
+    throw new RangeError(
+      `The epoch must be 1 to 64 letters, digits, "-" and "_", not ${JSON.stringify(epoch)}`,
+    );
   const json = copyJson(document, { depth: 32 });
   if (!json.ok) throw new InvalidDocumentError(json.problem.errors ?? [{ pointer: '', ...json.problem }]);
   const loading = load(json.value);
@@ -140,7 +147,7 @@ export function createSnapshot(
 
 interface Loading {
   readonly faults: readonly Fault[];
-  /** Only to be called when there are no faults. */
+  /** Builds the snapshot. Must only be called if there are no faults. */
   build(this: void, epoch: string): Snapshot;
 }
 
@@ -196,7 +203,7 @@ function storedSecrets(member: keyof Collections): ReadonlySet<string> {
 
 type Members = Readonly<Record<keyof Collections | 'sessions', readonly Json[]>>;
 
-/** The lists of a document; what is no list is reported by the shape and empty here. */
+/** The lists of a document. For a value that is no list the shape reports a fault, and the list here is empty. */
 function listsOf(document: Json): Members {
   const source = isObject(document) ? document : {};
   const of = (member: string): readonly Json[] => {
@@ -218,14 +225,14 @@ interface Names {
   readonly faults: readonly Fault[];
 }
 
-/** The names of a document by key. Two names with the same key could not be told apart by any path. */
+/** The names of a document by key. Two names with one key are a fault, because no path could distinguish them. */
 function namesOf(members: Members): Names {
   const faults: Fault[] = [];
   const of = (member: keyof Collections): ReadonlyMap<string, string> => {
     const names = new Map<string, string>();
     for (const [position, entry] of members[member].entries()) {
       const name = isObject(entry) ? entry['name'] : undefined;
-      // A name that long is refused by its shape; folding it would take time in the square of its length.
+      // The shape refuses such a name anyway, and the time to fold it would grow with the square of its length.
       if (typeof name !== 'string' || name.length > 4096) continue;
       const key = nameKey(name);
       const earlier = names.get(key);
@@ -248,11 +255,11 @@ function namesOf(members: Members): Names {
 
 function sameName(member: keyof Collections, position: number, name: string, earlier: string): Fault {
   const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
-  const detail = `names the same ${singular[member]} as an earlier entry: ${pair} fold to one key; rename one of them`;
+  const detail = `names the same ${singular[member]} as an earlier entry: ${pair} have the same key; rename one of them`;
   return { pointer: formatPointer([member, position, 'name']), code: 'validation-failed', detail };
 }
 
-/** What could be read of a list, and what is wrong with the rest. @internal */
+/** The valid entries of a list, and the faults of the other entries. @internal */
 export interface Loaded<T> {
   readonly entities: readonly T[];
   readonly faults: readonly Fault[];
@@ -276,16 +283,16 @@ function loadCollection<K extends keyof Collections>(
   return { entities, faults };
 }
 
-/** Makes the thing of an entry that is valid and whose links are canonical. */
+/** Creates the resource of a valid entry with canonical links. */
 function loadEntity<K extends keyof Collections>(member: K, entry: object): Collections[K] {
   const { rest, settings } = loadFields(collectionFields[member], entry);
   const entity = { ...rest, key: nameKey(String(rest['name'])), version: initialVersion };
-  // The table of a kind agrees with its interfaces, which the compiler has checked where it is declared.
+  // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
   const whole = member === 'users' ? entity : { ...entity, settings };
   return deepFreeze(whole) as unknown as Collections[K];
 }
 
-/** Resolves the links of an entry as it was written, so that a fault elsewhere in the entry does not hide one here. */
+/** Resolves the links as written, so that a fault elsewhere in the entry does not hide the fault of a link. */
 function resolveEntry(
   fields: Readonly<Record<string, string>>,
   entry: JsonObject,
@@ -304,23 +311,22 @@ function resolveEntry(
   return { links, faults };
 }
 
-/** Every place with a reserved key. The depth of a document is limited before this is called. */
+/** A fault for each reserved key. Recursion is safe, because the depth of the document is limited before. */
 function reservedFaults(value: Json, path: readonly (string | number)[] = []): readonly Fault[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value as JsonObject).flatMap(([name, member]) => {
     const place = [...path, name];
     if (reservedToken([name]) === undefined) return reservedFaults(member, place);
-    return [
-      { pointer: formatPointer(place), code: 'reserved-key', detail: 'this name cannot be used as a key' },
-    ];
+    return [{ pointer: formatPointer(place), code: 'reserved-key', detail: 'is not allowed as a key' }];
   });
 }
 
 /**
- * Writes a snapshot as a gateway document. `createSnapshot` makes an equal snapshot of it, with revision 0.
+ * Writes a snapshot as a gateway document. {@link createSnapshot} turns the document back into an equal snapshot, of
+ * revision 0.
  *
  * @param snapshot - the snapshot
- * @returns plain JSON, with hashes and sealed texts in it: keep it as safe as the configuration itself
+ * @returns plain JSON with password hashes and sealed secrets; protect it like the configuration itself
  *
  * @example
  * ```ts

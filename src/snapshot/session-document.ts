@@ -1,5 +1,5 @@
 /**
- * Sessions in a gateway document: read into a session table, and written again.
+ * Sessions in a gateway document: loaded into a session table, and saved again.
  */
 
 import type { Entity, IndexedCollection } from '../core/collection.ts';
@@ -25,51 +25,55 @@ import { linkOfKey, type Snapshot } from './snapshot.ts';
 /**
  * A session in a gateway document.
  *
+ * @see Gateway Administration REST Interface, "Session".
+ *
  * @public
  */
 export interface SessionDocument {
   /** Session id. */
   readonly id: number;
-  /** Descriptive text. */
+  /** Descriptive text of the session state. */
   readonly state: string;
   /** Client user name. */
   readonly user: string;
   /** Client address. */
   readonly address: string;
-  /** Link of the service that the session is on. */
+  /** Link of the service of the session. */
   readonly service: string;
   /** Connect time: an ISO 8601 instant with an offset. */
   readonly connected: string;
-  /** Idle time, 0 when left out. */
+  /** Idle time; 0 if left out. */
   readonly idle?: number;
-  /** Its backend connections, in the order in which they were opened. */
+  /** The backend connections of the session, in the order in which they were opened. */
   readonly connections?: readonly ConnectionDocument[];
 }
 
 /**
  * A backend connection in a gateway document.
  *
+ * @see Gateway Administration REST Interface, "Connection".
+ *
  * @public
  */
 export interface ConnectionDocument {
-  /** Its id, unique in its session; given when left out. */
+  /** Id, unique in its session. If left out, the connection gets a free id. */
   readonly id?: number;
-  /** Descriptive text. */
+  /** Descriptive text of the connection state. */
   readonly state: string;
-  /** Descriptive text of what the connection is for. */
+  /** Descriptive text of the connection role. */
   readonly role: string;
-  /** Link of the server it goes to. */
+  /** Link of the server of the connection. */
   readonly server: string;
   /** Ignored: derived from the session. */
   readonly service?: unknown;
-  /** Its counters, all 0 when left out. */
+  /** Counters of the connection, all 0 if left out. */
   readonly statistics?: ConnectionStatistics;
 }
 
-/** A session in a document whose shape is right. */
+/** A valid session entry. */
 type Entry = SessionDocument;
 
-/** Reads the sessions of a document; `entryShape` is that of one of them. @internal */
+/** Loads the sessions of a document; `entryShape` is the shape of one session. @internal */
 export function readSessions(
   entryShape: shape.ObjectShape,
   entries: readonly Json[],
@@ -90,7 +94,7 @@ export function readSessions(
   return { entities, faults };
 }
 
-/** Checks ids and links as they were written, so that a fault elsewhere in the entry does not hide one here. */
+/** Checks ids and links as written, so that a fault elsewhere in the entry does not hide a fault here. */
 function referenceFaults(
   entry: JsonObject,
   path: readonly (string | number)[],
@@ -115,7 +119,7 @@ function referenceFaults(
   ];
 }
 
-/** Faults of a single link, at the place of the link itself. */
+/** Gives the faults of a single link. Their pointer is the place of the link itself. */
 function linkFaults(
   link: Json | undefined,
   collection: string,
@@ -127,11 +131,11 @@ function linkFaults(
   return resolveLinks([link], collection, find, []).faults.map((fault) => ({ ...fault, pointer }));
 }
 
-function repeated(path: readonly (string | number)[], what: string): Fault {
+function repeated(path: readonly (string | number)[], owner: string): Fault {
   return {
     pointer: formatPointer(path),
     code: 'validation-failed',
-    detail: `is the id of an earlier ${what}`,
+    detail: `is also the id of an earlier ${owner}; ids must be unique`,
   };
 }
 
@@ -176,7 +180,7 @@ export function loadSessions(
   return table;
 }
 
-/** The `total_connections` that a document gives, by the key of the service. @internal */
+/** Gives the `total_connections` of a document, by the key of the service. @internal */
 export function totalsOf(services: readonly Json[]): ReadonlyMap<string, number> {
   const totals = new Map<string, number>();
   for (const service of services as readonly JsonObject[]) {
@@ -186,7 +190,7 @@ export function totalsOf(services: readonly Json[]): ReadonlyMap<string, number>
   return totals;
 }
 
-/** Writes the sessions of a snapshot. @internal */
+/** Saves the sessions of a snapshot. @internal */
 export function saveSessions(snapshot: Snapshot): readonly SessionDocument[] {
   return snapshot.sessions
     .range(0, Infinity)

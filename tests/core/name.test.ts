@@ -74,14 +74,14 @@ describe('nameFault', () => {
   });
 
   it.each([
-    ['', 'A name has at least one character.'],
-    ['x'.repeat(256), 'A name has at most 255 characters; this one has 256.'],
-    [' a', 'A name has no white space at its beginning or end.'],
-    ['a\u3000', 'A name has no white space at its beginning or end.'],
-    ['\ud800', 'A name is whole characters; this one has half of a pair.'],
-    ['a\udc00b', 'A name is whole characters; this one has half of a pair.'],
-    ['.', '"." cannot be a name: no URL path can address it.'],
-    ['..', '".." cannot be a name: no URL path can address it.'],
+    ['', 'must have at least one character'],
+    ['x'.repeat(256), 'must have at most 255 characters, and has 256'],
+    [' a', 'must not begin or end with white space'],
+    ['a\u3000', 'must not begin or end with white space'],
+    ['\ud800', 'must not contain half of a surrogate pair'],
+    ['a\udc00b', 'must not contain half of a surrogate pair'],
+    ['.', 'must not be ".": no URL path can name such a resource'],
+    ['..', 'must not be "..": no URL path can name such a resource'],
   ])('refuses %j', (name, fault) => {
     expect(nameFault(name)).toBe(fault);
   });
@@ -102,7 +102,7 @@ describe('nameFault', () => {
     ['a tag character', '\u{e0061}', 'U+E0061'],
   ])('refuses %s and says which character it is', (_what, character, code) => {
     expect(nameFault(`a${character}b`)).toBe(
-      `A name has no control, bidirectional or zero-width characters; this one has ${code}.`,
+      `must not contain control, bidirectional or zero-width characters, and contains ${code}`,
     );
   });
 });

@@ -91,14 +91,18 @@ describe('resolveLinks', () => {
       {
         pointer: '/services/0/servers/1',
         code: 'link-unresolved',
-        detail: 'names nothing that exists: GET /servers lists what there is',
+        detail: 'names no existing resource; GET /servers lists the existing ones',
       },
       {
         pointer: '/services/0/servers/2',
         code: 'link-unresolved',
         detail: 'must be a relative link of the form /servers/<name>',
       },
-      { pointer: '/services/0/servers/3', code: 'link-unresolved', detail: 'names the same thing as item 0' },
+      {
+        pointer: '/services/0/servers/3',
+        code: 'link-unresolved',
+        detail: 'names the same resource as item 0',
+      },
     ]);
   });
 });

@@ -87,13 +87,15 @@ describe('observeWith', () => {
     expect(facts.every((fact) => Object.isFrozen(fact))).toBe(true);
   });
 
+  const unknownType = 'must be a report; its "type" must be one of lamp.seen';
+
   it.each([
-    [null, '/0', 'is not a report of a known type'],
-    ['lamp.seen', '/0', 'is not a report of a known type'],
-    [{}, '/0', 'is not a report of a known type'],
-    [{ type: 7 }, '/0', 'is not a report of a known type'],
-    [{ type: 'toString' }, '/0', 'is not a report of a known type'],
-    [{ type: '__proto__' }, '/0', 'is not a report of a known type'],
+    [null, '/0', unknownType],
+    ['lamp.seen', '/0', unknownType],
+    [{}, '/0', unknownType],
+    [{ type: 7 }, '/0', unknownType],
+    [{ type: 'toString' }, '/0', unknownType],
+    [{ type: '__proto__' }, '/0', unknownType],
     [{ type: 'lamp.seen', lamp: 'a' }, '/0/on', 'is required'],
     [{ type: 'lamp.seen', lamp: 'a', on: 1 }, '/0/on', 'must be a boolean, not a number'],
     [{ type: 'lamp.seen', lamp: 'sun', on: true }, '/0', 'is no lamp'],

@@ -146,7 +146,7 @@ describe('parseShape', () => {
     [{ name: 'a', age: 'b' }, '/age', 'must be a number, not a string'],
     [{ name: 'a', age: 1.5 }, '/age', 'must be an integer, not a fraction'],
     [{ name: 'a', tags: ['a', 'c'] }, '/tags/1', 'must be one of "a", "b"'],
-    [{ name: 'a', 'x/y~': 1 }, '/x~1y~0', 'there is no field of this name here (1 unknown in all)'],
+    [{ name: 'a', 'x/y~': 1 }, '/x~1y~0', 'is not a known field (unknown fields here: 1)'],
     [null, '', 'must be an object, not null'],
     [[], '', 'must be an object, not an array'],
   ])('says of %j at %j: %s', (value, pointer, detail) => {
@@ -157,8 +157,8 @@ describe('parseShape', () => {
     [shape.port, 0, 'must be at least 1'],
     [shape.port, 65536, 'must be at most 65535'],
     [shape.text(3), 'abcd', 'must have at most 3 characters'],
-    [shape.address, '', 'must have at least 1 characters'],
-    [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 items'],
+    [shape.address, '', 'must have at least 1 character'],
+    [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 item'],
     [z.literal('a'), 'b', 'must be "a"'],
   ] as const)('says what the bound is', (schema, value, detail) => {
     expect(shape.parseShape(schema as z.core.$ZodType, value)).toMatchObject({ faults: [{ detail }] });

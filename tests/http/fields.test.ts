@@ -36,17 +36,21 @@ describe('parseFields', () => {
     ['other case', ['ID'], 'There is no field "ID" here.'],
     ['an inherited name', ['toString'], 'There is no field "toString" here.'],
     ['a nested name', ['name/first'], 'There is no field "name/first" here.'],
-    ['an empty list', [''], 'The parameter "fields" takes names separated by commas, and a name is missing.'],
-    ['no list', [], 'The parameter "fields" takes names separated by commas, and a name is missing.'],
+    [
+      'an empty list',
+      [''],
+      'The parameter "fields" must be names separated by commas, and one name is empty.',
+    ],
+    ['no list', [], 'The parameter "fields" must be names separated by commas, and one name is empty.'],
     [
       'a trailing comma',
       ['id,'],
-      'The parameter "fields" takes names separated by commas, and a name is missing.',
+      'The parameter "fields" must be names separated by commas, and one name is empty.',
     ],
     [
       'one good list of two',
       ['id', ' '],
-      'The parameter "fields" takes names separated by commas, and a name is missing.',
+      'The parameter "fields" must be names separated by commas, and one name is empty.',
     ],
   ])('refuses %s and lists the names that exist', (_what, values, sentence) => {
     expect(parseFields(values, ['id', 'name'])).toEqual({

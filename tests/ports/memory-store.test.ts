@@ -33,7 +33,7 @@ describe('a store in memory', () => {
     await store.append(['first'], { expectedPosition: one.position });
     const late = store.append(['second'], { expectedPosition: other.position });
     await expect(late).rejects.toThrow(StoreConflictError);
-    await expect(late).rejects.toThrow(/someone else has written/);
+    await expect(late).rejects.toThrow(/another writer has written/);
     expect((await store.load()).records).toEqual(['first']);
   });
 

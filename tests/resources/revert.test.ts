@@ -228,7 +228,7 @@ describe('reverting a change of a member', () => {
       const later = after(serviceStep({ op: 'add', path: option, value }), removed.next).next;
       expect(expectRefused(revert(removed.event), later)).toMatchObject({
         code: 'patch-test-failed',
-        errors: [{ pointer: option, detail: 'is there, where nothing was when this was to be added' }],
+        errors: [{ pointer: option, detail: 'exists already, and this add may not replace a member' }],
       });
     }
   });

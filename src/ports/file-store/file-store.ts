@@ -1,15 +1,16 @@
 /**
- * A durable store in a directory of its own: a journal of what was appended, and a snapshot of what was compacted.
+ * The file store: a durable store in a directory of its own, with a journal of appended records and a snapshot of the
+ * last compaction.
  *
- * - `snapshot` holds the state that was compacted last and the generation of the journal that goes on from it; there is
- *   none before the first compaction, when the generation is 1.
- * - `journal-<generation>` holds what was appended since, a frame for each call.
- * - `*.new` is a file in the making; other journals are what an interrupted compaction left.
+ * - `snapshot` contains the compacted state, and the generation of the journal that continues from there. Before the
+ *   first compaction there is no snapshot, and the generation is 1.
+ * - `journal-<generation>` contains the records appended since, one frame for each call.
+ * - `*.new` is an unfinished file. A journal of another generation is left over from an interrupted compaction.
  * - `lock-*` is the lock.
  *
- * Both kinds of files begin with a frame that says their format and generation. A file gets its name once its content is
- * on the disk, and what it replaces goes once that name is there too: at every moment, what is in the directory is what
- * was there before a step or after it.
+ * Both kinds of files begin with a frame that gives format and generation. A file gets its final name only after its
+ * content is on the disk, and replaced files are removed only after the new name is on the disk. Therefore a crash at
+ * any moment leaves the content from before a step or from after it.
  */
 import * as nodeFiles from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -39,20 +40,20 @@ export { DamagedStoreError } from './frame.ts';
 export { StoreLockedError } from './lock.ts';
 
 /**
- * Opens a store in a directory of its own, and locks it. It needs Node on a Unix system and a local disk: over a network
- * file system, the lock does not hold between machines.
+ * Opens and locks a file store. Needs Node on a Unix system and a local disk, because over a network file system the
+ * lock has no effect between machines.
  *
- * The directory is made when there is none, for its owner alone. `append` and `compact` resolve once the disk has
- * confirmed what they wrote. When a write fails, nothing more is taken: each later call rejects with the first failure,
- * until the store is opened again. `load` cuts off what a crash left unfinished at the end of the journal, and says so
- * in `repaired`; it rejects with `DamagedStoreError` when there is any other damage, and with an Error when a
- * newer version has written the files. Then the files stay as they are.
+ * A missing directory is created, with access for its owner only. `append` and `compact` resolve once the disk has
+ * confirmed the data. After a failed write every later call rejects with the same error, until the store is opened
+ * again. The lock ends with the process at the latest, and does not keep the process alive.
  *
- * The lock ends with the process at the latest, and keeps no process alive.
+ * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
+ * For any other damage `load` rejects with {@link DamagedStoreError}, and for files of a newer version with an Error;
+ * in both cases the files stay unchanged.
  *
- * @param directory - path of the directory; nothing else belongs in there
- * @returns the store, to be disposed of when it is no longer needed, also when `load` rejects. Rejects with
- *   `StoreLockedError` when the directory is in use, and with an Error of the system when it cannot be used
+ * @param directory - path of the directory, which must contain nothing else
+ * @returns the store. Dispose of it at the end, also if `load` rejects. Rejects with {@link StoreLockedError} if the
+ *   directory is in use, and with the error of the system if the directory cannot be used
  *
  * @example
  * ```ts
@@ -76,13 +77,15 @@ export { StoreLockedError } from './lock.ts';
  * @public
  */
 export function openFileStore(directory: string): Promise<ConfigurationStore>;
-// The second parameter is for tests, in which the file system fails.
+// The second parameter is for tests with a failing file system.
 export async function openFileStore(
   directory: string,
   files: StoreFiles = nodeFiles,
 ): Promise<ConfigurationStore> {
   if (process.platform === 'win32') {
-    throw new Error('The file store does not run on Windows, where directories cannot be synced.');
+    throw new Error(
+      'The file store does not run on Windows, because directories cannot be synced there. Use another store.',
+    );
   }
   const path = resolve(directory);
   await makeDirectory(path, files);
@@ -95,11 +98,11 @@ export async function openFileStore(
   }
 }
 
-/** Where the files are. */
+/** The place of the files. */
 interface Place {
   /** Absolute path of the directory. */
   readonly path: string;
-  /** The directory itself: synced, it keeps the names in it. */
+  /** The open directory. A sync of this handle makes the names of the files durable. */
   readonly handle: FileHandle;
   readonly files: StoreFiles;
 }
@@ -108,12 +111,12 @@ interface Place {
 interface Journal {
   readonly file: FileHandle;
   readonly generation: number;
-  /** Where the next frame goes. */
+  /** Offset of the next frame. */
   end: number;
 }
 
 const snapshotName = 'snapshot';
-/** Ending of a file in the making. */
+/** Suffix of an unfinished file. */
 const unfinished = '.new';
 const fileMode = 0o600;
 
@@ -123,7 +126,7 @@ class FileStore implements ConfigurationStore {
   readonly #unlock: Unlock;
   #journal: Journal | undefined;
   #failure: Error | undefined;
-  /** Settles when nothing is in flight; never rejects. */
+  /** Settles when no call is in flight; never rejects. */
   #idle: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
@@ -134,7 +137,8 @@ class FileStore implements ConfigurationStore {
 
   load(): Promise<StoredHistory> {
     return this.#inTurn(async () => {
-      if (this.#journal !== undefined) throw new Error('The store is loaded already. Open it again instead.');
+      if (this.#journal !== undefined)
+        throw new Error('The store is loaded already. Dispose of the store and open it again.');
       const { journal, history } = await recover(this.#place);
       this.#journal = journal;
       return history;
@@ -150,7 +154,7 @@ class FileStore implements ConfigurationStore {
       const journal = this.#journalAt(expectedPosition);
       const frame = encodeFrame(text, journal.generation, journal.end);
       if (journal.end + frame.length > longestFile) {
-        throw new Error(`The journal in ${this.#place.path} is full. Compact it first.`);
+        throw new Error(`The journal in ${this.#place.path} is full. Call compact() first.`);
       }
       await this.#orFail(writeSynced(journal.file, frame, journal.end));
       journal.end += frame.length;
@@ -181,10 +185,10 @@ class FileStore implements ConfigurationStore {
     }
   }
 
-  /** Makes a call once those before it are done. */
+  /** Makes a call after the earlier calls have settled. */
   #inTurn<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) {
-      return Promise.reject(new Error(`The store in ${this.#place.path} is closed. Open it again.`));
+      return Promise.reject(new Error(`The store in ${this.#place.path} is closed. Open the store again.`));
     }
     const result = this.#idle.then(call);
     this.#idle = result.then(ignore, ignore);
@@ -193,20 +197,20 @@ class FileStore implements ConfigurationStore {
 
   #journalAt(expectedPosition: string): Journal {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#journal === undefined) throw new Error('The store is not loaded. Load it first.');
+    if (this.#journal === undefined) throw new Error('The store is not loaded. Call load() first.');
     const position = positionOf(this.#journal);
     if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
     return this.#journal;
   }
 
-  /** After a failed write nobody knows what the disk has: the store takes nothing more. */
+  /** After a failed write the content of the disk is unknown, so the store refuses every later call. */
   async #orFail<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (cause) {
       this.#failure = new Error(
         `Writing to the store in ${this.#place.path} failed: ${(cause as Error).message}. ` +
-          'It takes nothing more until it is opened again.',
+          'The store refuses every call until it is opened again.',
         { cause },
       );
       throw this.#failure;
@@ -218,10 +222,10 @@ function positionOf({ generation, end }: Journal): string {
   return `${String(generation)}.${String(end)}`;
 }
 
-/** Makes a directory, with all above it, so that it is there after a power failure too. */
+/** Creates a directory and its parents, durably. */
 async function makeDirectory(path: string, files: StoreFiles): Promise<void> {
   const first = (await files.mkdir(path, { recursive: true, mode: 0o700 })) ?? path;
-  // It may have been made by a process that was killed before it came to this.
+  // The parents are synced even if they exist: the process that made them may have been killed before its sync.
   let made = path;
   do {
     made = dirname(made);
@@ -229,7 +233,7 @@ async function makeDirectory(path: string, files: StoreFiles): Promise<void> {
   } while (made.length >= first.length && made !== dirname(made));
 }
 
-/** Keeps the names in a directory. One that must not be read is not where this program makes directories. */
+/** Makes the names in a directory durable. A directory without read access is not one that this program has created. */
 async function syncDirectory(path: string, files: StoreFiles): Promise<void> {
   try {
     const directory = await files.open(path, 'r');
@@ -239,18 +243,18 @@ async function syncDirectory(path: string, files: StoreFiles): Promise<void> {
   }
 }
 
-/** Reads all there is, and puts right what a crash left. */
+/** Loads the content, and repairs the traces of a crash. */
 async function recover(place: Place): Promise<{ journal: Journal; history: StoredHistory }> {
   const names = await namesIn(place);
   const snapshot = names.includes(snapshotName) ? await loadSnapshot(place) : undefined;
   const generation = snapshot?.generation ?? 1;
   if (!names.includes(journalName(generation))) {
-    throw new DamagedStoreError(join(place.path, journalName(generation)), 0, 'it is missing');
+    throw new DamagedStoreError(join(place.path, journalName(generation)), 0, 'the file is missing');
   }
   const strays = await straysAmong(names, generation, place);
   const { journal, records, repaired } = await openJournal(place, generation);
   try {
-    // The names too are kept before anything that they replaced goes.
+    // The new names must be durable before the replaced files are removed.
     await place.handle.sync();
     for (const name of strays) await place.files.unlink(join(place.path, name));
   } catch (error) {
@@ -261,7 +265,7 @@ async function recover(place: Place): Promise<{ journal: Journal; history: Store
   return { journal, history: snapshot === undefined ? history : { state: snapshot.state, ...history } };
 }
 
-/** What is in the directory; a journal at least. */
+/** Lists the directory, after creating the first journal if there is none. */
 async function namesIn(place: Place): Promise<readonly string[]> {
   const names = await place.files.readdir(place.path);
   if (names.some((name) => name === snapshotName || generationOf(name) !== undefined)) return names;
@@ -271,7 +275,7 @@ async function namesIn(place: Place): Promise<readonly string[]> {
   return place.files.readdir(place.path);
 }
 
-/** The files that a crash left, by name. */
+/** The names of the files that a crash has left over. */
 async function straysAmong(
   names: readonly string[],
   current: number,
@@ -287,12 +291,12 @@ async function straysAmong(
   });
 }
 
-/** A compaction that was interrupted got no further than the header of the next journal. */
+/** Checks a later journal: an interrupted compaction leaves the next journal with nothing but its header. */
 async function assertEmptyJournal(place: Place, generation: number, current: number): Promise<void> {
   const path = join(place.path, journalName(generation));
   const { length } = await using(place, path, 'r', (file) => readAll(file, path));
   if (generation !== current + 1 || length > encodeHeader(generation, generation).length) {
-    throw new DamagedStoreError(path, 0, 'it goes on from a snapshot that is not there');
+    throw new DamagedStoreError(path, 0, 'the snapshot that this journal continues from is missing');
   }
 }
 
@@ -304,7 +308,7 @@ async function loadSnapshot(place: Place): Promise<{ state: Json; generation: nu
 interface OpenJournal {
   readonly journal: Journal;
   readonly records: readonly Json[];
-  /** What was repaired, if anything was. */
+  /** The repair, if there was one. */
   readonly repaired: { readonly repaired?: string };
 }
 
@@ -318,7 +322,8 @@ async function openJournal(place: Place, generation: number): Promise<OpenJourna
     if (typeof rest === 'object') throw new DamagedStoreError(path, end, rest.damage);
     const records = recordsIn(path, frames);
     if (rest === 'torn') await file.truncate(end);
-    // Also what is whole may not have been synced, when its writer was killed: from now on others rely on it.
+    // A whole frame may not be on the disk if its writer was killed before the sync, and later writes rely on the
+    // frame.
     await file.datasync();
     const repaired = rest === 'torn' ? { repaired: repairOf(path, bytes.length - end, end) } : {};
     return { journal: { file, generation, end }, records, repaired };
@@ -330,27 +335,28 @@ async function openJournal(place: Place, generation: number): Promise<OpenJourna
 
 function repairOf(path: string, length: number, end: number): string {
   return (
-    `${path} ended in the middle of what was being written when the program or the machine stopped: its last ` +
-    `${String(length)} bytes, from byte ${String(end)} on, were removed. Unless the disk has lost what it had confirmed, ` +
-    'nobody had been told that they were kept.'
+    `${path} ended with an unfinished write, because the program or the machine stopped. The last ` +
+    `${String(length)} bytes of the file, from byte ${String(end)} on, were removed. The store had not confirmed ` +
+    'them, unless the disk has lost confirmed data.'
   );
 }
 
 function recordsIn(path: string, [, ...frames]: readonly Frame[]): readonly Json[] {
   const records: Json[] = [];
   for (const { offset, value } of frames) {
-    if (!Array.isArray(value)) throw new DamagedStoreError(path, offset, 'there are no records');
+    if (!Array.isArray(value))
+      throw new DamagedStoreError(path, offset, 'the frame does not contain a list of records');
     for (const record of value as readonly Json[]) records.push(record);
   }
   return records;
 }
 
-/** Begins the next journal, and has a new snapshot lead to it. */
+/** Creates the next journal, and makes a new snapshot refer to it. */
 async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Journal> {
   const generation = old.generation + 1;
   const journal = await createJournal(place, generation, journalName(generation));
   try {
-    // The journal has its name before a snapshot says it.
+    // The name of the journal must be durable before a snapshot refers to the journal.
     await place.handle.sync();
     const path = join(place.path, `${snapshotName}${unfinished}`);
     await using(place, path, 'w', (file) => writeSynced(file, snapshot, 0));
@@ -359,13 +365,13 @@ async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Jo
     await journal.file.close().catch(ignore);
     throw error;
   }
-  // The state is kept. What fails from here on leaves a file that the next load removes.
+  // The state is stored. A failure from here on only leaves a file that the next load removes.
   await old.file.close().catch(ignore);
   await place.files.unlink(join(place.path, journalName(old.generation))).catch(ignore);
   return journal;
 }
 
-/** Makes a journal without records; it has its name for good only once the directory is synced. */
+/** Creates a journal without records. The name becomes durable only with a sync of the directory. */
 async function createJournal(place: Place, generation: number, name: string): Promise<Journal> {
   const file = await place.files.open(join(place.path, name), 'w', fileMode);
   try {
@@ -378,7 +384,7 @@ async function createJournal(place: Place, generation: number, name: string): Pr
   }
 }
 
-/** Gives a file the name that it has from then on, also after a power failure. */
+/** Renames a file, durably. */
 async function rename(place: Place, from: string, to: string): Promise<void> {
   await place.files.rename(join(place.path, from), join(place.path, to));
   await place.handle.sync();

@@ -1,19 +1,19 @@
 /**
- * Frames: how the file store writes JSON, so that whoever reads a file can tell what is whole, what a crash left
- * unfinished, and what is damaged.
+ * Frames: the file format of the file store. A reader can tell whole frames, a frame that a crash left unfinished, and
+ * damage.
  *
- * A file is frames, one behind the other, from its first byte to its last. A frame is a header of 12 bytes, three
- * big-endian numbers, and JSON in UTF-8:
+ * A file consists of frames without gaps. A frame is a header of 12 bytes, followed by JSON in UTF-8. The header is
+ * three big-endian numbers:
  *
  * - the length of the JSON in bytes, at least 1 and below 2^28;
- * - the CRC-32 of that length, the generation of the file and the offset of the frame: who finds it right can trust the
- *   length, and knows that the frame belongs where it is;
- * - the CRC-32 of the JSON, continued from that of the header.
+ * - the CRC-32 of that length, the generation of the file and the offset of the frame. If this checksum is right, the
+ *   length can be trusted, and the frame belongs to this place;
+ * - the CRC-32 of the JSON, continued from the checksum of the header.
  *
- * The first frame says the format of the file, and the generation of the journal that goes on from there.
+ * The first frame gives the format of the file, and the generation of the journal that continues from there.
  *
- * What the rest relies on: JSON as it is written here has no byte below 0x20. So a stretch of zeros was never written,
- * and nothing in the JSON can be taken for a header, since a header begins with a byte below 0x10.
+ * Two facts help to recognise an unfinished frame. JSON text as written here contains no byte below 0x20, so a stretch
+ * of zeros was never written. A header begins with a byte below 0x10, so no part of the JSON looks like a header.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
@@ -21,7 +21,7 @@ import { crc32 } from 'node:zlib';
 import type { Json } from '../../json/value.ts';
 
 /**
- * What loading a store rejects with when a file in it cannot be what a crash left: nothing is guessed, and nothing was
+ * The error of `load` for a store that is damaged in a way no crash can cause. Nothing was guessed, and no file was
  * changed.
  *
  * @example
@@ -36,18 +36,18 @@ import type { Json } from '../../json/value.ts';
 export class DamagedStoreError extends Error {
   /** Absolute path of the damaged file. */
   readonly path: string;
-  /** Where in the file the damage begins, in bytes. */
+  /** Offset of the damage in the file, in bytes. */
   readonly offset: number;
 
   /**
    * @param path - absolute path of the damaged file
-   * @param offset - where in the file the damage begins, in bytes
-   * @param damage - what is wrong there, without a full stop
+   * @param offset - offset of the damage in the file, in bytes
+   * @param damage - the damage, as a clause without a full stop
    */
   constructor(path: string, offset: number, damage: string) {
     super(
-      `${path} is damaged at byte ${String(offset)}: ${damage}. Nothing was changed. Restore the whole directory from a ` +
-        'backup, or move it away to begin again with the configuration that the program is given.',
+      `${path} is damaged at byte ${String(offset)}: ${damage}. Nothing was changed. Restore the whole directory ` +
+        'from a backup, or move the directory away to start again with the configuration that the program is given.',
     );
     this.name = 'DamagedStoreError';
     this.path = path;
@@ -57,62 +57,63 @@ export class DamagedStoreError extends Error {
 
 /** One frame of a file. @internal */
 export interface Frame {
-  /** Where it begins. */
+  /** Offset of the frame in the file, in bytes. */
   readonly offset: number;
   readonly value: Json;
 }
 
-/** What a file holds. @internal */
+/** The content of a file. @internal */
 export interface FramesRead {
-  /** The frames up to the first that is not whole. */
+  /** The frames before the first one that is not whole. */
   readonly frames: readonly Frame[];
-  /** Where the last of them ends. */
+  /** Offset of the end of the last of these frames. */
   readonly end: number;
   /**
-   * What is behind them: nothing (`whole`), what was being written when the writer or the machine stopped (`torn`), or
-   * something that no crash can leave, in words.
+   * The bytes after these frames: none (`whole`), a frame that a crash left unfinished (`torn`), or damage that no
+   * crash can cause, in words.
    */
   readonly rest: 'whole' | 'torn' | { readonly damage: string };
 }
 
-/** What the first frame of a file says. @internal */
+/** The content of the first frame of a file. @internal */
 export interface Header {
   readonly format: typeof format;
-  /** That of the journal which goes on from here. */
+  /** Generation of the journal that continues from here. */
   readonly generation: number;
 }
 
 const format = 1;
 
-/** A file is read at once: it must not outgrow a buffer. @internal */
+/** Largest file, in bytes. A file is read in one piece, so it must fit into a buffer. @internal */
 export const longestFile = 2 ** 30;
 
-/** A snapshot is of no generation. */
+/** Stands for the generation of a snapshot, which has none. */
 const ofSnapshot = 0;
 
 const headerLength = 12;
 
-/** It fits in a string on every platform, and keeps the first byte of a header below 0x10. */
+/**
+ * Largest JSON of a frame, in bytes. It fits into a string on every platform, and the first header byte stays below
+ * 0x10.
+ */
 const longestPayload = 2 ** 28 - 1;
 
-/** What a disk writes as a whole, or not at all. */
+/** Number of bytes that a disk writes as a whole, or not at all. */
 const sectorLength = 512;
 
 /**
- * Writes a frame.
+ * Encodes a frame.
  *
  * @param text - JSON
- * @param generation - that of the file, an integer below 2^32
- * @param offset - where in the file it goes, an integer below 2^32
- * @throws RangeError when the text takes 2^28 bytes or more
+ * @param generation - generation of the file, an integer below 2^32
+ * @param offset - offset of the frame in the file, an integer below 2^32
+ * @throws RangeError when the text has 2^28 bytes or more
  * @internal
  */
 export function encodeFrame(text: string, generation: number, offset: number): Buffer {
   const length = Buffer.byteLength(text);
   if (length > longestPayload) {
-    throw new RangeError(
-      `What is stored at once takes at most ${String(longestPayload)} bytes, not ${String(length)}`,
-    );
+    throw new RangeError(`One call can store at most ${String(longestPayload)} bytes, not ${String(length)}`);
   }
   const frame = Buffer.allocUnsafe(headerLength + length);
   frame.write(text, headerLength);
@@ -124,10 +125,10 @@ export function encodeFrame(text: string, generation: number, offset: number): B
 }
 
 /**
- * Reads the frames of a file.
+ * Decodes the frames of a file.
  *
- * @param bytes - all that the file holds
- * @param generation - that of the file
+ * @param bytes - the whole file
+ * @param generation - generation of the file
  * @internal
  */
 export function readFrames(bytes: Buffer, generation: number): FramesRead {
@@ -137,7 +138,8 @@ export function readFrames(bytes: Buffer, generation: number): FramesRead {
     const end = endOfFrame(bytes, offset, generation);
     if (end === undefined) return { frames, end: offset, rest: restAt(bytes, offset, generation) };
     const value = parsed(bytes, offset + headerLength, end);
-    if (value === undefined) return { frames, end: offset, rest: { damage: 'what is there is not JSON' } };
+    if (value === undefined)
+      return { frames, end: offset, rest: { damage: 'the content of the frame is not JSON' } };
     frames.push({ offset, value });
     offset = end;
   }
@@ -145,10 +147,10 @@ export function readFrames(bytes: Buffer, generation: number): FramesRead {
 }
 
 /**
- * Writes the header of a file: its first frame.
+ * Encodes the first frame of a file.
  *
- * @param generation - that of the journal which goes on from here
- * @param ofFile - that of the file itself
+ * @param generation - generation of the journal that continues from here
+ * @param ofFile - generation of the file itself
  * @internal
  */
 export function encodeHeader(generation: number, ofFile: number): Buffer {
@@ -157,10 +159,10 @@ export function encodeHeader(generation: number, ofFile: number): Buffer {
 }
 
 /**
- * Writes a snapshot: a header and a state.
+ * Encodes a snapshot: a header and a state.
  *
  * @param state - JSON
- * @param generation - that of the journal which goes on from here
+ * @param generation - generation of the journal that continues from here
  * @internal
  */
 export function encodeSnapshot(state: string, generation: number): Buffer {
@@ -169,12 +171,12 @@ export function encodeSnapshot(state: string, generation: number): Buffer {
 }
 
 /**
- * Reads a snapshot.
+ * Decodes a snapshot.
  *
- * @param path - that of the file
- * @param bytes - all that it holds
- * @throws DamagedStoreError when that is not a snapshot from end to end
- * @throws Error when it is of another format
+ * @param path - path of the file, for messages
+ * @param bytes - the whole file
+ * @throws DamagedStoreError when the bytes are not exactly one snapshot
+ * @throws Error when the file has another format
  * @internal
  */
 export function readSnapshot(path: string, bytes: Buffer): { state: Json; generation: number } {
@@ -183,53 +185,60 @@ export function readSnapshot(path: string, bytes: Buffer): { state: Json; genera
   const [, state, more] = frames;
   if (rest === 'whole' && state !== undefined && more === undefined)
     return { state: state.value, generation };
-  throw new DamagedStoreError(path, end, typeof rest === 'object' ? rest.damage : 'there is not one state');
-}
-
-/**
- * Checks that a file begins with a header that this version understands, and gives it.
- *
- * @param path - that of the file
- * @param frames - what it holds
- * @throws DamagedStoreError when there is no header
- * @throws Error when it is of another format
- * @internal
- */
-export function assertFormat(path: string, [header]: readonly Frame[]): Header {
-  if (header === undefined) throw new DamagedStoreError(path, 0, 'it does not begin with a whole header');
-  const { value } = header as { readonly value: Partial<Header> | null };
-  if (value?.format === format) return value as Header;
-  throw new Error(
-    `${path} is of format ${JSON.stringify(value?.format)}, and this version reads format ${String(format)}. ` +
-      'Start the version that has written it, or restore a backup from before.',
+  throw new DamagedStoreError(
+    path,
+    end,
+    typeof rest === 'object' ? rest.damage : 'the snapshot does not contain exactly one state',
   );
 }
 
-/** The name of a journal. @internal */
+/**
+ * Checks that a file begins with a header of the present format, and gives the header.
+ *
+ * @param path - path of the file, for messages
+ * @param frames - the frames of the file
+ * @throws DamagedStoreError when there is no header
+ * @throws Error when the file has another format
+ * @internal
+ */
+export function assertFormat(path: string, [header]: readonly Frame[]): Header {
+  if (header === undefined)
+    throw new DamagedStoreError(path, 0, 'the file does not begin with a whole header');
+  const { value } = header as { readonly value: Partial<Header> | null };
+  if (value?.format === format) return value as Header;
+  throw new Error(
+    `${path} has format ${JSON.stringify(value?.format)}, and this version reads format ${String(format)}. ` +
+      'Start the version that has written the file, or restore an earlier backup.',
+  );
+}
+
+/** Gives the file name of a journal. @internal */
 export function journalName(generation: number): string {
   return `journal-${String(generation)}`;
 }
 
-/** The generation of the journal that has a name, when there is one. @internal */
+/** Gives the generation of a journal by its file name; `undefined` for the name of another file. @internal */
 export function generationOf(name: string): number | undefined {
   const [, digits] = /^journal-([1-9][0-9]*)$/.exec(name) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Reads a file. @internal */
+/** Reads a whole file. @internal */
 export async function readAll(file: FileHandle, path: string): Promise<Buffer> {
   const { size } = await file.stat();
-  if (size > longestFile) throw new DamagedStoreError(path, longestFile, 'it is longer than it can be');
+  if (size > longestFile)
+    throw new DamagedStoreError(path, longestFile, 'the file is longer than the store ever writes');
   const bytes = Buffer.allocUnsafe(size);
   for (let done = 0; done < size;) {
     const { bytesRead } = await file.read(bytes, done, size - done, done);
-    if (bytesRead === 0) throw new Error(`${path} became shorter while it was read`);
+    if (bytesRead === 0)
+      throw new Error(`${path} became shorter during the read: another program writes to the file`);
     done += bytesRead;
   }
   return bytes;
 }
 
-/** Writes bytes, all of them, and waits for the disk. @internal */
+/** Writes all the bytes, and waits for the disk. @internal */
 export async function writeSynced(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
@@ -239,7 +248,7 @@ export async function writeSynced(file: FileHandle, bytes: Buffer, position: num
   await file.datasync();
 }
 
-/** Where the frame ends, when it is whole. */
+/** The end of the frame; `undefined` if the frame is not whole. */
 function endOfFrame(bytes: Buffer, offset: number, generation: number): number | undefined {
   const length = lengthAt(bytes, offset, generation);
   if (length === undefined) return undefined;
@@ -249,7 +258,7 @@ function endOfFrame(bytes: Buffer, offset: number, generation: number): number |
   return sum === bytes.readUInt32BE(offset + 8) ? end : undefined;
 }
 
-/** The length of the JSON of a frame, when there is a header at the offset and it is right. */
+/** The length of the JSON of a frame; `undefined` if there is no correct header at the offset. */
 function lengthAt(bytes: Buffer, offset: number, generation: number): number | undefined {
   if (offset + headerLength > bytes.length) return undefined;
   const length = bytes.readUInt32BE(offset);
@@ -274,10 +283,11 @@ function parsed(bytes: Buffer, start: number, end: number): Json | undefined {
 }
 
 /**
- * Says what a frame that is not whole is.
+ * Classifies a frame that is not whole.
  *
- * A frame is synced before the next is begun, so that a crash can only leave the last one unfinished: it stops short, or
- * sectors in it were never written. One that is all there and wrong, or that others follow, is no crash's doing.
+ * Each frame is synced before the next one is written. Therefore a crash can leave only the last frame unfinished: the
+ * frame is too short, or some of its sectors were never written. A wrong frame without such a gap, or with frames after
+ * it, is damage.
  */
 function restAt(bytes: Buffer, offset: number, generation: number): FramesRead['rest'] {
   const fileEnd = bytes.length;
@@ -285,18 +295,18 @@ function restAt(bytes: Buffer, offset: number, generation: number): FramesRead['
   const length = lengthAt(bytes, offset, generation);
   if (length === undefined) {
     const unfinished = hasHole(bytes, offset, fileEnd) && !hasFrameBehind(bytes, offset, generation);
-    return unfinished ? 'torn' : { damage: 'there is something else than the header of a record' };
+    return unfinished ? 'torn' : { damage: 'the bytes are not the header of a frame' };
   }
   const end = offset + headerLength + length;
   if (end > fileEnd) return 'torn';
   const unfinished = hasHole(bytes, offset, end) && isZero(bytes, end, fileEnd);
-  return unfinished ? 'torn' : { damage: 'the checksum of what is there is wrong' };
+  return unfinished ? 'torn' : { damage: 'the checksum of the frame is wrong' };
 }
 
-/** Whether a sector, or the part of one that is in the range, was never written. */
+/** Whether a sector, or the part of a sector inside the range, was never written. */
 function hasHole(bytes: Buffer, from: number, to: number): boolean {
   const boundary = from - (from % sectorLength) + sectorLength;
-  // The first bytes of a header can be zeros by right: a part that holds no more proves nothing.
+  // A correct header can begin with several zeros, so a shorter part of a sector proves nothing.
   if (boundary - from >= 8 && isZero(bytes, from, Math.min(to, boundary))) return true;
   for (let start = boundary; start < to; start += sectorLength) {
     if (isZero(bytes, start, Math.min(to, start + sectorLength))) return true;

@@ -1,11 +1,11 @@
 /**
- * The lock of a directory: at most one store has it open, whichever process or container it is in.
+ * The lock of a directory: at most one store has the directory open, in any process or container.
  *
- * Process ids say nothing across containers, and a file outlives whoever made it. A listening Unix socket does not: the
- * kernel refuses connections to it from the moment that its process is gone, however it ended. So whoever wants the
- * directory first listens on a socket of its own in there, and only then knocks at all others. Of two that come at the
- * same time, the later one to knock finds the other listening: never do both get in. It happens that neither does;
- * then both try again after a random pause.
+ * Process ids mean nothing across containers, and a lock file outlives its process. A listening Unix socket does not:
+ * the kernel refuses connections as soon as the process is gone, however the process ended. A store that wants the
+ * directory first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If
+ * two stores do that at the same time, the second one to connect finds the other one listening, so the two never both
+ * succeed. Possibly neither succeeds; both then try again after a random pause.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What `openFileStore` rejects with when the directory is in use.
+ * The error of `openFileStore` for a directory that is in use.
  *
  * @example
  * ```ts
@@ -29,14 +29,14 @@ export class StoreLockedError extends Error {
   /** @param directory - the directory that is in use */
   constructor(directory: string) {
     super(
-      `Another process, or another part of this one, has the store in ${directory} open. ` +
-        'Stop it first, or use a directory of its own for each gateway.',
+      `Another process, or another part of this process, has the store in ${directory} open. ` +
+        'Stop that process first, or use a separate directory for each gateway.',
     );
     this.name = 'StoreLockedError';
   }
 }
 
-/** What a store asks of the file system. @internal */
+/** The functions of the file system that a store uses. @internal */
 export interface StoreFiles {
   readonly mkdir: typeof mkdir;
   readonly open: typeof open;
@@ -45,28 +45,28 @@ export interface StoreFiles {
   readonly unlink: typeof unlink;
 }
 
-/** A directory that is open. @internal */
+/** An open directory. @internal */
 export interface OpenDirectory {
   /** Absolute path. */
   readonly path: string;
-  /** File descriptor; stays open for as long as the lock is held. */
+  /** File descriptor, open as long as the lock is held. */
   readonly fd: number;
 }
 
-/** Gives the lock back. @internal */
+/** Releases the lock. @internal */
 export type Unlock = () => Promise<void>;
 
 const attempts = 6;
 const firstPauseMs = 20;
 
-/** What fits in the address of a Unix socket everywhere; the system cuts longer ones short without a word. */
+/** Longest address of a Unix socket that every platform supports; longer ones are truncated silently. */
 const longestAddress = 103;
 
 /**
- * Locks a directory for as long as the process lives. It keeps no process alive.
+ * Locks a directory until the process ends, or until the lock is released. The lock does not keep the process alive.
  *
- * @returns gives the lock back. Rejects with {@link StoreLockedError} when someone else has it, and with an Error when
- *   there can be no socket in the directory
+ * @returns the function that releases the lock. Rejects with {@link StoreLockedError} if another store has the lock,
+ *   and with an Error if the directory cannot contain a socket
  * @internal
  */
 export async function lockDirectory(directory: OpenDirectory, files: StoreFiles): Promise<Unlock> {
@@ -90,7 +90,7 @@ async function tryLock(directory: OpenDirectory, files: StoreFiles): Promise<Unl
     await new Promise((resolve) => server.close(resolve));
   };
   try {
-    // Under its final name a socket listens from the start: who is refused there knows that its process is gone.
+    // The socket listens before it gets its final name. A refusal under the final name therefore means a dead process.
     const visible = await renamed(files, join(directory.path, unfinished), join(directory.path, name));
     if (visible && (await isAlone(directory, name, files))) return unlock;
   } catch (error) {
@@ -101,7 +101,7 @@ async function tryLock(directory: OpenDirectory, files: StoreFiles): Promise<Unl
   return undefined;
 }
 
-/** Renames a socket. It may be gone: who has the lock clears away what others left unfinished. */
+/** Renames a socket. False if the socket is gone, because the holder of the lock removes unfinished sockets. */
 async function renamed(files: StoreFiles, from: string, to: string): Promise<boolean> {
   try {
     await files.rename(from, to);
@@ -112,10 +112,10 @@ async function renamed(files: StoreFiles, from: string, to: string): Promise<boo
   }
 }
 
-/** Whether nobody else listens. Clears away the sockets of processes that are gone. */
+/** Whether no other store listens. Removes the sockets of dead processes. */
 async function isAlone(directory: OpenDirectory, own: string, files: StoreFiles): Promise<boolean> {
   const names = await files.readdir(directory.path);
-  // It does no harm when one stays.
+  // A socket that cannot be removed does no harm.
   const remove = (name: string): Promise<void> => files.unlink(join(directory.path, name)).catch(ignore);
   const others = names.filter((name) => /^lock-[0-9a-f]+\.sock$/.test(name) && name !== own);
   const listening = await Promise.all(
@@ -131,7 +131,7 @@ async function isAlone(directory: OpenDirectory, own: string, files: StoreFiles)
 }
 
 /**
- * Gives the address of a socket in a directory, however long the path of the directory is.
+ * Gives the address of a socket in a directory, also for a directory with a long path.
  *
  * @throws Error when the path is too long and the platform has no shorter one
  * @internal
@@ -151,14 +151,14 @@ export function socketAddress(
 }
 
 function listen(path: string): Promise<Server> {
-  // The connection has said all that it can.
+  // A successful connection is the whole message.
   const server = createServer((connection) => connection.destroy());
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Exclusive: in a cluster it would else belong to the primary process.
+    // Without `exclusive`, the primary process of a cluster would own the socket.
     server.listen({ path, exclusive: true }, () => {
       server.off('error', reject);
-      // What fails later is the accepting of connections, and to them it does not matter.
+      // A later error concerns an incoming connection only, and the caller of that connection knows enough.
       server.on('error', ignore);
       server.unref();
       resolve(server);
@@ -166,7 +166,7 @@ function listen(path: string): Promise<Server> {
   });
 }
 
-/** Whether someone listens at an address, or may do so: only a clear refusal counts as nobody. */
+/** Whether a store listens at an address. Only a clear refusal counts as no; any other error counts as yes. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });

@@ -130,7 +130,9 @@ describe('a file store', () => {
     const store = await openStoreWith(directory, idle);
     const { position } = await store.load();
     const failed = store.append(['lost'], { expectedPosition: position });
-    await expect(failed).rejects.toThrow(/failed: the system wrote nothing. It takes nothing more until/);
+    await expect(failed).rejects.toThrow(
+      /failed: the system wrote nothing. The store refuses every call until/,
+    );
     await store[Symbol.asyncDispose]();
   });
 
@@ -150,7 +152,7 @@ describe('a file store', () => {
 
   it('takes nothing before it is loaded, and is loaded once', async () => {
     const store = await openFileStore(await temporaryDirectory());
-    await expect(store.append([1], { expectedPosition: '' })).rejects.toThrow('Load it first');
+    await expect(store.append([1], { expectedPosition: '' })).rejects.toThrow('Call load() first');
     await store.load();
     await expect(store.load()).rejects.toThrow('loaded already');
     await store[Symbol.asyncDispose]();
@@ -233,7 +235,10 @@ describe('files that no crash leaves', () => {
   it('are refused when the journal that the snapshot names is missing', async () => {
     const directory = await livedIn();
     await rename(join(directory, 'journal-3'), join(directory, 'elsewhere'));
-    const error = await expectRefusal(directory, /journal-3 is damaged at byte 0: it is missing.*backup/s);
+    const error = await expectRefusal(
+      directory,
+      /journal-3 is damaged at byte 0: the file is missing.*backup/s,
+    );
     expect(error).toBeInstanceOf(DamagedStoreError);
     expect(error).toMatchObject({ path: join(directory, 'journal-3'), offset: 0 });
   });
@@ -241,7 +246,7 @@ describe('files that no crash leaves', () => {
   it('are refused when the snapshot is missing', async () => {
     const directory = await livedIn();
     await rename(join(directory, 'snapshot'), join(directory, 'elsewhere'));
-    await expectRefusal(directory, /journal-1 is damaged at byte 0: it is missing/);
+    await expectRefusal(directory, /journal-1 is damaged at byte 0: the file is missing/);
   });
 
   it('are refused when the journal has the name of another', async () => {
@@ -258,7 +263,7 @@ describe('files that no crash leaves', () => {
     await rename(join(directory, 'snapshot'), join(directory, 'elsewhere'));
     await expectRefusal(
       directory,
-      /journal-3 is damaged at byte 0: it goes on from a snapshot that is not there/,
+      /journal-3 is damaged at byte 0: the snapshot that this journal continues from is missing/,
     );
   });
 
@@ -268,7 +273,10 @@ describe('files that no crash leaves', () => {
   ])('are refused when there is a journal that follows no snapshot: %s', async (name, content) => {
     const directory = await livedIn();
     await writeFile(join(directory, name), content);
-    await expectRefusal(directory, /damaged at byte 0: it goes on from a snapshot that is not there/);
+    await expectRefusal(
+      directory,
+      /damaged at byte 0: the snapshot that this journal continues from is missing/,
+    );
   });
 
   it.each([
@@ -305,7 +313,7 @@ describe('files that no crash leaves', () => {
     await writeFile(join(directory, 'journal-1'), Buffer.concat([header, Buffer.from('in a new way')]));
     const error = await expectRefusal(
       directory,
-      /is of format 2, and this version reads format 1. Start the version/,
+      /has format 2, and this version reads format 1. Start the version/,
     );
     expect(error).not.toBeInstanceOf(DamagedStoreError);
   });
@@ -346,7 +354,7 @@ describe('a torn end', () => {
     await truncate(path, size - 1);
     const { repaired, ...history } = await historyIn(directory);
     expect(repaired).toMatch(
-      /journal-3 ended in the middle.*its last 2[0-9]{3} bytes, from byte [0-9]+ on, were/,
+      /journal-3 ended with an unfinished write.*The last 2[0-9]{3} bytes of the file, from byte [0-9]+ on, were/,
     );
     expect(numbersIn(history)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(await historyIn(directory)).toEqual(history);

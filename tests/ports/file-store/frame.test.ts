@@ -113,7 +113,7 @@ describe('readFrames', () => {
     expect(read).toMatchObject({
       frames: [{ value: 1 }],
       end: 13,
-      rest: { damage: 'what is there is not JSON' },
+      rest: { damage: 'the content of the frame is not JSON' },
     });
   });
 });

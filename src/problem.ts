@@ -191,6 +191,12 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length).replace(/[~\ud800-\udbff]$/, '')}…`;
 }
 
+/** Quotes a value that a client sent, cut to a readable length. Not for secrets. @internal */
+export function quoted(value: string): string {
+  const longest = 100;
+  return `${JSON.stringify(value.slice(0, longest))}${value.length > longest ? '…' : ''}`;
+}
+
 /** Writes the first faults as lines for people, and a last line with the number of further faults. @internal */
 export function listFaults(faults: readonly Fault[]): readonly string[] {
   const lines = faults

@@ -6,7 +6,7 @@ import { problem, type Admin } from '../index.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
 
 /**
- * Options of {@link createHandler} for `fetch`.
+ * Options of `createHandler` for `fetch`.
  *
  * @public
  */

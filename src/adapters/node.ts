@@ -9,7 +9,7 @@ import { problem, type Admin } from '../index.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../index.ts';
 
 /**
- * Options of {@link createHandler} for `node:http`.
+ * Options of `createHandler` for `node:http`.
  *
  * @public
  */

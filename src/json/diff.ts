@@ -23,7 +23,7 @@ export interface Difference {
 }
 
 /**
- * How {@link diff} makes a patch.
+ * How `diff` makes a patch.
  *
  * @public
  */
@@ -41,7 +41,7 @@ export interface DiffOptions {
  * Creates a JSON Patch that turns one document into another.
  *
  * The patch does not mention equal members. It replaces a list as a whole when most items differ. The patch stays
- * within the default limits of {@link PatchRules} for operations and pointers: if the differences are too many, the
+ * within the default limits of `PatchRules` for operations and pointers: if the differences are too many, the
  * patch replaces whole members, or the whole document.
  *
  * @param from - plain JSON: the document as it is

@@ -268,8 +268,8 @@ export function stopService(snapshot: Snapshot, name: string, context: Context):
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the service, compared by {@link nameKey}
- * @param operations - the operations, on the fields of {@link ServiceSettings}. The value of `/password` is `{ sealed
- *   }`; see {@link Sealed}
+ * @param operations - the operations, on the fields of {@link ServiceSettings}. The value of `/password` is
+ *   `{ sealed }`; see {@link Sealed}
  * @param context - the time and the caller
  * @returns the decision, with one `service.updated` and one `service.update`
  *

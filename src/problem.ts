@@ -104,7 +104,7 @@ export interface Fault {
  * @public
  */
 export interface Problem {
-  /** URI of the kind of problem. The URI is a name only: no page stands behind it. */
+  /** URI of the kind of problem. The URI is only a name and has no page. */
   readonly type: string;
   /** Short text for the kind of problem; the same for every occurrence. */
   readonly title: string;
@@ -164,7 +164,7 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
 }
 
 /**
- * Creates the problem for a list of faults. The problem has the code of the faults if they all share one, and
+ * Creates the problem for a list of faults. The problem has the code of the faults if all faults share one code, and
  * `validation-failed` (422) otherwise.
  *
  * @param faults - at least one fault

@@ -29,8 +29,8 @@ export interface NodeOptions {
  *
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
- * @returns a request listener. It calls its third argument, if there is one, for a path outside the interface, and
- *   answers 404 `route-not-found` otherwise
+ * @returns a request listener. For a path outside the interface, the listener calls its third argument, or answers 404
+ *   `route-not-found` if there is none
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example

@@ -302,7 +302,9 @@ type Differing<A, B> = {
       : K
     : K;
 }[keyof A | keyof B];
-/** Whether two types are identical. Mutual assignability is not enough: it overlooks an optional member. */
+/**
+ * Whether two types are identical. Mutual assignability is not enough, because `{ a?: 1 }` and `{}` pass that check.
+ */
 type Same<A, B> = Probe<A> extends Probe<B> ? true : false;
 // Two generic functions are assignable only if they use T in the same way.
 type Probe<T> = <X>(value: X) => X extends T ? 1 : 2;

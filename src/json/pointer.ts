@@ -143,8 +143,10 @@ export function valueAt(document: Json, tokens: readonly string[], length = toke
 }
 
 /**
- * Says how far the tokens lead, and which token leads nowhere. The values on the way are never quoted, because they may
- * be secrets. @internal
+ * Says how far the tokens lead, and which token leads nowhere. The message never quotes the values on the way, because
+ * a value may be a secret.
+ *
+ * @internal
  */
 export function explainMiss(document: Json, tokens: readonly string[]): string {
   let value = document;

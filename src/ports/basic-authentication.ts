@@ -25,8 +25,8 @@ export interface BasicAuthenticationOptions {
 }
 
 /**
- * Creates the Basic authentication of admin users. Use it over TLS or on the loopback interface only, because each
- * request contains the password.
+ * Creates the Basic authentication of admin users. Each request contains the password: use Basic authentication only
+ * over TLS or on the loopback interface.
  *
  * A request without credentials, or with malformed ones, is answered at once. An unknown user and a wrong password get
  * the same answer after the same work. When too many log-ins wait, the next log-in is throttled, for whichever user; no

@@ -265,7 +265,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
 };
 
 /**
- * Closes every backend connection to a server that is open now. The sessions continue.
+ * Closes all present backend connections to a server. The sessions continue.
  *
  * Unchanged if no connection is open. Refused with `server-not-found` if there is no such server.
  *

@@ -110,7 +110,7 @@ const parameterName = shape.text(255).check(
   z.refine((name) => reservedToken([name]) === undefined, { error: 'is not allowed as a key' }),
 );
 
-/** The single-entry form in one sample of the interface. It means a map with this one entry. */
+/** The single-entry form in one sample of the interface. This form means a map with one entry. */
 const singleEntry = z.pipe(
   z.strictObject({ name: parameterName, ...parameter.shape }),
   z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),

@@ -275,7 +275,8 @@ export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snaps
  * Each transition sees the snapshot after the transitions before it. Refused if one of them is refused.
  *
  * @param transitions - the transitions. Only the last one may have effects that cannot be undone (closing, flushing)
- * @returns the combined transition. It throws a RangeError when an earlier transition has effects that cannot be undone
+ * @returns the combined transition, which throws a RangeError when an earlier transition has effects that cannot be
+ *   undone
  *
  * @example
  * ```ts
@@ -408,7 +409,7 @@ export function applyReports(
  * @public
  */
 export interface AppliedReports {
-  /** The snapshot after the reports; the same object if they bring nothing new. */
+  /** The snapshot after the reports; the same object if the reports bring nothing new. */
   readonly next: Snapshot;
   /** The events that follow from the reports, in order. */
   readonly events: readonly AdminEvent[];

@@ -133,7 +133,7 @@ const machine = lifecycleOf('monitor');
 const settings = settingsOf('monitors', fields, { represent });
 
 /**
- * Starts a monitor: it probes its servers. A failed monitor is started again.
+ * Starts a monitor: the host probes its servers. A failed monitor is started again.
  *
  * Unchanged if the monitor is started. Refused with `monitor-not-found` if there is no such monitor.
  *

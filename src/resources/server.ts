@@ -162,8 +162,8 @@ function withoutRepeats(given: readonly ServerStatusWord[]): readonly ServerStat
 }
 
 /**
- * The status after a report. `maintenance` belongs to the administrator: no report sets or clears it, and it comes
- * first.
+ * The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word, and this
+ * word comes first.
  */
 function reportedStatus(
   status: readonly ServerStatusWord[],

@@ -265,7 +265,7 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
 }
 
 /**
- * Closes every session that is open on a service now. Sessions that open later are not closed.
+ * Closes all present sessions of a service. Sessions that open later are not closed.
  *
  * Unchanged if no session is open. Refused with `service-not-found` if there is no such service.
  *

@@ -160,7 +160,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * Deletes an admin user.
  *
  * Refused with `user-not-found` if there is no such user. If callers must authenticate, deleting the last user is
- * refused with `last-user`, because nobody could log in any more.
+ * refused with `last-user`, because then nobody could log in.
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the user, compared without case
@@ -215,7 +215,7 @@ function revertCreation(
   return refused(snapshot, problem('patch-test-failed', detail), [resource]);
 }
 
-/** The route that creates a user. It hashes the password before the core gets the body. */
+/** The route that creates a user, and hashes the password before the core gets the body. */
 const create: BoundRoute = {
   kind: 'command',
   id: 'users.create',

@@ -84,7 +84,7 @@ interface Draft {
 }
 
 /**
- * Gives a kind its lifecycle.
+ * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param kind - the kind
  * @param onStart - a further change at the start; gets the time in milliseconds since 1970-01-01T00:00:00Z

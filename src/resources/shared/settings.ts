@@ -77,7 +77,7 @@ export interface KindSettings<C extends Patchables> extends Rules<C> {
   readonly effects: EffectTable<Effect<C>>;
 }
 
-/** Gives a kind its settings. @internal */
+/** Creates the settings of a kind: the patch view, the event and the effect of an update. @internal */
 export function settingsOf<C extends Patchables>(
   collection: C,
   fields: Fields,

@@ -1,8 +1,8 @@
 /**
  * Problems: why a request, a document or a report was refused, as RFC 9457 problem details.
  *
- * A problem code decides the HTTP status and the title. The table below is the only place that says which. Codes are
- * public API: a new code is a minor change; a renamed or removed code is a major change.
+ * The table below gives the HTTP status and the title of each problem code; no other place does. Codes are public API:
+ * a new code is a minor change, a renamed or removed code is a major change.
  */
 
 /** Status and title of one problem code. */

@@ -1,6 +1,6 @@
 /**
- * Fields: one table for each kind of resource. Its shapes, document form, representation and patch view all follow from
- * that table.
+ * Fields: one table for each kind of resource. The shapes, the document form, the representation and the patch view of
+ * the kind all follow from that table.
  *
  * A table reads like a field table of the Gateway Administration REST Interface: one row for each field, in the order
  * in which clients see the fields. A kind writes a function beside its table for anything that does not fit a row.

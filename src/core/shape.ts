@@ -1,7 +1,7 @@
 /**
  * Shapes: the zod schemas of single values, and the messages for values that do not fit.
  *
- * Messages never quote the value, because the value may be a secret or a megabyte long.
+ * Messages quote no text from a value, because the value may be a secret or a megabyte long.
  */
 import * as z from 'zod/mini';
 

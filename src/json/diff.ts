@@ -2,7 +2,7 @@
  * Differences: the JSON Patch that leads from one JSON value to another, and the patch that leads back.
  *
  * Both patches come from one walk, while the old values are at hand. The walk skips equal members, and equal items at
- * both ends of a list. Only the differing middle of a short list takes a search for the fewest edits.
+ * both ends of a list. Only the differing middle of a short list needs a search for the fewest edits.
  */
 import { createPatch } from 'rfc6902';
 

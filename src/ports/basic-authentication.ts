@@ -1,8 +1,8 @@
 /**
  * Basic authentication of the admin users in the snapshot.
  *
- * Hashing is expensive, so a request without a password is answered without hashing. Every other request costs the same
- * work and gets the same answer, whether or not the user exists.
+ * Hashing is expensive, so a request without a password is answered without hashing. Every request with a password
+ * costs the same work and gets the same answer, whether or not the user exists.
  */
 import { passwordFault } from '../core/secret.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';

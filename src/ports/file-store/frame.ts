@@ -1,6 +1,6 @@
 /**
- * Frames: the file format of the file store. A reader can tell whole frames, a frame that a crash left unfinished, and
- * damage.
+ * Frames: the file format of the file store. A reader can distinguish whole frames, an unfinished frame after a crash,
+ * and damage.
  *
  * A file consists of frames without gaps. A frame is a header of 12 bytes, followed by JSON in UTF-8. The header is
  * three big-endian numbers:

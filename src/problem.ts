@@ -1,8 +1,8 @@
 /**
  * Problems: why a request, a document or a report was refused, as RFC 9457 problem details.
  *
- * A problem code decides the HTTP status and the title. The table below is the only place that says which. Codes are
- * public API: a new code is a minor change; a renamed or removed code is a major change.
+ * The table below gives the HTTP status and the title of each problem code; no other place does. Codes are public API:
+ * a new code is a minor change, a renamed or removed code is a major change.
  */
 
 /** Status and title of one problem code. */
@@ -104,7 +104,7 @@ export interface Fault {
  * @public
  */
 export interface Problem {
-  /** URI of the kind of problem. The URI is a name only: no page stands behind it. */
+  /** URI of the kind of problem. The URI is only a name and has no page. */
   readonly type: string;
   /** Short text for the kind of problem; the same for every occurrence. */
   readonly title: string;
@@ -164,7 +164,7 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
 }
 
 /**
- * Creates the problem for a list of faults. The problem has the code of the faults if they all share one, and
+ * Creates the problem for a list of faults. The problem has the code of the faults if all faults share one code, and
  * `validation-failed` (422) otherwise.
  *
  * @param faults - at least one fault
@@ -189,6 +189,12 @@ function shortened(fault: Fault): Fault {
 function cut(text: string, length: number): string {
   // Never cut after a tilde, which is half a pointer escape, or after half a surrogate pair.
   return text.length <= length ? text : `${text.slice(0, length).replace(/[~\ud800-\udbff]$/, '')}…`;
+}
+
+/** Quotes a value that a client sent, cut to a readable length. Not for secrets. @internal */
+export function quoted(value: string): string {
+  const longest = 100;
+  return `${JSON.stringify(value.slice(0, longest))}${value.length > longest ? '…' : ''}`;
 }
 
 /** Writes the first faults as lines for people, and a last line with the number of further faults. @internal */

@@ -6,7 +6,7 @@ import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts'
 import { mountAt, notFound } from './mount.ts';
 
 /**
- * Options of {@link createHandler} for `fetch`.
+ * Options of `createHandler` for `fetch`.
  *
  * @public
  */

@@ -9,7 +9,7 @@ import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts'
 import { mountAt, notFound } from './mount.ts';
 
 /**
- * Options of {@link createHandler} for `node:http`.
+ * Options of `createHandler` for `node:http`.
  *
  * @public
  */
@@ -29,8 +29,8 @@ export interface NodeOptions {
  *
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
- * @returns a request listener. It calls its third argument, if there is one, for a path outside the interface, and
- *   answers 404 `route-not-found` otherwise
+ * @returns a request listener. For a path outside the interface, the listener calls its third argument, or answers 404
+ *   `route-not-found` if there is none
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * Fields: one table for each kind of resource. Its shapes, document form, representation and patch view all follow from
- * that table.
+ * Fields: one table for each kind of resource. The shapes, the document form, the representation and the patch view of
+ * the kind all follow from that table.
  *
  * A table reads like a field table of the Gateway Administration REST Interface: one row for each field, in the order
  * in which clients see the fields. A kind writes a function beside its table for anything that does not fit a row.
@@ -302,7 +302,9 @@ type Differing<A, B> = {
       : K
     : K;
 }[keyof A | keyof B];
-/** Whether two types are identical. Mutual assignability is not enough: it overlooks an optional member. */
+/**
+ * Whether two types are identical. Mutual assignability is not enough, because `{ a?: 1 }` and `{}` pass that check.
+ */
 type Same<A, B> = Probe<A> extends Probe<B> ? true : false;
 // Two generic functions are assignable only if they use T in the same way.
 type Probe<T> = <X>(value: X) => X extends T ? 1 : 2;

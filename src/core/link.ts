@@ -77,8 +77,8 @@ export function decodeSegment(segment: string): string | undefined {
  * U+FFFD.
  *
  * @param text - any text
- * @param unsafe - pattern with the flags `gu` that matches single characters: all that are not ASCII, and none of `A-Z
- *   a-z 0-9 - _ . ! ~ * ' ( )`
+ * @param unsafe - pattern with the flags `gu` that matches single characters: all that are not ASCII, and none of
+ *   `A-Z a-z 0-9 - _ . ! ~ * ' ( )`
  * @returns the text with an escape in place of each matched character
  *
  * @see RFC 3986 §2.1.

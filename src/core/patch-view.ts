@@ -142,7 +142,7 @@ export function patchSettings<T extends object>(
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
 }
 
-/** An inverse may be as large as the change was. It adds a member only where none exists. */
+/** An inverse may be as large as the change was, and must not replace a member that it wants to add. */
 const revertRules: OwnPatchRules = { maxResultBytes: Infinity, present: 'refuse' };
 
 /**

@@ -5,7 +5,7 @@ import type { Json } from '../json/value.ts';
 import { linkTo, parseLink } from './link.ts';
 import { nameKey } from './name.ts';
 import { formatPointer } from '../json/pointer.ts';
-import type { Fault } from '../problem.ts';
+import { quoted, type Fault } from '../problem.ts';
 
 /** Longest link, in characters. A name of 255 code points needs less, also when percent-encoded. */
 const longestLink = 4096;
@@ -92,6 +92,7 @@ export function resolveLink(link: string, collection: string, find: FindName): s
 
 function unresolved(link: string, collection: string): string {
   const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
+  // Quoted only in the form of a link: any other text may be a secret in the wrong place.
   if (wanted === undefined) return `must be a relative link of the form /${collection}/<name>`;
-  return `names no existing resource; GET /${collection} lists the existing ones`;
+  return `${quoted(link)} names no existing resource; GET /${collection} lists the existing ones`;
 }

@@ -1,8 +1,8 @@
 /**
  * Reports: the changes that a host reports on its own, and the events that follow from them.
  *
- * A report cannot be refused, because it has happened. A report that is malformed or contradicts the snapshot changes
- * nothing and becomes a fault; the other reports of the list still count.
+ * The reported change has already happened, so a report cannot be refused. A report that is malformed or contradicts
+ * the snapshot changes nothing and becomes a fault; the other reports of the list still count.
  */
 import type * as z from 'zod/mini';
 
@@ -43,7 +43,7 @@ export type ReportTable<S, O extends ReportBase, E extends EventBase> = {
  * @internal
  */
 export interface FoldedReports<S, E extends EventBase> {
-  /** The snapshot after the reports; the same object if they bring nothing new. */
+  /** The snapshot after the reports; the same object if the reports bring nothing new. */
   readonly next: S;
   /** The events that follow from the reports, in order. */
   readonly events: readonly E[];

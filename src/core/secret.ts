@@ -47,7 +47,8 @@ export interface SecretPorts {
 /**
  * Explains why a password is not acceptable. The message never quotes the password.
  *
- * A password has 1 to 1024 bytes of UTF-8 and no control characters, because Basic authentication cannot carry them.
+ * A password has 1 to 1024 bytes of UTF-8 and no control characters, because Basic authentication cannot carry control
+ * characters.
  *
  * @returns the message; `undefined` if the password is acceptable
  *

@@ -1,7 +1,7 @@
 /**
  * Shapes: the zod schemas of single values, and the messages for values that do not fit.
  *
- * Messages never quote the value: it may be a secret, or a megabyte long.
+ * Messages quote no text from a value, because the value may be a secret or a megabyte long.
  */
 import * as z from 'zod/mini';
 
@@ -10,7 +10,7 @@ import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import { parseInstant } from './time.ts';
 
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- the pattern must match control characters
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const hostName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 

@@ -26,8 +26,8 @@ export interface Update<T> {
  */
 export interface ReversibleUpdate<T> extends Update<T> {
   /**
-   * The operations that lead from `after` back to `before`. Before each of them stands a `test` of the value after the
-   * change, so the inverse fails where somebody has changed that value since. An `add` of a member has no such `test`,
+   * The operations that lead from `after` back to `before`. A `test` of the value after the change precedes each of
+   * these operations, so the inverse fails if that value has changed since. An `add` of a member has no such `test`,
    * because no `test` can say that a member is absent; {@link revert}, which applies the inverse, checks the absence
    * itself.
    */

@@ -1,8 +1,8 @@
 /**
  * Entity tags: the version of a representation, and the conditions of a request that compare it.
  *
- * A tag is `"<epoch>.<command>.<live>"`. `If-Match` compares only the epoch and the command number. Therefore a counter
- * that changes between a GET and a PATCH does not refuse the PATCH. `If-None-Match` compares the whole tag.
+ * A tag is `"<epoch>.<command>.<live>"`. `If-Match` compares only the epoch and the command number. Therefore a PATCH
+ * is accepted even if a counter has changed since the GET. `If-None-Match` compares the whole tag.
  */
 import { percentEncode } from '../core/link.ts';
 import type { Version } from '../core/version.ts';
@@ -73,7 +73,8 @@ function partRule(index: number, count: number): RegExp {
  * @param tags - the result of {@link parseEntityTags}
  * @param epoch - the epoch of the snapshot
  * @param version - the version of the resource; left out for a representation without a tag
- * @returns true if the change is allowed. `*` always allows it, because the caller has checked that the resource exists
+ * @returns true if the change is allowed. `*` always allows the change, because the caller has checked that the
+ *   resource exists
  *
  * @see RFC 9110 §13.1.1; docs/spec-choices.md 34.
  *

@@ -1,10 +1,7 @@
 /**
  * Projections: the `fields` parameter, which selects members of a representation.
  */
-import { fail, ok, type Result } from '../problem.ts';
-
-/** Number of characters of an unknown name that the answer quotes. */
-const quotedLength = 40;
+import { fail, ok, quoted, type Result } from '../problem.ts';
 
 /**
  * Parses the `fields` parameter: names of fields, separated by commas. White space around names is ignored, and
@@ -31,8 +28,7 @@ export function parseFields(values: readonly string[], known: readonly string[])
 function explain(stranger: string): string {
   if (stranger === '')
     return 'The parameter "fields" must be names separated by commas, and one name is empty.';
-  const quoted = JSON.stringify(stranger.slice(0, quotedLength));
-  return `There is no field ${quoted}${stranger.length > quotedLength ? '…' : ''} here.`;
+  return `There is no field ${quoted(stranger)} here.`;
 }
 
 /**

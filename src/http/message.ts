@@ -1,5 +1,6 @@
 /**
- * Messages: requests and responses as plain values, independent of any transport. Adapters translate from and to them.
+ * Messages: requests and responses as plain values, independent of any transport. Adapters translate between these
+ * values and their transport.
  */
 
 /**

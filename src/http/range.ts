@@ -23,7 +23,7 @@ export interface Range {
  * safe integer.
  *
  * @param values - the value of each occurrence of the parameter, percent-decoded
- * @returns the range. {@link clipRange} adapts it to the length of the list
+ * @returns the range. {@link clipRange} adapts the range to the length of the list
  *
  * @see docs/spec-choices.md 14.
  *

@@ -2,7 +2,7 @@
  * Differences: the JSON Patch that leads from one JSON value to another, and the patch that leads back.
  *
  * Both patches come from one walk, while the old values are at hand. The walk skips equal members, and equal items at
- * both ends of a list. Only the differing middle of a short list takes a search for the fewest edits.
+ * both ends of a list. Only the differing middle of a short list needs a search for the fewest edits.
  */
 import { createPatch } from 'rfc6902';
 
@@ -15,24 +15,24 @@ export interface Difference {
   /** The operations that lead from the first value to the second. Equal parts are not mentioned. */
   readonly operations: readonly Operation[];
   /**
-   * The operations that lead back. Before each of them stands a `test` of the present value, so that a later change by
-   * somebody else is not overwritten. An `add` of a member has no such `test`, because no `test` can say that a member
-   * is absent. The code that applies the inverse must check the absence itself (`present: 'refuse'`).
+   * The operations that lead back. A `test` of the present value precedes each of these operations, so that the inverse
+   * overwrites no later change. An `add` of a member has no such `test`, because no `test` can say that a member is
+   * absent. The code that applies the inverse must check the absence itself (`present: 'refuse'`).
    */
   readonly inverse: readonly Operation[];
 }
 
 /**
- * How {@link diff} makes a patch.
+ * How `diff` makes a patch.
  *
  * @public
  */
 export interface DiffOptions {
   /**
    * Whether the patch contains guards: a `test` of the present value before each `remove` and `replace`, and a `test`
-   * of the neighbouring item before each `add` to a list. A guarded patch fails when somebody has changed the place in
-   * the meantime. An `add` of a member has no guard, because no `test` can say that a member is absent (RFC 6902 §4.6):
-   * such an `add` replaces a member that somebody added in the meantime. Default false.
+   * of the neighbouring item before each `add` to a list. A guarded patch fails if the place has changed in the
+   * meantime. An `add` of a member has no guard, because no `test` can say that a member is absent (RFC 6902 §4.6):
+   * such an `add` replaces a member that was added in the meantime. Default false.
    */
   readonly guards?: boolean;
 }
@@ -40,9 +40,9 @@ export interface DiffOptions {
 /**
  * Creates a JSON Patch that turns one document into another.
  *
- * The patch does not mention equal members. It replaces a list as a whole when most items differ. The patch stays
- * within the default limits of {@link PatchRules} for operations and pointers: if the differences are too many, the
- * patch replaces whole members, or the whole document.
+ * The patch does not mention equal members, and replaces a list as a whole if most items differ. The patch stays within
+ * the default limits of `PatchRules` for operations and pointers: if the differences are too many, the patch replaces
+ * whole members, or the whole document.
  *
  * @param from - plain JSON: the document as it is
  * @param to - plain JSON: the document as it should be

@@ -13,7 +13,7 @@ export interface Draft {
   document: Json;
   /** The number of changes so far. */
   changes: number;
-  /** The copies that belong to this draft alone and may be changed. Each stands at one place of the document only. */
+  /** The copies that belong to this draft alone and may be changed. Each copy has only one place in the document. */
   owned: (Json[] | Record<string, Json>)[];
 }
 

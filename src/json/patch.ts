@@ -211,7 +211,7 @@ function readOperations(list: unknown, rules: PatchRules, admit: Admit): Result<
   return { ok: false, problem: mixed ? problem('patch-malformed', whole.detail, reading.faults) : whole };
 }
 
-/** Records a fault for each member that is not valid. The stand-in returned then is never used. */
+/** Records a fault for each member that is not valid. An operation with a fault is returned too, and never applied. */
 function readOperation(reading: Reading, item: unknown): ParsedOperation {
   const { index } = reading;
   if (typeof item !== 'object' || item === null || Array.isArray(item) || !isPlain(item)) {

@@ -39,7 +39,7 @@ export function parsePointer(text: string): readonly string[] | undefined {
 const recalled = new Map<string, readonly string[]>();
 
 /**
- * Parses a JSON Pointer as {@link parsePointer} does, and remembers the result, because patches name the same few
+ * Parses a JSON Pointer as `parsePointer` does, and remembers the result, because patches name the same few
  * places again and again. The tokens then are strings that the engine already knows as property names, which saves more
  * time than the parsing.
  *
@@ -57,7 +57,7 @@ export function recallPointer(text: string): readonly string[] | undefined {
 }
 
 /**
- * Writes reference tokens as a JSON Pointer. The inverse of {@link parsePointer}.
+ * Writes reference tokens as a JSON Pointer. The inverse of `parsePointer`.
  *
  * @param tokens - member names and array positions, from the root on
  * @returns the pointer; `''` for no tokens
@@ -143,8 +143,10 @@ export function valueAt(document: Json, tokens: readonly string[], length = toke
 }
 
 /**
- * Says how far the tokens lead, and which token leads nowhere. The values on the way are never quoted, because they may
- * be secrets. @internal
+ * Says how far the tokens lead, and which token leads nowhere. The message never quotes the values on the way, because
+ * a value may be a secret.
+ *
+ * @internal
  */
 export function explainMiss(document: Json, tokens: readonly string[]): string {
   let value = document;

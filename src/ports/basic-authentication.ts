@@ -1,8 +1,8 @@
 /**
  * Basic authentication of the admin users in the snapshot.
  *
- * Hashing is expensive, so a request without a password is answered without hashing. Every other request costs the same
- * work and gets the same answer, whether or not the user exists.
+ * Hashing is expensive, so a request without a password is answered without hashing. Every request with a password
+ * costs the same work and gets the same answer, whether or not the user exists.
  */
 import { passwordFault } from '../core/secret.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';
@@ -26,8 +26,8 @@ export interface BasicAuthenticationOptions {
 }
 
 /**
- * Creates the Basic authentication of admin users. Use it over TLS or on the loopback interface only, because each
- * request contains the password.
+ * Creates the Basic authentication of admin users. Each request contains the password: use Basic authentication only
+ * over TLS or on the loopback interface.
  *
  * A request without credentials, or with malformed ones, is answered at once. An unknown user and a wrong password get
  * the same answer after the same work. When too many log-ins wait, the next log-in is throttled, for whichever user; no

@@ -8,9 +8,10 @@ import { StoreConflictError } from './port-error.ts';
 /**
  * Creates a store in memory. `durable` is false.
  *
- * The store stands for a disk that outlives the interfaces on it: after a disposal the store refuses every call until
- * `load` opens it again. If two interfaces use the store at once, the second one to write gets a {@link
- * StoreConflictError}, as with a shared database. The store keeps JSON texts and shares no object with its callers.
+ * The store simulates a disk that outlives the interfaces that use the disk: after a disposal the store refuses every
+ * call until `load` opens it again. If two interfaces use the store at once, the second one to write gets a
+ * {@link StoreConflictError}, as with a shared database. The store keeps JSON texts and shares no object with its
+ * callers.
  *
  * @param history - the initial content: a state, records, or both; empty if left out
  * @returns the store

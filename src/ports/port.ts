@@ -1,7 +1,7 @@
 /**
  * The ports: the interfaces that a host program implements. Types only.
  *
- * Only {@link GatewayPort} is required. Ready-made implementations of the other ports stand beside this file.
+ * Only {@link GatewayPort} is required. This folder also contains ready-made implementations of the other ports.
  */
 import type { AdminRequest, Principal } from '../http/message.ts';
 import type { Json } from '../json/value.ts';
@@ -41,8 +41,8 @@ export interface GatewayPort {
    * Tells whether the state that the effect asks for is in place now.
    *
    * The library calls `inspect` repeatedly while the outcome is unknown, also while `apply` is still running. After a
-   * restart the library inspects the effects that were in flight when the process ended; only then does {@link
-   * openAdmin} resolve.
+   * restart the library inspects the effects that were in flight when the process ended; {@link openAdmin} resolves
+   * only after that.
    *
    * `inspect` must not change anything. Answer `in-place` only if nothing can remove the state any more, because this
    * answer is final. `not-in-place` counts only after `apply` has settled; the client then learns that nothing was
@@ -130,7 +130,7 @@ export interface ConfigurationStore {
   /**
    * Appends records in order. Resolves once the records are stored as safely as the store can.
    *
-   * @param records - one record or more. If the store fails in between, it may have stored the first ones
+   * @param records - one record or more. A store that fails in between may have stored the first ones
    * @param options - `expectedPosition`: the position of the first record. If the store ends elsewhere, because another
    *   writer has written to it, `append` must reject with {@link StoreConflictError} and store none of the records
    * @returns the position of the next record

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Hasher } from './port.ts';
 
 /**
- * Options of {@link createScryptHasher}.
+ * Options of `createScryptHasher`.
  *
  * @public
  */
@@ -27,7 +27,7 @@ export interface ScryptHasherOptions {
  * is raised. A hash of another form, or with a cost out of range, matches no password; its verification takes as long
  * as that of a wrong password.
  *
- * @param options - the cost; see {@link ScryptHasherOptions}
+ * @param options - the cost; see `ScryptHasherOptions`
  * @returns the hasher
  * @throws RangeError when the cost is not a power of two from 2 to 2^20
  *

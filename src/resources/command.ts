@@ -1,21 +1,21 @@
 /**
- * Commands: what is told of a command whose outcome was unknown for a while.
+ * Commands: the event of a command that had an unknown outcome and then turned out to have failed.
  */
 import type { EventOf } from '../core/decision.ts';
 import type { Kind } from './shared/kind.ts';
 
 /**
- * What can happen to a command of unknown outcome: it turns out that it was not done. One that was done is told by its
- * own events. Both carry the id of the command.
+ * The event of a command whose outcome was unknown: the command has failed, and nothing was changed. A command that
+ * turns out to have succeeded publishes its own events instead. Both kinds of events carry the id of the command.
  *
  * @internal
  */
 export type CommandEvent = EventOf<'command.failed'> & {
-  /** Why it was not done, for a person. */
+  /** Why the command failed, for a person. */
   readonly reason: string;
 };
 
-/** @internal */
+/** The kind "command", which has an event and no resources. @internal */
 export const commandKind: Kind<CommandEvent, never, never> = {
   fields: {},
   events: { 'command.failed': { origin: 'command', revert: 'irreversible', evolve: (snapshot) => snapshot } },

@@ -1,8 +1,8 @@
 /**
- * Connections: what a session has open to backend servers.
+ * Connections: the backend connections of a session.
  *
- * The chapter "Connection" of the Gateway Administration REST Interface, and of "Server" and "Session" what concerns
- * their connections.
+ * Implements the chapter "Connection" of the Gateway Administration REST Interface, and the endpoints about connections
+ * of the chapters "Server" and "Session".
  */
 import * as z from 'zod/mini';
 
@@ -20,6 +20,7 @@ import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
+import { quoted } from '../problem.ts';
 import {
   noStatistics,
   type Connection,
@@ -37,57 +38,59 @@ import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
 import { inBatches } from './shared/teardown.ts';
 
 /**
- * A backend connection as clients see it.
+ * A backend connection in a response.
+ *
+ * @see Gateway Administration REST Interface, "Connection".
  *
  * @public
  */
 export interface ConnectionRepresentation {
-  /** Descriptive text. */
+  /** Descriptive text of the connection state. */
   readonly state: string;
-  /** Descriptive text of what the connection is for. */
+  /** Descriptive text of the connection role. */
   readonly role: string;
-  /** Link of the server it goes to. */
+  /** Link of the server of the connection. */
   readonly server: string;
-  /** Link of the service whose session opened it. */
+  /** Link of the service whose session opened the connection. */
   readonly service: string;
-  /** Its counters. */
+  /** Counters of the connection. */
   readonly statistics: ConnectionStatistics;
 }
 
 /**
- * Names one connection beyond doubt.
+ * Identifies one connection. The connect time of the session distinguishes a session from a later one with the same id.
  *
  * @public
  */
 export interface ConnectionIdentity {
-  /** Id of its session. */
+  /** Id of the session. */
   readonly session: number;
-  /** Connect time of its session, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Connect time of the session, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly connected: number;
-  /** Its id, unique in its session. */
+  /** Id of the connection, unique in its session. */
   readonly id: number;
 }
 
 /**
- * What a connection is opened with.
+ * The data of a new connection.
  *
  * @public
  */
 export interface ConnectionFacts {
-  /** Id of its session. */
+  /** Id of the session. */
   readonly session: number;
-  /** Its id, unique in its session. */
+  /** Id of the connection, unique in its session. */
   readonly id: number;
-  /** The server it goes to: its name in a report, its key in an event. */
+  /** The server of the connection: its name in a report, its key in an event. */
   readonly server: string;
-  /** Descriptive text of what the connection is for. */
+  /** Descriptive text of the connection role. */
   readonly role: string;
-  /** Descriptive text. */
+  /** Descriptive text of the connection state. */
   readonly state: string;
 }
 
 /**
- * What the host reports of connections.
+ * The reports of the host about connections.
  *
  * @internal
  */
@@ -95,26 +98,26 @@ export type ConnectionReport =
   | ({ readonly type: 'connection.opened' } & ConnectionFacts)
   | {
       readonly type: 'connection.updated';
-      /** Id of its session. */
+      /** Id of the session. */
       readonly session: number;
-      /** Its id, unique in its session. */
+      /** Id of the connection, unique in its session. */
       readonly id: number;
-      /** Descriptive text of what it is for; left out when it stays. */
+      /** Descriptive text of the connection role; left out if unchanged. */
       readonly role?: string;
-      /** Descriptive text; left out when it stays. */
+      /** Descriptive text of the connection state; left out if unchanged. */
       readonly state?: string;
     }
   | {
       readonly type: 'connection.closed';
-      /** Id of its session. */
+      /** Id of the session. */
       readonly session: number;
-      /** Its id, unique in its session. */
+      /** Id of the connection, unique in its session. */
       readonly id: number;
     };
 
 /**
- * What can happen to connections. `connections.closed` comes from a command, at most 1,000 connections at a time;
- * the others are reported by the host.
+ * The events of connections. `connections.closed` comes from a command and names at most 1,000 connections; the other
+ * events follow from reports of the host.
  *
  * @internal
  */
@@ -125,7 +128,7 @@ export type ConnectionEvent =
   | (EventOf<'connections.closed'> & { readonly connections: readonly ConnectionIdentity[] });
 
 /**
- * What the host is asked to do with connections: close them and let their sessions go on. A connection that is gone
+ * The effect on connections: the host must close them, and their sessions continue. A connection that no longer exists
  * counts as closed.
  *
  * @internal
@@ -137,7 +140,7 @@ export type ConnectionEffect = EffectOf<'connections.close'> & {
 
 const line = shape.text(4096);
 
-/** The chapter "Connection". Server and service are stored as keys and shown as links. */
+/** Fields of the chapter "Connection". Server and service are stored as keys and shown as links. */
 const fields = defineFields<{ representation: ConnectionRepresentation }>()({
   state: { shape: line },
   role: { shape: line },
@@ -216,11 +219,12 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
     }),
     event(snapshot, { type, server, ...facts }, at) {
       const found = snapshot.servers.find(server);
-      if (found === undefined) return { contradiction: 'names a server that does not exist' };
+      if (found === undefined)
+        return { contradiction: `names the server ${quoted(server)}, which does not exist` };
       const session = snapshot.sessions.find(facts.session);
       if (session === undefined) return undefined;
       if (session.connections.some(({ id }) => id === facts.id)) {
-        return { contradiction: 'has the id of a connection that is open in this session' };
+        return { contradiction: 'has the id of a connection that this session has open already' };
       }
       return { type, at, resource: linkTo('sessions', facts.session), ...facts, server: found.key };
     },
@@ -261,13 +265,14 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
 };
 
 /**
- * Closes every backend connection to a server that is open now. The sessions go on.
+ * Closes all present backend connections to a server. The sessions continue.
  *
- * @param snapshot - the state to start from
- * @param server - name of the server, compared as names are; refused with `server-not-found` when there is none
- * @param context - the time and who asked
- * @returns the decision, with `connections.closed` and `connections.close` for each 1,000 connections; unchanged when
- *   there is nothing to close
+ * Unchanged if no connection is open. Refused with `server-not-found` if there is no such server.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param server - name of the server, compared by {@link nameKey}
+ * @param context - the time and the caller
+ * @returns the decision, with one `connections.closed` and one `connections.close` for each 1,000 connections
  *
  * @example
  * ```ts
@@ -276,6 +281,8 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * closeServerConnections(snapshot, 'db-1', { now: 0 }).outcome; // => 'unchanged'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Endpoints", "Server".
  *
  * @public
  */
@@ -301,7 +308,7 @@ function identityOf({ id: session, connected }: Session, { id }: Connection): Co
   return { session, connected, id };
 }
 
-/** @internal */
+/** The kind "connection". @internal */
 export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionReport> = {
   fields: { connection: fields },
   events,

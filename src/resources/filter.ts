@@ -1,7 +1,7 @@
 /**
- * Filters: what the requests of a service pass through.
+ * Filters: modules that the requests of a service pass through.
  *
- * The chapter "Filter" of the Gateway Administration REST Interface.
+ * Implements the chapter "Filter" of the Gateway Administration REST Interface.
  */
 import * as z from 'zod/mini';
 
@@ -32,36 +32,40 @@ import {
  * @public
  */
 export interface FilterParameter {
-  /** Its value. */
+  /** Value of the parameter. */
   readonly value: string;
-  /** Whether a patch may change it. */
+  /** Whether a patch may change or remove the parameter. */
   readonly configurable: boolean;
 }
 
 /**
- * What can be modified in a filter.
+ * The settings of a filter, which a patch can modify.
+ *
+ * @see Gateway Administration REST Interface, "Filter".
  *
  * @public
  */
 export interface FilterSettings {
-  /** The parameters by name. */
+  /** The parameters by name, at most 1,000. */
   readonly parameters: Readonly<Record<string, FilterParameter>>;
 }
 
 /**
- * A filter as the snapshot keeps it.
+ * A filter in a snapshot.
  *
  * @public
  */
 export interface Filter extends Entity {
   /** Name of the filter module. */
   readonly module: string;
-  /** What can be modified. */
+  /** The settings, which a patch can modify. */
   readonly settings: FilterSettings;
 }
 
 /**
- * A filter as clients see it.
+ * A filter in a response.
+ *
+ * @see Gateway Administration REST Interface, "Filter".
  *
  * @public
  */
@@ -70,7 +74,7 @@ export interface FilterRepresentation extends FilterSettings {
   readonly name: string;
   /** Name of the filter module. */
   readonly module: string;
-  /** Links of the services that use it, in declaration order. */
+  /** Links of the services that use the filter, in declaration order. */
   readonly services: readonly string[];
 }
 
@@ -84,16 +88,16 @@ export interface FilterDocument {
   readonly name: string;
   /** Name of the filter module. */
   readonly module: string;
-  /** The parameters by name, or a single one with its name; none when left out. */
+  /** The parameters by name, or a single parameter with its name. No parameters if left out. */
   readonly parameters?: FilterSettings['parameters'] | (FilterParameter & { readonly name: string });
   /** Ignored: derived from the services. */
   readonly services?: unknown;
 }
 
-/** What can happen to a filter: its settings are changed. @internal */
+/** The event of a filter: its settings were changed. @internal */
 export type FilterEvent = UpdateEvent<'filter', FilterSettings>;
 
-/** What the host is asked to do with a filter: change its settings. @internal */
+/** The effect on a filter: the host must change its settings. @internal */
 export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 
 const parameter = z.strictObject({ value: shape.text(4096), configurable: z.boolean() });
@@ -103,10 +107,10 @@ const parameters = z
 
 const parameterName = shape.text(255).check(
   z.minLength(1),
-  z.refine((name) => reservedToken([name]) === undefined, { error: 'cannot be used as a key' }),
+  z.refine((name) => reservedToken([name]) === undefined, { error: 'is not allowed as a key' }),
 );
 
-/** The single-entry form that one sample of the contract shows; it stands for a map with that one entry. */
+/** The single-entry form in one sample of the interface. This form means a map with one entry. */
 const singleEntry = z.pipe(
   z.strictObject({ name: parameterName, ...parameter.shape }),
   z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),
@@ -120,7 +124,9 @@ const fields = defineFields<{
   module: { shape: shape.text(255) },
   parameters: {
     shape: parameters,
-    accepts: z.union([parameters, singleEntry], { error: 'must map names to { value, configurable }' }),
+    accepts: z.union([parameters, singleEntry], {
+      error: 'must be an object of parameters by name, each { value, configurable }',
+    }),
     setting: true,
     default: {},
   },
@@ -141,8 +147,8 @@ function represent(snapshot: Snapshot, filter: Filter, { times }: Rendering): ob
 const settings = settingsOf('filters', fields, { represent, expand, check });
 
 /**
- * The shorthands for a parameter: text stands for its value, `configurable` is true unless said otherwise, and
- * setting the value of a parameter that is not there adds it.
+ * Replaces the shorthands for a parameter. A text means a parameter with this value. A parameter without `configurable`
+ * is configurable. Setting the value of a missing parameter adds the parameter.
  */
 function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
   const { op, path, value } = operation;
@@ -150,14 +156,14 @@ function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperati
   if (field !== 'parameters' || value === undefined || op === 'test') return operation;
   if (name === undefined) return { ...operation, ...fromSingleEntry(value) };
   if (member === undefined) return { ...operation, value: fromShorthand(value) };
-  // An earlier operation may have put anything in the place of the map; the result will be refused then.
+  // An earlier operation may have replaced the map by any value. The validation of the result refuses that.
   const { parameters } = settings;
   const present = !isObject(parameters) || Object.hasOwn(parameters, name);
   if (present || path.length > 3 || member !== 'value' || op !== 'add') return operation;
   return { ...operation, path: [field, name], value: { value, configurable: true } };
 }
 
-/** The single-entry form: an object that is itself a parameter with its name. */
+/** Replaces the single-entry form: a parameter together with its name. */
 function fromSingleEntry(value: Json | undefined): { readonly value?: Json } {
   if (!isObject(value) || typeof value['name'] !== 'string') return {};
   const { name, ...entry } = value;
@@ -168,7 +174,7 @@ function fromShorthand(value: Json): Json {
   return isObject(value) ? { configurable: true, ...value } : { value, configurable: true };
 }
 
-/** A parameter that is not configurable stays as it is, and none changes whether it is. */
+/** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
 function check(
   { parameters: before }: FilterSettings,
   { parameters: after }: FilterSettings,
@@ -176,7 +182,7 @@ function check(
   return Object.entries(before).flatMap(([name, old]): readonly Fault[] => {
     const now = Object.hasOwn(after, name) ? after[name] : undefined;
     if (!old.configurable && (now?.value !== old.value || !Object.hasOwn(after, name))) {
-      const detail = 'this parameter is not configurable: it can neither be changed nor removed';
+      const detail = 'is not configurable: a patch can neither change nor remove this parameter';
       return [{ pointer: formatPointer(['parameters', name]), code: 'parameter-not-configurable', detail }];
     }
     if (now === undefined || now.configurable === old.configurable) return [];
@@ -185,22 +191,24 @@ function check(
       {
         pointer,
         code: 'field-not-modifiable',
-        detail: 'whether a parameter is configurable cannot be changed',
+        detail: 'cannot be modified: only the gateway decides whether a parameter is configurable',
       },
     ];
   });
 }
 
 /**
- * Modifies the parameters of a filter with a JSON Patch (RFC 6902): all operations or none.
+ * Modifies the parameters of a filter with a JSON Patch (RFC 6902): all operations, or none.
  *
- * @param snapshot - the state to start from
- * @param name - name of the filter, compared as names are; refused with `filter-not-found` when there is none
- * @param operations - the operations, over the fields of {@link FilterSettings}; adding `/parameters/<p>/value`
- *   creates a parameter that is not there, and `/parameters/<p>` takes a text for its value
- * @param context - the time and who asked
- * @returns the decision, with one `filter.updated` and one `filter.update`; refused with every fault, its pointer and
- *   its operation; unchanged when the result equals what is there
+ * Unchanged if the result equals the present parameters. Refused with `filter-not-found` if there is no such filter,
+ * and with every fault of the patch otherwise; each fault has its pointer and its operation.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the filter, compared by {@link nameKey}
+ * @param operations - the operations, on the fields of {@link FilterSettings}. Adding `/parameters/<p>/value` creates a
+ *   missing parameter, and `/parameters/<p>` accepts a text as the value of the parameter
+ * @param context - the time and the caller
+ * @returns the decision, with one `filter.updated` and one `filter.update`
  *
  * @example
  * ```ts
@@ -210,6 +218,8 @@ function check(
  * const operations = [{ op: 'add', path: '/parameters/match/value', value: 'select' }] as const;
  * patchFilter(snapshot, 'Hint', operations, { now: 0 }).outcome; // => 'accepted'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Filter"; docs/patching.md.
  *
  * @public
  */
@@ -222,7 +232,7 @@ export function patchFilter(
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
-/** @internal */
+/** The kind "filter". @internal */
 export const filterKind: Kind<FilterEvent, FilterEffect, never> = {
   fields: { filter: fields },
   events: settings.events,

@@ -1,8 +1,8 @@
 /**
- * The gateway instance itself: file locations, version, threads, tasks and loaded modules.
+ * The gateway instance: file locations, version, threads, tasks and loaded modules.
  *
- * The chapters "Instance", "Thread information", "Task" and "Module" of the Gateway
- * Administration REST Interface. What a document does not tell is left out of the representation.
+ * Implements the chapters "Instance", "Thread information", "Task" and "Module" of the Gateway Administration REST
+ * Interface. A representation leaves out the fields that the gateway document leaves out.
  */
 import * as z from 'zod/mini';
 
@@ -16,44 +16,46 @@ import type { GatewayDocument } from '../snapshot/document.ts';
 import type { Kind } from './shared/kind.ts';
 
 /**
- * The gateway instance.
+ * The gateway instance in a snapshot.
  *
  * @public
  */
 export interface Instance {
-  /** When it last changed. */
+  /** The last change. */
   readonly version: Version;
-  /** When it was started, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Start time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly started?: number;
-  /** What else is known of it, in the words of the representation. */
+  /** The other fields, with their names in a response. */
   readonly facts: Omit<InstanceRepresentation, 'started'>;
 }
 
 /**
- * The gateway instance as clients see it.
+ * The gateway instance in a response.
+ *
+ * @see Gateway Administration REST Interface, "Instance (global information)".
  *
  * @public
  */
 export interface InstanceRepresentation {
   /** Path of the configuration file. */
   readonly config?: string;
-  /** Path of a directory. */
+  /** Path of the cache directory. */
   readonly cachedir?: string;
-  /** Path of a directory. */
+  /** Path of the data directory. */
   readonly datadir?: string;
-  /** Path of a directory. */
+  /** Path of the directory of libraries. */
   readonly libdir?: string;
-  /** Path of a directory. */
+  /** Path of the directory of the process id file. */
   readonly piddir?: string;
-  /** Path of a directory. */
+  /** Path of the directory of executables. */
   readonly execdir?: string;
-  /** Path of a directory. */
+  /** Path of the directory of language files. */
   readonly languagedir?: string;
-  /** Operating system user that it runs as. */
+  /** Operating system user of the instance. */
   readonly user?: string;
   /** Number of threads. */
   readonly threads?: number;
-  /** Its version. */
+  /** Version of the instance. */
   readonly version?: string;
   /** Identifier of the source commit: a hexadecimal string. */
   readonly commit?: string;
@@ -62,7 +64,9 @@ export interface InstanceRepresentation {
 }
 
 /**
- * The threads and their load, as the snapshot keeps them and as clients see them.
+ * The threads and their load, in a snapshot and in a response.
+ *
+ * @see Gateway Administration REST Interface, "Thread information".
  *
  * @public
  */
@@ -79,31 +83,33 @@ export interface Threads {
  * @public
  */
 export interface Thread {
-  /** Its number. */
+  /** Number of the thread. */
   readonly id: number;
-  /** What it does, such as `processing` or `polling`. */
+  /** State of the thread, such as `processing` or `polling`. */
   readonly state: string;
-  /** Number of file descriptors it serves. */
+  /** Number of file descriptors that the thread serves. */
   readonly file_descriptors: number;
-  /** The events it handles, such as `in` and `out`; empty when idle. */
+  /** The events that the thread handles, such as `in` and `out`; empty for an idle thread. */
   readonly event: readonly string[];
-  /** How long it has run; a plain number. */
+  /** Run time; a plain number. */
   readonly run_time: number;
 }
 
 /**
- * A task queued for execution, as the snapshot keeps it.
+ * A task queued for execution, in a snapshot.
+ *
+ * @see Gateway Administration REST Interface, "Task".
  *
  * @public
  */
 export interface Task {
   /** Name of the task. */
   readonly name: string;
-  /** Its type, such as `repeated`. */
+  /** Type of the task, such as `repeated`. */
   readonly type: string;
-  /** How often it runs; a plain number. */
+  /** Frequency of the task; a plain number. */
   readonly frequency: number;
-  /** When it runs next, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Time of the next run, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly next_due: number;
 }
 
@@ -113,25 +119,27 @@ export interface Task {
  * @internal
  */
 export interface TaskDocument extends Omit<Task, 'next_due'> {
-  /** When it runs next. */
+  /** Time of the next run. */
   readonly next_due: string;
 }
 
 /**
  * A loaded module.
  *
+ * @see Gateway Administration REST Interface, "Module".
+ *
  * @public
  */
 export interface Module {
   /** Name of the module. */
   readonly name: string;
-  /** What it is, such as `Protocol`, `Filter` or `Router`. */
+  /** Type of the module, such as `Protocol`, `Filter` or `Router`. */
   readonly type: string;
-  /** Its version. */
+  /** Version of the module. */
   readonly version: string;
-  /** Version of the interface it implements. */
+  /** Version of the module interface that the module implements. */
   readonly api_version: string;
-  /** How mature it is, such as `GA`. */
+  /** Maturity of the module, such as `GA`. */
   readonly maturity: string;
 }
 
@@ -190,7 +198,7 @@ const moduleFields = defineFields<{ representation: Module; document: Module }>(
   maturity: { shape: shape.text(255) },
 });
 
-/** How the instance stands in a gateway document. @internal */
+/** The members of a gateway document about the instance. @internal */
 export const gatewayDocument = {
   gateway: z.exactOptional(fields.document),
   threads: z.exactOptional(threadsFields.document),
@@ -203,7 +211,7 @@ const noThreads: Threads = {
   threads: [],
 };
 
-/** Makes the parts of a snapshot that tell of the instance, from a document that its shapes accept. @internal */
+/** Loads the instance from a valid gateway document. @internal */
 export function loadGateway({
   gateway = {},
   threads = noThreads,
@@ -222,7 +230,7 @@ export function loadGateway({
   };
 }
 
-/** Writes the parts of a document that tell of the instance. @internal */
+/** Saves the instance for a gateway document. @internal */
 export function saveGateway({ gateway, threads, tasks, modules }: Snapshot): object {
   return {
     gateway: saveFields(fields, { ...gateway.facts, started: gateway.started }),
@@ -232,7 +240,7 @@ export function saveGateway({ gateway, threads, tasks, modules }: Snapshot): obj
   };
 }
 
-/** @internal */
+/** The kind "instance". @internal */
 export const gatewayKind: Kind<never, never, never> = {
   fields: { instance: fields, 'thread information': threadsFields, task: taskFields, module: moduleFields },
   events: {},

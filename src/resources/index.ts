@@ -1,6 +1,6 @@
 /**
- * The list of kinds, and what follows from it: the unions of events, effects and reports, the fold, the routes, the
- * form of documents, redaction.
+ * The list of kinds, and everything that follows from it: the unions of events, effects and reports, the fold, the
+ * routes, the form of documents, and redaction.
  */
 import * as z from 'zod/mini';
 
@@ -53,7 +53,7 @@ const kinds = [
 ] as const;
 
 /**
- * Everything that can happen: plain JSON, told apart by `type`. docs/events.md has a row for each type.
+ * Every event: plain JSON, distinguished by `type`. docs/events.md has a row for each type.
  *
  * @public
  */
@@ -69,7 +69,8 @@ export type AdminEvent =
   | CommandEvent;
 
 /**
- * Everything that the host can be asked to do: plain JSON, told apart by `type`. docs/ports.md has a row for each type.
+ * Every effect that the host must be able to apply: plain JSON, distinguished by `type`. docs/ports.md has a row for
+ * each type.
  *
  * @public
  */
@@ -77,14 +78,14 @@ export type Effect =
   ServiceEffect | ServerEffect | MonitorEffect | LogEffect | SessionEffect | ConnectionEffect | FilterEffect;
 
 /**
- * Everything that the host can report: plain JSON, told apart by `type`. docs/ports.md has a row for each type.
+ * Every report that the host can send: plain JSON, distinguished by `type`. docs/ports.md has a row for each type.
  *
  * @public
  */
 export type HostReport = ServiceReport | ServerReport | MonitorReport | SessionReport | ConnectionReport;
 
 /**
- * The answer of a transition.
+ * The decision of a transition: accepted, unchanged or refused.
  *
  * @public
  */
@@ -92,17 +93,19 @@ export type Decision =
   | {
       /** The snapshot changes. */
       readonly outcome: 'accepted';
-      /** The given snapshot with the events folded over it. */
+      /** The snapshot after the events. */
       readonly next: Snapshot;
       /** Links of the resources that the decision rests on. */
       readonly resources: readonly string[];
-      /** What happened, in order. */
+      /** The events: what happened, in order. */
       readonly events: readonly AdminEvent[];
-      /** What the host must do, in order. Empty when only the records of this library change. */
+      /**
+       * The effects: what the host must do, in order. Empty if the change concerns only the records of this library.
+       */
       readonly effects: readonly Effect[];
     }
   | {
-      /** The snapshot is as the command wants it already. */
+      /** The snapshot already has the requested state. */
       readonly outcome: 'unchanged';
       /** The given snapshot: the same object. */
       readonly next: Snapshot;
@@ -110,44 +113,45 @@ export type Decision =
       readonly resources: readonly string[];
     }
   | {
-      /** The command was refused; `problem` says why. */
+      /** The request was refused; `problem` says why. */
       readonly outcome: 'refused';
       /** The given snapshot: the same object. */
       readonly next: Snapshot;
-      /** Links of the resources that the decision rests on; empty when there is no such resource. */
+      /** Links of the resources that the decision rests on; empty if there is no such resource. */
       readonly resources: readonly string[];
-      /** Why. */
+      /** Why the request was refused. */
       readonly problem: Problem;
     };
 
 /**
- * A transition with every argument but the snapshot and the context: what `execute`, `plan` and `sequence` take.
+ * A transition with all arguments bound except the snapshot and the context: the argument of `execute`, `plan` and
+ * {@link sequence}.
  *
  * @public
  */
 export type Transition = (snapshot: Snapshot, context: Context) => Decision;
 
-/** What each event does to a snapshot. @internal */
+/** The change of a snapshot by each event. @internal */
 export const eventTable = merged(kinds.map(({ events }) => events)) as EventTable<Snapshot, AdminEvent>;
 
-/** How each effect is undone. @internal */
+/** The undo of each effect. @internal */
 export const effectTable = merged(kinds.map(({ effects }) => effects)) as EffectTable<Effect>;
 
-/** What follows from each report. @internal */
+/** The event that follows from each report. @internal */
 export const reportTable = merged(kinds.map(({ reports }) => reports)) as ReportTable<
   Snapshot,
   HostReport,
   AdminEvent
 >;
 
-/** The table of fields of each kind and of its parts, by the name of the chapter that describes it. @internal */
+/** The field tables of all kinds and their parts, by the name of the chapter that describes the fields. @internal */
 export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly<Record<string, Fields>>;
 
 function merged(tables: readonly object[]): object {
   return Object.freeze(Object.assign({}, ...tables) as object);
 }
 
-/** The fields of the things with names, which stand in a gateway document under their collection. @internal */
+/** The field tables of the named resources, by the collection that contains them in a gateway document. @internal */
 export const collectionFields: Readonly<Record<keyof Collections, Fields>> = {
   servers: tableOf('server'),
   services: tableOf('service'),
@@ -162,33 +166,33 @@ function tableOf(name: string): Fields {
   return table;
 }
 
-/** Shape of a session in a gateway document, with its connections. @internal */
+/** Shape of a session with its connections in a gateway document. @internal */
 export const sessionDocument = z.extend(tableOf('session').document, {
   connections: z.exactOptional(
     z.array(z.extend(tableOf('connection').document, { id: z.exactOptional(shape.id) })),
   ),
 });
 
-/** The members of a document that tell of the gateway as a whole. @internal */
+/** The members of a gateway document about the whole gateway. @internal */
 export const wholeDocument = { ...gatewayDocument, ...logDocument };
 
-/** The parts of a snapshot that tell of the gateway as a whole. */
+/** The members of a snapshot about the whole gateway. */
 type Whole = ReturnType<typeof loadGateway> & ReturnType<typeof loadLogs>;
 
-/** Makes the parts of a snapshot that tell of the gateway as a whole. @internal */
+/** Loads the members of a snapshot about the whole gateway. @internal */
 export function loadWhole(
   document: Parameters<typeof loadGateway>[0] & Parameters<typeof loadLogs>[0],
 ): Whole {
   return { ...loadGateway(document), ...loadLogs(document) };
 }
 
-/** Writes the members of a document that tell of the gateway as a whole. @internal */
+/** Saves the members of a gateway document about the whole gateway. @internal */
 export function saveWhole(snapshot: Snapshot): object {
   return { ...saveGateway(snapshot), ...saveLogs(snapshot) };
 }
 
 /**
- * Version of the interface that the routes implement: goes up as its description does.
+ * Version of the Gateway Administration REST Interface that the routes implement.
  *
  * @public
  */
@@ -207,16 +211,18 @@ export const boundRoutes: readonly BoundRoute[] = Object.freeze(kinds.flatMap((k
  * routes.filter(({ path }) => path === '/services/:name').map(({ method }) => method); // => ['GET', 'PATCH']
  * ```
  *
+ * @see Gateway Administration REST Interface, "Endpoints".
+ *
  * @public
  */
 export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
 
 /**
- * Takes secrets out of plain JSON before a person or another program sees it: events, effects, decisions, plans,
- * documents, JSON Patches.
+ * Removes secrets from plain JSON before a person or another program sees it: from events, effects, decisions, plans,
+ * documents and JSON Patches.
  *
- * Every member that stores a declared secret goes, at any depth. An operation of a JSON Patch that reads or writes a
- * secret keeps its pointer and loses its value.
+ * The result lacks every member that stores a declared secret, at any depth. A JSON Patch operation on a secret keeps
+ * its pointer and loses its value.
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
@@ -225,11 +231,11 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * ```ts
  * import { redactSecrets } from 'gateway-admin-core';
  *
- * redactSecrets({ type: 'user.created', name: 'ada', passwordHash: 'opaque' }); // => { type: 'user.created', name: 'ada' }
- * redactSecrets([{ op: 'add', path: '/services/0/passwordSealed', value: 'opaque' }]); // => [{ op: 'add', path: '/services/0/password' }]
+ * redactSecrets({ type: 'user.created', passwordHash: 'opaque' }); // => { type: 'user.created' }
+ * redactSecrets([{ op: 'add', path: '/passwordSealed', value: 'opaque' }]); // => [{ op: 'add', path: '/password' }]
  * ```
  *
- * docs/spec-choices.md 24 and 31.
+ * @see docs/spec-choices.md 24 and 31.
  *
  * @public
  */
@@ -238,13 +244,14 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor(
 );
 
 /**
- * Folds events over a snapshot, as one change: history, replay and undo are made of this.
+ * Folds events over a snapshot, as one change. Use this function for history and replay.
  *
- * @param snapshot - the state to start from
- * @param events - the facts, in order
- * @returns the next snapshot, one revision later; the same object when the events change nothing. An event about a
- *   thing that is gone changes nothing
- * @throws TypeError for an event of unknown type
+ * An event about a resource that no longer exists changes nothing.
+ *
+ * @param snapshot - the snapshot before the events
+ * @param events - the events, in order
+ * @returns the snapshot after the events, one revision later; the same object if the events change nothing
+ * @throws TypeError when the type of an event is unknown
  *
  * @example
  * ```ts
@@ -263,11 +270,13 @@ export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snaps
 }
 
 /**
- * Makes one transition of several: all or nothing, one change, one revision.
+ * Combines several transitions into one: all or nothing, one change, one revision.
  *
- * @param transitions - the transitions, each of which sees what the ones before it did. The transitions whose effects cannot be taken
- *   back (closing, flushing) go last, and there is one such transition at most
- * @returns the transition; it throws a RangeError when the order breaks that rule
+ * Each transition sees the snapshot after the transitions before it. Refused if one of them is refused.
+ *
+ * @param transitions - the transitions. Only the last one may have effects that cannot be undone (closing, flushing)
+ * @returns the combined transition, which throws a RangeError when an earlier transition has effects that cannot be
+ *   undone
  *
  * @example
  * ```ts
@@ -289,23 +298,22 @@ export const sequence: (...transitions: readonly Transition[]) => Transition = s
 );
 
 /**
- * Undoes what an event tells of: what was started is stopped, what was stopped is started, a user who was created is
- * deleted, and settings that were changed are changed back.
+ * Creates the transition that undoes an event: stops a started service, starts a stopped one, deletes a created user,
+ * or changes settings back.
  *
- * It is a transition like any other, decided on the snapshot it is given. Two things are guarded:
+ * The transition is decided on the snapshot of its turn:
  *
- * - Settings changed elsewhere since stay as they are; where somebody changed the same place since, the transition is refused
- *   with `patch-test-failed`, or with `patch-path-missing` when the place is gone. So it is when the event has been
- *   undone already. Passwords are changed back too, which no patch can do.
- * - A user is deleted only when it is the one who was created; one who was given the same name since stays, and the
- *   transition is refused with `patch-test-failed`.
+ * - Settings that the event changed must still have their new values. Otherwise the transition is refused with
+ *   `patch-test-failed`, or with `patch-path-missing` if the place no longer exists; the same happens if the event has
+ *   been undone already. Other settings keep their present values. Passwords are changed back too, which no patch can
+ *   do.
+ * - A created user is deleted only if the present user of that name is the same one. Otherwise the transition is
+ *   refused with `patch-test-failed`.
+ * - Starting and stopping have no such check. The transition is unchanged if the wanted state is already present.
  *
- * Starting and stopping are not guarded: the opposite is done, whoever started or stopped the thing since, and nothing
- * when it is so already.
- *
- * @param event - what happened: an event of a decision, of `admin.events()` or of a journal, with its secrets
- * @returns the transition, with an event of its own
- * @throws RangeError for an event that cannot be undone, or whose type is unknown: ask {@link canRevert} before
+ * @param event - an event of a decision, of `admin.events()` or of a journal, with its secrets
+ * @returns the transition, which has its own events
+ * @throws RangeError when the event cannot be undone, or its type is unknown; check with {@link canRevert} first
  *
  * @example
  * ```ts
@@ -319,21 +327,25 @@ export const sequence: (...transitions: readonly Transition[]) => Transition = s
  * undone?.next.services.find('sales')?.settings.max_connection; // => 100
  * ```
  *
+ * @see docs/events.md.
+ *
  * @public
  */
 export function revert(event: AdminEvent): Transition {
   const decide = revertOf(event.type);
   if (decide !== undefined) return (snapshot, context) => decide(snapshot, event, context);
   const can = Object.keys(eventTable).filter((type) => revertOf(type) !== undefined);
-  throw new RangeError(`What "${event.type}" tells of cannot be undone. What can: ${can.join(', ')}.`);
+  throw new RangeError(
+    `An event of type "${event.type}" cannot be undone. These types can: ${can.join(', ')}.`,
+  );
 }
 
 /**
- * Says whether {@link revert} can make a transition of an event. Whether the transition is accepted is decided on a snapshot.
+ * Tells whether {@link revert} can create a transition for an event. That transition may still be refused.
  *
- * @param event - what happened
- * @returns false for what was closed, deleted or flushed, for what the host reports, and for a type that is unknown,
- *   such as one of a later version
+ * @param event - the event
+ * @returns false for events of closing, deleting and flushing, for events that the host reports, and for unknown types,
+ *   such as those of a later version
  *
  * @example
  * ```ts
@@ -350,10 +362,10 @@ export function canRevert(event: AdminEvent): boolean {
   return revertOf(event.type) !== undefined;
 }
 
-/** What undoes the events of a type; `undefined` when nothing does, or when the type is unknown. */
+/** Gives the function that undoes events of a type; `undefined` if there is none, or the type is unknown. */
 function revertOf(type: string): Revert | undefined {
   if (!Object.hasOwn(eventTable, type)) return undefined;
-  // The row of an event takes that very event, and wishes what its kind can wish; the index hides both.
+  // The index hides that the row takes exactly this type of event, and gives effects of its own kind.
   const { revert } = eventTable[type as AdminEvent['type']] as EventRow<Snapshot, AdminEvent, Decision>;
   return revert === 'irreversible' ? undefined : revert;
 }
@@ -361,13 +373,15 @@ function revertOf(type: string): Revert | undefined {
 type Revert = (snapshot: Snapshot, event: AdminEvent, context: Context) => Decision;
 
 /**
- * Folds what the host reports over a snapshot, as one change.
+ * Folds reports of the host over a snapshot, as one change.
  *
- * @param snapshot - the state to start from
- * @param report - one report, or several in order
- * @param context - the time of the report
- * @returns the next snapshot, the events that follow, and the faults: a report that is malformed or contradicts
- *   what is known changes nothing, and the others hold
+ * A report that is malformed, or contradicts the snapshot, changes nothing and becomes a fault. The other reports
+ * count.
+ *
+ * @param snapshot - the snapshot before the reports
+ * @param report - one report, or several reports in order
+ * @param context - the time of the reports, in milliseconds since 1970-01-01T00:00:00Z
+ * @returns the snapshot after the reports, the events that follow from them, and the faults
  *
  * @example
  * ```ts
@@ -390,16 +404,16 @@ export function applyReports(
 }
 
 /**
- * What reports come to.
+ * The result of applying reports.
  *
  * @public
  */
 export interface AppliedReports {
-  /** The snapshot with the reports folded in; the same object when they told nothing new. */
+  /** The snapshot after the reports; the same object if the reports bring nothing new. */
   readonly next: Snapshot;
-  /** The events that follow, in order. */
+  /** The events that follow from the reports, in order. */
   readonly events: readonly AdminEvent[];
-  /** What is malformed or contradicts the snapshot. Such reports change nothing; the others hold. */
+  /** Faults of the reports that are malformed or contradict the snapshot. Such reports change nothing. */
   readonly faults: readonly Fault[];
 }
 

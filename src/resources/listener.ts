@@ -1,8 +1,8 @@
 /**
- * Listeners: where a service waits for clients.
+ * Listeners: the network addresses where a service accepts clients.
  *
- * The chapter "Listener (of a service)" of the Gateway Administration REST Interface. Listeners are declared with
- * their service and do not change.
+ * Implements the chapter "Listener (of a service)" of the Gateway Administration REST Interface. A gateway document
+ * declares listeners with their service; no command changes them.
  */
 import type * as z from 'zod/mini';
 
@@ -14,7 +14,9 @@ import { listingOf, listRoute, type BoundRoute } from './shared/route.ts';
 import { linkOf } from '../snapshot/snapshot.ts';
 
 /**
- * A network listener of a service. The `ssl` fields are there only when SSL is configured.
+ * A network listener of a service. The `ssl` fields are present only if SSL is configured.
+ *
+ * @see Gateway Administration REST Interface, "Listener (of a service)".
  *
  * @public
  */
@@ -27,17 +29,17 @@ export interface Listener {
   readonly address: string;
   /** Port, 1 to 65535. */
   readonly port: number;
-  /** How SSL is used, such as `required`. */
+  /** SSL mode, such as `required`. */
   readonly ssl?: string;
   /** Path of the certificate. */
   readonly ssl_cert?: string;
-  /** Path of the key. */
+  /** Path of the private key. */
   readonly ssl_key?: string;
   /** Path of the certificate of the authority. */
   readonly ssl_ca_cert?: string;
 }
 
-/** @internal */
+/** The fields of a listener. @internal */
 export const listenerFields = defineFields<{ representation: Listener; document: Listener }>()({
   name: { shape: shape.name },
   protocol: { shape: shape.text(255) },
@@ -52,7 +54,7 @@ export const listenerFields = defineFields<{ representation: Listener; document:
 /** Shape of a listener in a gateway document. @internal */
 export const listenerShape = listenerFields.document as z.core.$ZodType as z.core.$ZodType<Listener>;
 
-/** @internal */
+/** The route that lists the listeners of a service. @internal */
 export const listenerRoute: BoundRoute = listRoute<Service>({
   id: 'services.listeners',
   path: '/services/:name/listeners',

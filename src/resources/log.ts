@@ -1,7 +1,7 @@
 /**
- * Logging: what is logged, and writing what is pending to disk.
+ * Logging: the log configuration, and the command that flushes the logs.
  *
- * The chapter "Logging information" of the Gateway Administration REST Interface.
+ * Implements the chapter "Logging information" of the Gateway Administration REST Interface.
  */
 import * as z from 'zod/mini';
 
@@ -24,45 +24,47 @@ import type { Decision } from './index.ts';
 import type { Kind } from './shared/kind.ts';
 
 /**
- * Logging, as the snapshot keeps it.
+ * The logging in a snapshot.
  *
  * @public
  */
 export interface Logs {
-  /** When it last changed. */
+  /** The last change. */
   readonly version: Version;
-  /** When the logs were last flushed, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Time of the last flush, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly last_flushed?: number;
-  /** What else is known of it, in the words of the representation. */
+  /** The other fields, with their names in a response. */
   readonly facts: Omit<LogsRepresentation, 'last_flushed'>;
 }
 
 /**
- * Logging, as clients see it.
+ * The logging in a response.
+ *
+ * @see Gateway Administration REST Interface, "Logging information".
  *
  * @public
  */
 export interface LogsRepresentation {
-  /** Path of the directory of the logs. */
+  /** Path of the log directory. */
   readonly logdir?: string;
-  /** Whether the log file of the instance is written. */
+  /** Whether the instance writes its log file. */
   readonly maxlog?: boolean;
-  /** Whether the system log is written. */
+  /** Whether the instance writes to the system log. */
   readonly syslog?: boolean;
-  /** Which levels are logged: `error`, `warning`, `notice`, `info`, `debug`. */
+  /** The enabled levels: `error`, `warning`, `notice`, `info`, `debug`. */
   readonly log_levels?: Readonly<Record<'error' | 'warning' | 'notice' | 'info' | 'debug', boolean>>;
-  /** What is added to messages: the name of the `function`. */
+  /** Whether messages contain the name of the `function`. */
   readonly log_augmentation?: { readonly function: boolean };
-  /** How repeated messages are held back. */
+  /** Limits on repeated messages. */
   readonly log_throttling?: Readonly<Record<'limit' | 'window' | 'suppression', number>>;
-  /** When the logs were last flushed, such as `Wed, 31 Aug 2016 23:29:26 +0300`. */
+  /** Time of the last flush, such as `Wed, 31 Aug 2016 23:29:26 +0300`. */
   readonly last_flushed?: string;
 }
 
-/** What can happen to the logs: they are flushed. `at` is the time at which the host confirmed. @internal */
+/** The event of the logs: they were flushed. `at` is the time of the confirmation by the host. @internal */
 export type LogEvent = EventOf<'logs.flushed'>;
 
-/** What the host is asked to do: write pending messages to disk and reopen the log files. @internal */
+/** The effect on the logs: the host must write pending messages to disk and reopen the log files. @internal */
 export type LogEffect = EffectOf<'logs.flush'>;
 
 const fields = defineFields<{ representation: LogsRepresentation }>()({
@@ -87,10 +89,10 @@ const fields = defineFields<{ representation: LogsRepresentation }>()({
   last_flushed: { shape: shape.instant, time: 'rfc5322', optional: true },
 });
 
-/** How logging stands in a gateway document. @internal */
+/** The member of a gateway document about logging. @internal */
 export const logDocument = { logs: z.exactOptional(fields.document) };
 
-/** Makes the part of a snapshot that tells of logging, from a document that its shape accepts. @internal */
+/** Loads the logging from a valid gateway document. @internal */
 export function loadLogs({ logs = {} }: Pick<GatewayDocument, 'logs'>): Pick<Snapshot, 'logs'> {
   const { last_flushed, ...facts } = loadFields(fields, logs).rest as Logs['facts'] & {
     last_flushed?: number;
@@ -99,7 +101,7 @@ export function loadLogs({ logs = {} }: Pick<GatewayDocument, 'logs'>): Pick<Sna
   return { logs: { version: initialVersion, ...flushed, facts } };
 }
 
-/** Writes the part of a document that tells of logging. @internal */
+/** Saves the logging for a gateway document. @internal */
 export function saveLogs({ logs: { last_flushed, facts } }: Snapshot): object {
   return { logs: saveFields(fields, { ...facts, last_flushed }) };
 }
@@ -123,11 +125,11 @@ const events: EventTable<Snapshot, LogEvent> = {
 const resource = '/gateway/logs';
 
 /**
- * Flushes the logs: pending messages go to disk and the log files are opened anew.
+ * Flushes the logs: the host writes pending messages to disk and reopens the log files. Always accepted.
  *
- * @param snapshot - the state to start from
- * @param context - the time, which becomes `last_flushed`, and who asked
- * @returns the decision, always accepted, with one `logs.flushed` and one `logs.flush`
+ * @param snapshot - the snapshot to decide on
+ * @param context - the time, which becomes `last_flushed`, and the caller
+ * @returns the decision, with one `logs.flushed` and one `logs.flush`
  *
  * @example
  * ```ts
@@ -135,6 +137,8 @@ const resource = '/gateway/logs';
  *
  * flushLogs(createSnapshot({}), { now: 1000 }).next.logs.last_flushed; // => 1000
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Endpoints", "Instance".
  *
  * @public
  */
@@ -145,7 +149,7 @@ export function flushLogs(snapshot: Snapshot, context: Context): Decision {
   });
 }
 
-/** @internal */
+/** The kind "logging". @internal */
 export const logKind: Kind<LogEvent, LogEffect, never> = {
   fields: { logging: fields },
   events,

@@ -1,7 +1,7 @@
 /**
- * Monitors: what watches the servers.
+ * Monitors: components that probe servers and find their status.
  *
- * The chapter "Monitor" of the Gateway Administration REST Interface.
+ * Implements the chapter "Monitor" of the Gateway Administration REST Interface.
  */
 import * as z from 'zod/mini';
 
@@ -36,12 +36,14 @@ import {
 } from './shared/settings.ts';
 
 /**
- * What can be modified in a monitor.
+ * The settings of a monitor, which a patch can modify.
+ *
+ * @see Gateway Administration REST Interface, "Monitor".
  *
  * @public
  */
 export interface MonitorSettings {
-  /** Links of the servers that are monitored. */
+  /** Links of the monitored servers. */
   readonly servers: readonly string[];
   /** Time between two probes, in milliseconds: 1 to 2147483647. */
   readonly monitor_interval: number;
@@ -54,21 +56,23 @@ export interface MonitorSettings {
 }
 
 /**
- * A monitor as the snapshot keeps it.
+ * A monitor in a snapshot.
  *
  * @public
  */
 export interface Monitor extends Entity {
   /** Name of the monitor module. */
   readonly module: string;
-  /** Whether it is started. */
+  /** State of the monitor. */
   readonly state: LifecycleState;
-  /** What can be modified. */
+  /** The settings, which a patch can modify. */
   readonly settings: MonitorSettings;
 }
 
 /**
- * A monitor as clients see it.
+ * A monitor in a response.
+ *
+ * @see Gateway Administration REST Interface, "Monitor".
  *
  * @public
  */
@@ -77,12 +81,12 @@ export interface MonitorRepresentation extends MonitorSettings {
   readonly name: string;
   /** Name of the monitor module. */
   readonly module: string;
-  /** Whether it is started. */
+  /** State of the monitor. */
   readonly state: LifecycleState;
 }
 
 /**
- * A monitor in a gateway document. One without `state` is started.
+ * A monitor in a gateway document. A monitor without `state` is started.
  *
  * @public
  */
@@ -93,13 +97,13 @@ export interface MonitorDocument extends Partial<Omit<MonitorRepresentation, 'na
   readonly module: string;
 }
 
-/** What can happen to a monitor. @internal */
+/** The events of a monitor. @internal */
 export type MonitorEvent = LifecycleEvent<'monitor'> | UpdateEvent<'monitor', MonitorSettings>;
 
-/** What the host is asked to do with a monitor: start its probes, stop them, change its settings. @internal */
+/** The effects on a monitor: the host must start or stop its probes, or change its settings. @internal */
 export type MonitorEffect = LifecycleEffect<'monitor'> | UpdateEffect<'monitor', MonitorSettings>;
 
-/** What the host reports of a monitor. @internal */
+/** The reports of the host about a monitor. @internal */
 export type MonitorReport = LifecycleReport<'monitor'>;
 
 const fields = defineFields<{
@@ -129,11 +133,13 @@ const machine = lifecycleOf('monitor');
 const settings = settingsOf('monitors', fields, { represent });
 
 /**
- * Starts a monitor: it probes its servers. Unchanged when it is started; a failed one is started again.
+ * Starts a monitor: the host probes its servers. A failed monitor is started again.
  *
- * @param snapshot - the state to start from
- * @param name - name of the monitor, compared as names are; refused with `monitor-not-found` when there is none
- * @param context - the time and who asked
+ * Unchanged if the monitor is started. Refused with `monitor-not-found` if there is no such monitor.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the monitor, compared by {@link nameKey}
+ * @param context - the time and the caller
  * @returns the decision, with one `monitor.started` and one `monitor.start`
  *
  * @example
@@ -144,6 +150,8 @@ const settings = settingsOf('monitors', fields, { represent });
  * startMonitor(snapshot, 'main-monitor', { now: 0 }).outcome; // => 'unchanged'
  * ```
  *
+ * @see Gateway Administration REST Interface, "States and transitions", "Monitor".
+ *
  * @public
  */
 export function startMonitor(snapshot: Snapshot, name: string, context: Context): Decision {
@@ -151,11 +159,13 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
 }
 
 /**
- * Stops a monitor: the status of its servers stays as it was last reported. Unchanged when it is stopped or failed.
+ * Stops a monitor: its servers keep the status that was reported last.
  *
- * @param snapshot - the state to start from
- * @param name - name of the monitor, compared as names are; refused with `monitor-not-found` when there is none
- * @param context - the time and who asked
+ * Unchanged if the monitor is stopped or failed. Refused with `monitor-not-found` if there is no such monitor.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the monitor, compared by {@link nameKey}
+ * @param context - the time and the caller
  * @returns the decision, with one `monitor.stopped` and one `monitor.stop`
  *
  * @example
@@ -166,6 +176,8 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
  * stopMonitor(snapshot, 'Main Monitor', { now: 0 }).next.monitors.find('main-monitor')?.state; // => 'stopped'
  * ```
  *
+ * @see Gateway Administration REST Interface, "States and transitions", "Monitor".
+ *
  * @public
  */
 export function stopMonitor(snapshot: Snapshot, name: string, context: Context): Decision {
@@ -173,14 +185,16 @@ export function stopMonitor(snapshot: Snapshot, name: string, context: Context):
 }
 
 /**
- * Modifies a monitor with a JSON Patch (RFC 6902): all operations or none.
+ * Modifies a monitor with a JSON Patch (RFC 6902): all operations, or none.
  *
- * @param snapshot - the state to start from
- * @param name - name of the monitor, compared as names are; refused with `monitor-not-found` when there is none
- * @param operations - the operations, over the fields of {@link MonitorSettings}
- * @param context - the time and who asked
- * @returns the decision, with one `monitor.updated` and one `monitor.update`; refused with every fault, its pointer
- *   and its operation; unchanged when the result equals what is there
+ * Unchanged if the result equals the present settings. Refused with `monitor-not-found` if there is no such monitor,
+ * and with every fault of the patch otherwise; each fault has its pointer and its operation.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the monitor, compared by {@link nameKey}
+ * @param operations - the operations, on the fields of {@link MonitorSettings}
+ * @param context - the time and the caller
+ * @returns the decision, with one `monitor.updated` and one `monitor.update`
  *
  * @example
  * ```ts
@@ -190,6 +204,8 @@ export function stopMonitor(snapshot: Snapshot, name: string, context: Context):
  * const operations = [{ op: 'replace', path: '/monitor_interval', value: 500 }] as const;
  * patchMonitor(snapshot, 'Main Monitor', operations, { now: 0 }).outcome; // => 'accepted'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Monitor"; docs/patching.md.
  *
  * @public
  */
@@ -202,7 +218,7 @@ export function patchMonitor(
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
-/** @internal */
+/** The kind "monitor". @internal */
 export const monitorKind: Kind<MonitorEvent, MonitorEffect, MonitorReport> = {
   fields: { monitor: fields },
   events: { ...machine.events, ...settings.events },

@@ -1,8 +1,8 @@
 /**
  * Servers: the backend database servers.
  *
- * The chapter "Server" of the Gateway Administration REST Interface. The connections to a server are in
- * `connection.ts`.
+ * Implements the chapter "Server" of the Gateway Administration REST Interface. `connection.ts` has the endpoints about
+ * connections to a server.
  */
 import { castDraft } from 'immer';
 import * as z from 'zod/mini';
@@ -15,6 +15,7 @@ import * as shape from '../core/shape.ts';
 import { mergeUpdate, type Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
+import { quoted } from '../problem.ts';
 import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
@@ -29,7 +30,9 @@ import {
 } from './shared/settings.ts';
 
 /**
- * The words a status is made of. An empty status means that the server is down.
+ * The words of a server status. An empty status means that the server is down.
+ *
+ * @see Gateway Administration REST Interface, "Server status values".
  *
  * @public
  */
@@ -42,14 +45,16 @@ export const serverStatusWords = Object.freeze([
 ] as const);
 
 /**
- * One word of the status of a server.
+ * One word of a server status.
  *
  * @public
  */
 export type ServerStatusWord = (typeof serverStatusWords)[number];
 
 /**
- * What can be modified in a server.
+ * The settings of a server, which a patch can modify.
+ *
+ * @see Gateway Administration REST Interface, "Server".
  *
  * @public
  */
@@ -58,26 +63,28 @@ export interface ServerSettings {
   readonly address: string;
   /** Port, 1 to 65535. */
   readonly port: number;
-  /** Custom parameters, weights among them: numbers or texts by name. */
+  /** Custom parameters by name, including weights: numbers or texts. */
   readonly parameters: Readonly<Record<string, number | string>>;
-  /** The status in the words that hold, in the order given; empty when the server is down. */
+  /** The status: words in the given order; empty if the server is down. */
   readonly state: readonly ServerStatusWord[];
 }
 
 /**
- * A server as the snapshot keeps it.
+ * A server in a snapshot.
  *
  * @public
  */
 export interface Server extends Entity {
   /** Name of the protocol module. */
   readonly protocol: string;
-  /** What can be modified. */
+  /** The settings, which a patch can modify. */
   readonly settings: ServerSettings;
 }
 
 /**
- * A server as clients see it.
+ * A server in a response.
+ *
+ * @see Gateway Administration REST Interface, "Server".
  *
  * @public
  */
@@ -86,52 +93,52 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state'> {
   readonly name: string;
   /** Name of the protocol module. */
   readonly protocol: string;
-  /** The words that hold; empty when the server is down. */
+  /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
 }
 
 /**
- * A server in a gateway document. One without `status` is down.
+ * A server in a gateway document. A server without `status` is down.
  *
  * @public
  */
 export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters'> {
-  /** The words that hold; empty when left out. */
+  /** The status; empty if left out. */
   readonly status?: readonly ServerStatusWord[];
-  /** Custom parameters by name; none when left out. */
+  /** Custom parameters by name; none if left out. */
   readonly parameters?: ServerSettings['parameters'];
 }
 
-/** What can happen to a server: a monitor reports its status, or its settings are changed. @internal */
+/** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
   | (About<'server'> & EventOf<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
   | UpdateEvent<'server', ServerSettings>;
 
-/** What the host is asked to do with a server: change its settings. @internal */
+/** The effect on a server: the host must change its settings. @internal */
 export type ServerEffect = UpdateEffect<'server', ServerSettings>;
 
 /**
- * What the host reports of a server: the status that its monitor found. It replaces the words that hold, except
+ * The report of the host about a server: the status that its monitor found. The report replaces the status, except for
  * `maintenance`, which belongs to the administrator.
  *
  * @internal
  */
 export interface ServerReport {
-  /** Says what kind of report it is. */
+  /** Type of the report. */
   readonly type: 'server.reported';
   /** Name of the server. */
   readonly server: string;
-  /** The words that hold; empty when the server is down. */
+  /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
 }
 
-/** The words of a status as they may be sent: one may come again. */
+/** Shape of a status in a request, document or report, where words may be repeated. */
 const words = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
 
 const parameters = z
   .record(
     shape.text(255).check(z.minLength(1)),
-    z.union([z.number(), shape.text(4096)], { error: 'must be a number or a text' }),
+    z.union([z.number(), shape.text(4096)], { error: 'must be a number or a string' }),
   )
   .check(shape.membersAtMost(1000));
 
@@ -144,19 +151,19 @@ const fields = defineFields<{
   address: { shape: shape.address, setting: true },
   port: { shape: shape.port, setting: true },
   protocol: { shape: shape.text(255) },
-  // A patch calls it `state` (chapter "Server").
+  // A patch uses the name `state` (chapter "Server").
   status: { shape: words, setting: 'state', default: [], normalize: withoutRepeats },
   parameters: { shape: parameters, setting: true, default: {} },
 });
 
-/** The words of a status, in the order given; a word that comes again is dropped. */
+/** Removes repeated words from a status, and keeps the order. */
 function withoutRepeats(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
   return [...new Set(given)];
 }
 
 /**
- * The status that follows from a report. `maintenance` belongs to the administrator: a report neither sets nor
- * clears it, and it stands first.
+ * The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word, and this
+ * word comes first.
  */
 function reportedStatus(
   status: readonly ServerStatusWord[],
@@ -167,8 +174,8 @@ function reportedStatus(
 }
 
 /**
- * The status after an update, when a report may have changed it since the update was decided: what the update added
- * is there, what it removed is gone, and the rest is as it was reported.
+ * The status after an update, if a report may have changed the status since the decision. Added words are present,
+ * removed words are absent, and all other words are as reported.
  */
 function mergeWords(
   present: readonly ServerStatusWord[],
@@ -220,7 +227,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
     }),
     event(snapshot, { type, server, status }, at) {
       const found = snapshot.servers.find(server);
-      if (found === undefined) return { contradiction: 'names a server that does not exist' };
+      if (found === undefined)
+        return { contradiction: `names the server ${quoted(server)}, which does not exist` };
       const next = reportedStatus(found.settings.state, status);
       if (sameJson(found.settings.state, next)) return undefined;
       return { type, at, resource: linkOf('servers', found), server: found.key, status };
@@ -229,15 +237,16 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
 };
 
 /**
- * Modifies a server with a JSON Patch (RFC 6902): all operations or none. Its status is patched as `/state` or as
- * `/status`.
+ * Modifies a server with a JSON Patch (RFC 6902): all operations, or none. Both `/state` and `/status` name its status.
  *
- * @param snapshot - the state to start from
- * @param name - name of the server, compared as names are; refused with `server-not-found` when there is none
- * @param operations - the operations, over the fields of {@link ServerSettings}
- * @param context - the time and who asked
- * @returns the decision, with one `server.updated` and one `server.update`; refused with every fault, its pointer and
- *   its operation; unchanged when the result equals what is there
+ * Unchanged if the result equals the present settings. Refused with `server-not-found` if there is no such server, and
+ * with every fault of the patch otherwise; each fault has its pointer and its operation.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the server, compared by {@link nameKey}
+ * @param operations - the operations, on the fields of {@link ServerSettings}
+ * @param context - the time and the caller
+ * @returns the decision, with one `server.updated` and one `server.update`
  *
  * @example
  * ```ts
@@ -247,6 +256,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
  * const operations = [{ op: 'add', path: '/state/-', value: 'maintenance' }] as const;
  * patchServer(snapshot, 'db-1', operations, { now: 0 }).next.servers.find('db-1')?.settings.state; // => ['maintenance']
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Server"; docs/patching.md.
  *
  * @public
  */
@@ -259,7 +270,7 @@ export function patchServer(
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
-/** @internal */
+/** The kind "server". @internal */
 export const serverKind: Kind<ServerEvent, ServerEffect, ServerReport> = {
   fields: { server: fields },
   events,

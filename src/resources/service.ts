@@ -1,8 +1,8 @@
 /**
- * Services: listeners, filters, a router and a set of backend servers.
+ * Services: a service combines listeners, filters, a router and a set of backend servers.
  *
- * The chapter "Service" of the Gateway Administration REST Interface. Its listeners are in `listener.ts`, its
- * sessions in `session.ts`.
+ * Implements the chapter "Service" of the Gateway Administration REST Interface. `listener.ts` has the listeners of a
+ * service, `session.ts` its sessions.
  */
 import * as z from 'zod/mini';
 
@@ -39,55 +39,61 @@ import {
 } from './shared/settings.ts';
 
 /**
- * What can be modified in a service.
+ * The settings of a service, which a patch can modify.
+ *
+ * @see Gateway Administration REST Interface, "Service".
  *
  * @public
  */
 export interface ServiceSettings {
-  /** Links of the servers used. */
+  /** Links of the servers of the service. */
   readonly servers: readonly string[];
-  /** Options of the router: text by name. */
+  /** Options of the router: texts by name, at most 1,000. */
   readonly router_options: Readonly<Record<string, string>>;
   /** Links of the filters, in the order in which they are applied. */
   readonly filters: readonly string[];
   /** Name of the service user. */
   readonly user?: string;
-  /** Password of the service user, sealed through the `secrets` port. */
+  /** Password of the service user, sealed by the {@link SecretSealer} port. */
   readonly passwordSealed?: string;
   /** Whether the root user may connect. */
   readonly root_user?: boolean;
-  /** Version string given to clients that connect. */
+  /** Version string for connecting clients. */
   readonly version_string?: string;
   /** Name of the server parameter that weights connections. */
   readonly weightby?: string;
-  /** Idle time in seconds after which a client is disconnected; 0 for no limit. */
+  /** Idle time after which a client is disconnected, in seconds; 0 for no limit. */
   readonly connection_timeout?: number;
-  /** Number of connections allowed; 0 for no limit. */
+  /** Maximum number of connections; 0 for no limit. */
   readonly max_connection?: number;
   /** Whether escape characters are stripped from the default database name. */
   readonly strip_db_esc?: boolean;
 }
 
 /**
- * A service as the snapshot keeps it.
+ * A service in a snapshot.
  *
  * @public
  */
 export interface Service extends Entity {
   /** Name of the router module. */
   readonly router: string;
-  /** Whether it is started. */
+  /** State of the service. */
   readonly state: LifecycleState;
-  /** When it was last started, in milliseconds since 1970-01-01T00:00:00Z; left out when it never was. */
+  /**
+   * Time of the last start, in milliseconds since 1970-01-01T00:00:00Z; left out for a service that was never started.
+   */
   readonly started?: number;
-  /** Its listeners. */
+  /** The listeners of the service. */
   readonly listeners: readonly Listener[];
-  /** What can be modified. */
+  /** The settings, which a patch can modify. */
   readonly settings: ServiceSettings;
 }
 
 /**
- * A service as clients see it.
+ * A service in a response.
+ *
+ * @see Gateway Administration REST Interface, "Service".
  *
  * @public
  */
@@ -96,20 +102,20 @@ export interface ServiceRepresentation extends Omit<ServiceSettings, 'filters' |
   readonly name: string;
   /** Name of the router module. */
   readonly router: string;
-  /** Whether it is started. */
+  /** State of the service. */
   readonly state: LifecycleState;
-  /** Number of sessions ever opened on it. Never decreases. */
+  /** Number of sessions ever opened on the service. Never decreases. */
   readonly total_connections: number;
-  /** Number of sessions open on it now. */
+  /** Number of sessions open on the service now. */
   readonly current_connections: number;
-  /** When it was last started: ISO 8601 with a numeric offset; left out when it never was. */
+  /** Time of the last start: ISO 8601 with a numeric offset; left out for a service that was never started. */
   readonly started?: string;
-  /** Links of the filters in order; left out when there are none. */
+  /** Links of the filters, in order; left out if there are none. */
   readonly filters?: readonly string[];
 }
 
 /**
- * A service in a gateway document, with its listeners. One without `state` is started.
+ * A service in a gateway document, with its listeners. A service without `state` is started.
  *
  * @public
  */
@@ -122,24 +128,24 @@ export interface ServiceDocument extends Partial<
   readonly router: string;
   /** Ignored: counted from the sessions. */
   readonly current_connections?: unknown;
-  /** Its listeners. */
+  /** The listeners of the service. */
   readonly listeners?: readonly Listener[];
-  /** Password of the service user, sealed through the `sealer` port. */
+  /** Password of the service user, sealed by the {@link SecretSealer} port. */
   readonly passwordSealed?: string;
 }
 
-/** What can happen to a service. @internal */
+/** The events of a service. @internal */
 export type ServiceEvent = LifecycleEvent<'service'> | UpdateEvent<'service', ServiceSettings>;
 
 /**
- * What the host is asked to do with a service: open its listeners, close them and let the sessions go on, change
- * its settings.
+ * The effects on a service: the host must open its listeners, close them while the sessions continue, or change its
+ * settings.
  *
  * @internal
  */
 export type ServiceEffect = LifecycleEffect<'service'> | UpdateEffect<'service', ServiceSettings>;
 
-/** What the host reports of a service. @internal */
+/** The reports of the host about a service. @internal */
 export type ServiceReport = LifecycleReport<'service'>;
 
 const count = z.int().check(z.minimum(0));
@@ -153,7 +159,7 @@ const fields = defineFields<{
   router: { shape: shape.text(255) },
   router_options: { shape: shape.options, setting: true, default: {} },
   state: { shape: lifecycleState, default: 'started' },
-  // A document may raise the total: the session table keeps it.
+  // A document may raise the total, which the session table stores.
   total_connections: { shape: count, derived: true, accepts: count },
   current_connections: { shape: count, derived: true },
   started: { shape: shape.instant, time: 'iso8601', optional: true },
@@ -187,7 +193,7 @@ const machine = lifecycleOf('service', (draft, at) => {
 });
 const settings = settingsOf('services', fields, { represent, after: touchFilters });
 
-/** A filter shows the services that use it, so it changes with their lists. */
+/** Touches the filters that the service has added or removed, because a filter shows the services that use it. */
 function touchFilters(
   snapshot: Snapshot,
   { before, after }: Update<ServiceSettings>,
@@ -203,11 +209,13 @@ function touchFilters(
 }
 
 /**
- * Starts a service: its listeners open. Unchanged when it is started; a failed one is started again.
+ * Starts a service: its listeners open. A failed service is started again.
  *
- * @param snapshot - the state to start from
- * @param name - name of the service, compared as names are; refused with `service-not-found` when there is none
- * @param context - the time, which becomes `started`, and who asked
+ * Unchanged if the service is started. Refused with `service-not-found` if there is no such service.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the service, compared by {@link nameKey}
+ * @param context - the time, which becomes `started`, and the caller
  * @returns the decision, with one `service.started` and one `service.start`
  *
  * @example
@@ -218,6 +226,8 @@ function touchFilters(
  * startService(snapshot, 'sales', { now: 0 }).outcome; // => 'accepted'
  * ```
  *
+ * @see Gateway Administration REST Interface, "States and transitions", "Service".
+ *
  * @public
  */
 export function startService(snapshot: Snapshot, name: string, context: Context): Decision {
@@ -225,11 +235,13 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
 }
 
 /**
- * Stops a service: its listeners close and its sessions live on. Unchanged when it is stopped or failed.
+ * Stops a service: its listeners close, and its sessions continue.
  *
- * @param snapshot - the state to start from
- * @param name - name of the service, compared as names are; refused with `service-not-found` when there is none
- * @param context - the time and who asked
+ * Unchanged if the service is stopped or failed. Refused with `service-not-found` if there is no such service.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the service, compared by {@link nameKey}
+ * @param context - the time and the caller
  * @returns the decision, with one `service.stopped` and one `service.stop`
  *
  * @example
@@ -240,6 +252,8 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
  * stopService(snapshot, 'Sales', { now: 0 }).next.services.find('sales')?.state; // => 'stopped'
  * ```
  *
+ * @see Gateway Administration REST Interface, "States and transitions", "Service".
+ *
  * @public
  */
 export function stopService(snapshot: Snapshot, name: string, context: Context): Decision {
@@ -247,15 +261,17 @@ export function stopService(snapshot: Snapshot, name: string, context: Context):
 }
 
 /**
- * Modifies a service with a JSON Patch (RFC 6902): all operations or none.
+ * Modifies a service with a JSON Patch (RFC 6902): all operations, or none.
  *
- * @param snapshot - the state to start from
- * @param name - name of the service, compared as names are; refused with `service-not-found` when there is none
- * @param operations - the operations, over the fields of {@link ServiceSettings}; a password is given to
- *   `/password` as `{ sealed }`, see {@link Sealed}
- * @param context - the time and who asked
- * @returns the decision, with one `service.updated` and one `service.update`; refused with every fault, its pointer
- *   and its operation; unchanged when the result equals what is there
+ * Unchanged if the result equals the present settings. Refused with `service-not-found` if there is no such service,
+ * and with every fault of the patch otherwise; each fault has its pointer and its operation.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the service, compared by {@link nameKey}
+ * @param operations - the operations, on the fields of {@link ServiceSettings}. The value of `/password` is
+ *   `{ sealed }`; see {@link Sealed}
+ * @param context - the time and the caller
+ * @returns the decision, with one `service.updated` and one `service.update`
  *
  * @example
  * ```ts
@@ -265,6 +281,8 @@ export function stopService(snapshot: Snapshot, name: string, context: Context):
  * const operations = [{ op: 'add', path: '/max_connection', value: 100 }] as const;
  * patchService(snapshot, 'Sales', operations, { now: 0 }).outcome; // => 'accepted'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Service"; docs/patching.md.
  *
  * @public
  */
@@ -277,7 +295,7 @@ export function patchService(
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
-/** @internal */
+/** The kind "service". @internal */
 export const serviceKind: Kind<ServiceEvent, ServiceEffect, ServiceReport> = {
   fields: { service: fields, listener: listenerFields },
   events: { ...machine.events, ...settings.events },

@@ -1,7 +1,8 @@
 /**
- * Sessions: a client connection with everything that belongs to it.
+ * Sessions: client connections with their backend connections.
  *
- * The chapter "Session" of the Gateway Administration REST Interface, and of "Service" what concerns its sessions.
+ * Implements the chapter "Session" of the Gateway Administration REST Interface, and the endpoints about sessions of
+ * the chapter "Service".
  */
 import * as z from 'zod/mini';
 
@@ -19,7 +20,7 @@ import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
-import { ok } from '../problem.ts';
+import { ok, quoted } from '../problem.ts';
 import type { Session } from '../snapshot/session-table.ts';
 import {
   linkOf,
@@ -38,20 +39,22 @@ import { commandRoute, itemRoute, listing, listRoute } from './shared/route.ts';
 import { inBatches } from './shared/teardown.ts';
 
 /**
- * A session as clients see it.
+ * A session in a response.
+ *
+ * @see Gateway Administration REST Interface, "Session".
  *
  * @public
  */
 export interface SessionRepresentation {
   /** Session id. */
   readonly id: number;
-  /** Descriptive text. */
+  /** Descriptive text of the session state. */
   readonly state: string;
   /** Client user name. */
   readonly user: string;
   /** Client address. */
   readonly address: string;
-  /** Link of the service that the session is on. */
+  /** Link of the service of the session. */
   readonly service: string;
   /** Connect time, such as `Fri Sep  9 14:12:37 2016`. */
   readonly connected: string;
@@ -60,7 +63,7 @@ export interface SessionRepresentation {
 }
 
 /**
- * Names one session beyond doubt: an id that is used again has another connect time.
+ * Identifies one session. The connect time distinguishes a session from a later one with the same id.
  *
  * @public
  */
@@ -72,23 +75,23 @@ export interface SessionIdentity {
 }
 
 /**
- * What a session is opened with.
+ * The data of a new session.
  *
  * @public
  */
 export interface SessionFacts extends SessionIdentity {
-  /** Descriptive text, such as `Session ready for routing`. */
+  /** Descriptive text of the session state, such as `Session ready for routing`. */
   readonly state: string;
   /** Client user name. */
   readonly user: string;
   /** Client address. */
   readonly address: string;
-  /** The service that the session is on: its name in a report, its key in an event. */
+  /** The service of the session: its name in a report, its key in an event. */
   readonly service: string;
 }
 
 /**
- * What the host reports of sessions.
+ * The reports of the host about sessions.
  *
  * @internal
  */
@@ -98,16 +101,16 @@ export type SessionReport =
       readonly type: 'session.updated';
       /** Session id. */
       readonly id: number;
-      /** Descriptive text; left out when it stays. */
+      /** Descriptive text of the session state; left out if unchanged. */
       readonly state?: string;
-      /** Client user name; left out when it stays. */
+      /** Client user name; left out if unchanged. */
       readonly user?: string;
     }
   | ({ readonly type: 'session.closed' } & SessionIdentity);
 
 /**
- * What can happen to sessions. `sessions.closed` comes from a command, at most 1,000 sessions at a time; the others
- * are reported by the host.
+ * The events of sessions. `sessions.closed` comes from a command and names at most 1,000 sessions; the other events
+ * follow from reports of the host.
  *
  * @internal
  */
@@ -118,8 +121,8 @@ export type SessionEvent =
   | (EventOf<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
 
 /**
- * What the host is asked to do with sessions: close client connections and all that belongs to them. A session that
- * is gone, or whose id is used again with another connect time, counts as closed.
+ * The effect on sessions: the host must close client connections with all their backend connections. A session counts
+ * as closed if it no longer exists, or if its id now belongs to a session with another connect time.
  *
  * @internal
  */
@@ -130,7 +133,7 @@ export type SessionEffect = EffectOf<'sessions.close'> & {
 
 const line = shape.text(4096);
 
-/** The chapter "Session", and what a document adds. The service is stored as its key and shown as its link. */
+/** Fields of the chapter "Session". The service is stored as its key and shown as its link. */
 const fields = defineFields<{ representation: SessionRepresentation }>()({
   id: { shape: shape.id },
   state: { shape: line },
@@ -204,9 +207,10 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
     }),
     event(snapshot, { type, service, ...facts }, at) {
       const found = snapshot.services.find(service);
-      if (found === undefined) return { contradiction: 'names a service that does not exist' };
+      if (found === undefined)
+        return { contradiction: `names the service ${quoted(service)}, which does not exist` };
       if (snapshot.sessions.find(facts.id) !== undefined)
-        return { contradiction: 'has the id of a session that is open' };
+        return { contradiction: 'has the id of a session that is open already' };
       return { type, at, resource: linkTo('sessions', facts.id), ...facts, service: found.key };
     },
   },
@@ -239,9 +243,11 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
 /**
  * Closes a session: its client connection and all its backend connections.
  *
- * @param snapshot - the state to start from
- * @param id - id of the session; refused with `session-not-found` when there is none
- * @param context - the time and who asked
+ * Refused with `session-not-found` if there is no such session.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param id - id of the session
+ * @param context - the time and the caller
  * @returns the decision, with one `sessions.closed` and one `sessions.close`
  *
  * @example
@@ -250,6 +256,8 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
  *
  * closeSession(createSnapshot({}), 7, { now: 0 }).outcome; // => 'refused'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Endpoints", "Session".
  *
  * @public
  */
@@ -264,13 +272,14 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
 }
 
 /**
- * Closes every session that is on a service now. Sessions that are opened later are left alone.
+ * Closes all present sessions of a service. Sessions that open later are not closed.
  *
- * @param snapshot - the state to start from
- * @param service - name of the service, compared as names are; refused with `service-not-found` when there is none
- * @param context - the time and who asked
- * @returns the decision, with `sessions.closed` and `sessions.close` for each 1,000 sessions; unchanged when there
- *   is nothing to close
+ * Unchanged if no session is open. Refused with `service-not-found` if there is no such service.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param service - name of the service, compared by {@link nameKey}
+ * @param context - the time and the caller
+ * @returns the decision, with one `sessions.closed` and one `sessions.close` for each 1,000 sessions
  *
  * @example
  * ```ts
@@ -279,6 +288,8 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
  * closeServiceSessions(snapshot, 'Sales', { now: 0 }).outcome; // => 'unchanged'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Endpoints", "Service".
  *
  * @public
  */
@@ -308,7 +319,7 @@ function close(
   });
 }
 
-/** @internal */
+/** The kind "session". @internal */
 export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
   fields: { session: fields },
   events,

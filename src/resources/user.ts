@@ -1,7 +1,7 @@
 /**
- * Admin users: who may query and change the gateway.
+ * Admin users: the users who may query and change the gateway through this interface.
  *
- * The chapter "Admin user" of the Gateway Administration REST Interface.
+ * Implements the chapter "Admin user" of the Gateway Administration REST Interface.
  */
 import * as z from 'zod/mini';
 
@@ -20,7 +20,7 @@ import { linkTo } from '../core/link.ts';
 import { copyJson } from '../json/copy.ts';
 import { type Json, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
-import { fail, ok, problem, problemOf, type Fault, type Result } from '../problem.ts';
+import { fail, ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
 import type { PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -28,20 +28,22 @@ import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } fro
 import { linkOf, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
-import { lookUp } from './shared/look-up.ts';
+import { lookUp, notFound } from './shared/look-up.ts';
 
 /**
- * An admin user as the snapshot keeps it.
+ * An admin user in a snapshot.
  *
  * @public
  */
 export interface User extends Entity {
-  /** What the `hasher` port made of the password; opaque here. */
+  /** The password hash from the {@link Hasher} port. The library does not look inside. */
   readonly passwordHash: string;
 }
 
 /**
- * An admin user as clients see it.
+ * An admin user in a response.
+ *
+ * @see Gateway Administration REST Interface, "Admin user".
  *
  * @public
  */
@@ -51,18 +53,18 @@ export interface UserRepresentation {
 }
 
 /**
- * An admin user to be created.
+ * An admin user to create.
  *
  * @public
  */
 export interface NewUser {
   /** User name: 1 to 64 ASCII letters and digits. */
   readonly name: string;
-  /** What the `hasher` port made of the password. */
+  /** The password hash from the {@link Hasher} port. */
   readonly passwordHash: string;
 }
 
-/** What can happen to admin users. @internal */
+/** The events of admin users. @internal */
 export type UserEvent = About<'user'> & ((EventOf<'user.created'> & NewUser) | EventOf<'user.deleted'>);
 
 const userNamePattern = /^[A-Za-z0-9]{1,64}$/;
@@ -99,16 +101,18 @@ const events: EventTable<Snapshot, UserEvent> = {
   },
 };
 
-/** All users are one resource: the last two must not be deleted at the same time. */
+/** All users are one resource: two commands at the same time must not delete the last two users. */
 const resource = '/users';
 
 /**
  * Creates an admin user.
  *
- * @param snapshot - the state to start from
- * @param user - the user; refused with `validation-failed` when the name is not acceptable, and with `user-exists`
- *   when there is one of this name, in whatever case: its password is never touched
- * @param context - the time and who asked
+ * Refused with `validation-failed` if the name is not acceptable, and with `user-exists` if there is a user of this
+ * name in any case; the password of that user does not change.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param user - the user to create
+ * @param context - the time and the caller
  * @returns the decision, with one `user.created`
  *
  * @example
@@ -118,6 +122,8 @@ const resource = '/users';
  * const decision = createUser(createSnapshot({}), { name: 'ada', passwordHash: 'opaque' }, { now: 0 });
  * decision.outcome; // => 'accepted'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Endpoints", "Admin user".
  *
  * @public
  */
@@ -129,7 +135,8 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
   const { name, passwordHash } = parsed.value;
   if (snapshot.users.find(name) !== undefined) {
     const detail =
-      'There is a user of this name, in this or another case. Delete it first, or choose another name.';
+      `There is already a user named ${quoted(name)}, in this or another case. ` +
+      'Delete that user first, or choose another name.';
     return refused(snapshot, problem('user-exists', detail), [resource]);
   }
   return accepted(events, snapshot, [resource], {
@@ -149,10 +156,12 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
 /**
  * Deletes an admin user.
  *
- * @param snapshot - the state to start from
- * @param name - name of the user, compared without case; refused with `user-not-found` when there is none
- * @param context - the time and who asked; while authentication is required, deleting the last user is refused with
- *   `last-user`, so that nobody is locked out
+ * Refused with `user-not-found` if there is no such user. If callers must authenticate, deleting the last user is
+ * refused with `last-user`, because then nobody could log in.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the user, compared without case
+ * @param context - the time, the caller, and whether callers must authenticate
  * @returns the decision, with one `user.deleted`
  *
  * @example
@@ -162,6 +171,8 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] });
  * deleteUser(snapshot, 'ADA', { now: 0, authentication: 'required' }).outcome; // => 'refused'
  * ```
+ *
+ * @see Gateway Administration REST Interface, "Endpoints", "Admin user".
  *
  * @public
  */
@@ -173,12 +184,12 @@ export function deleteUser(snapshot: Snapshot, name: string, context: Context): 
 
 /** Finds a user by name. Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, names no user. */
 function findUser(snapshot: Snapshot, { name = '' }: PathParameters): Result<User> {
-  return lookUp(snapshot, 'users', userNamePattern.test(name) ? name : '');
+  return userNamePattern.test(name) ? lookUp(snapshot, 'users', name) : notFound('users', name);
 }
 
 function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decision {
   if (context.authentication === 'required' && snapshot.users.size === 1) {
-    const detail = 'This is the last user: without it nobody could log in. Create another one first.';
+    const detail = 'This is the last user, and without users nobody can log in. Create another user first.';
     return refused(snapshot, problem('last-user', detail), [resource]);
   }
   return accepted(events, snapshot, [resource], {
@@ -187,7 +198,7 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decis
   });
 }
 
-/** Deletes the user who was created, and nobody else: who has been given the name since has another hash. */
+/** Deletes the created user. A later user of the same name has another hash, and is not deleted. */
 function revertCreation(
   snapshot: Snapshot,
   { user, passwordHash }: About<'user'> & NewUser,
@@ -196,12 +207,12 @@ function revertCreation(
   const found = snapshot.users.find(user);
   if (found === undefined || found.passwordHash === passwordHash) return deleteUser(snapshot, user, context);
   const detail =
-    'The user of this name is not known to be the one who was created: that one has been deleted and somebody has ' +
-    'created another one since, or the event was given without its secrets. Delete the user by name if it has to go.';
+    'The present user of this name may not be the user that the event created: either somebody has created another ' +
+    'user since, or the event was passed without its secrets. To remove the present user, delete the user by name.';
   return refused(snapshot, problem('patch-test-failed', detail), [resource]);
 }
 
-/** Hashes the password before anything else sees it. */
+/** The route that creates a user, and hashes the password before the core gets the body. */
 const create: BoundRoute = {
   kind: 'command',
   id: 'users.create',
@@ -230,7 +241,7 @@ const create: BoundRoute = {
   },
 };
 
-/** The shape has said it when the password is missing or no text. */
+/** The fault of a password. The shape already reports a password that is missing or no text. */
 function faultsOfPassword(body: Json, secrets: SecretPorts): readonly Fault[] {
   const password = isObject(body) ? body['password'] : undefined;
   if (typeof password !== 'string') return [];
@@ -238,7 +249,7 @@ function faultsOfPassword(body: Json, secrets: SecretPorts): readonly Fault[] {
   return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
 }
 
-/** @internal */
+/** The kind "user". @internal */
 export const userKind: Kind<UserEvent, never, never> = {
   fields: { user: fields },
   events,

@@ -66,7 +66,7 @@ describe('parseFields', () => {
   it('repeats only the beginning of a long name', () => {
     const result = parseFields(['x'.repeat(8000)], ['id']);
     expect(result).toMatchObject({
-      problem: { detail: `There is no field "${'x'.repeat(40)}"… here. The fields are: id.` },
+      problem: { detail: `There is no field "${'x'.repeat(100)}"… here. The fields are: id.` },
     });
   });
 });

@@ -172,6 +172,8 @@ describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step 
     const snapshot = inState('started');
     const { next, faults } = applyReports(snapshot, { ...fail, [kind]: 'nothing' }, { now: 5 });
     expect(next).toBe(snapshot);
-    expect(faults).toMatchObject([{ pointer: '/0', detail: `names a ${kind} that does not exist` }]);
+    expect(faults).toMatchObject([
+      { pointer: '/0', detail: `names the ${kind} "nothing", which does not exist` },
+    ]);
   });
 });

@@ -399,7 +399,9 @@ describe('canRevert', () => {
       expect(canRevert(ofType(type))).toBe(false);
       expect(() => revert(ofType(type))).toThrow(RangeError);
       expect(() => revert(ofType(type))).toThrow(
-        new RangeError(`What "${type}" tells of cannot be undone. What can: ${revertible.join(', ')}.`),
+        new RangeError(
+          `An event of type "${type}" cannot be undone. These types can: ${revertible.join(', ')}.`,
+        ),
       );
     },
   );

@@ -10,7 +10,7 @@
  *
  * Both kinds of files begin with a frame that gives format and generation. A file gets its final name only after its
  * content is on the disk, and replaced files are removed only after the new name is on the disk. Therefore a crash at
- * any moment leaves the content from before a step or from after it.
+ * any moment leaves the content before or after a step, never a mixture.
  */
 import * as nodeFiles from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -48,11 +48,11 @@ export { StoreLockedError } from './lock.ts';
  * again. The lock ends with the process at the latest, and does not keep the process alive.
  *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
- * For any other damage `load` rejects with {@link DamagedStoreError}, and for files of a newer version with an Error;
- * in both cases the files stay unchanged.
+ * For any other damage `load` rejects with `DamagedStoreError`, and for files of a newer version with an Error; in both
+ * cases the files stay unchanged.
  *
  * @param directory - path of the directory, which must contain nothing else
- * @returns the store. Dispose of it at the end, also if `load` rejects. Rejects with {@link StoreLockedError} if the
+ * @returns the store. Dispose of the store at the end, also if `load` rejects. Rejects with `StoreLockedError` if the
  *   directory is in use, and with the error of the system if the directory cannot be used
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * Frames: the file format of the file store. A reader can tell whole frames, a frame that a crash left unfinished, and
- * damage.
+ * Frames: the file format of the file store. A reader can distinguish whole frames, an unfinished frame after a crash,
+ * and damage.
  *
  * A file consists of frames without gaps. A frame is a header of 12 bytes, followed by JSON in UTF-8. The header is
  * three big-endian numbers:
@@ -84,7 +84,7 @@ export interface Header {
 
 const format = 1;
 
-/** Largest file, in bytes. A file is read in one piece, so it must fit into a buffer. @internal */
+/** Largest file, in bytes. A file is read in one piece, so the file must fit into a buffer. @internal */
 export const longestFile = 2 ** 30;
 
 /** Stands for the generation of a snapshot, which has none. */
@@ -93,8 +93,8 @@ const ofSnapshot = 0;
 const headerLength = 12;
 
 /**
- * Largest JSON of a frame, in bytes. It fits into a string on every platform, and the first header byte stays below
- * 0x10.
+ * Largest JSON of a frame, in bytes. This limit fits into a string on every platform, and keeps the first header byte
+ * below 0x10.
  */
 const longestPayload = 2 ** 28 - 1;
 

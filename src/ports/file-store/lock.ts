@@ -4,8 +4,8 @@
  * Process ids mean nothing across containers, and a lock file outlives its process. A listening Unix socket does not:
  * the kernel refuses connections as soon as the process is gone, however the process ended. A store that wants the
  * directory first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If
- * two stores do that at the same time, the second one to connect finds the other one listening, so the two never both
- * succeed. Possibly neither succeeds; both then try again after a random pause.
+ * two stores do that at the same time, the second one to connect finds the other one listening, so at most one of them
+ * succeeds. If neither succeeds, both try again after a random pause.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The error of `openFileStore` for a directory that is in use.
+ * The error with which `openFileStore` rejects if the directory is in use.
  *
  * @example
  * ```ts
@@ -151,7 +151,7 @@ export function socketAddress(
 }
 
 function listen(path: string): Promise<Server> {
-  // A successful connection is the whole message.
+  // The other store only needs to see that the connection succeeds.
   const server = createServer((connection) => connection.destroy());
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -1,5 +1,6 @@
 /**
- * Kinds: what the file of a kind of resource declares of it.
+ * Kinds: the declaration that each file of a resource exports. `resources/index.ts` builds everything else from these
+ * declarations.
  */
 import type { EffectBase, EffectTable, EventBase, EventTable } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
@@ -9,17 +10,17 @@ import type { BoundRoute } from './route.ts';
 
 /** A kind of resource. @internal */
 export interface Kind<E extends EventBase, F extends EffectBase, R extends ReportBase> {
-  /** The tables of its fields: its own, and those of its parts. */
+  /** The tables of fields: of the kind itself, and of its parts. */
   readonly fields: Readonly<Record<string, Fields>>;
-  /** What each of its events does to a snapshot. */
+  /** The change of a snapshot by each event. */
   readonly events: EventTable<Snapshot, E>;
-  /** How each of its effects is undone. */
+  /** The undo of each effect. */
   readonly effects: EffectTable<F>;
-  /** What follows from each report about it. */
+  /** The event that follows from each report. */
   readonly reports: ReportTable<Snapshot, R, E>;
-  /** Its endpoints, in the order of the interface. */
+  /** The endpoints, in the order of the interface. */
   readonly routes: readonly BoundRoute[];
 }
 
-/** The member of an event or effect that names its subject: the kind, with the key of the name. @internal */
+/** The member that names the resource in an event or effect: the kind, with the key of the resource. @internal */
 export type About<K extends string> = { readonly [P in K]: string };

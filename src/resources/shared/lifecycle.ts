@@ -1,5 +1,7 @@
 /**
- * The lifecycle that services and monitors share: what starts and stops them, and what the host reports of them.
+ * The lifecycle of services and monitors: the commands that start and stop them, and the reports of the host.
+ *
+ * A kind gets its events, effects, reports and routes from the functions here; the state machine is one table.
  */
 import * as z from 'zod/mini';
 
@@ -18,7 +20,7 @@ import {
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import type { ReportTable } from '../../core/report.ts';
 import * as shape from '../../core/shape.ts';
-import type { Result } from '../../problem.ts';
+import { quoted, type Result } from '../../problem.ts';
 import { linkOf, revise, shownVersion, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
 import type { Decision, Effect } from '../index.ts';
 import type { About } from './kind.ts';
@@ -26,14 +28,18 @@ import { finder, lookUp } from './look-up.ts';
 import { commandRoute, type BoundRoute } from './route.ts';
 
 /**
- * The states of a service or monitor. Only the host reports `failed`.
+ * The state of a service or monitor. Only a report of the host leads to `failed`.
+ *
+ * @see Gateway Administration REST Interface, "States and transitions"; docs/spec-choices.md 16.
  *
  * @public
  */
 export type LifecycleState = 'started' | 'stopped' | 'failed';
 
 /**
- * The lifecycle of services and monitors: for each state, where each command leads.
+ * The lifecycle of services and monitors: the next state for each state and each command.
+ *
+ * @see Gateway Administration REST Interface, "States and transitions"; docs/spec-choices.md 16.
  *
  * @public
  */
@@ -46,20 +52,20 @@ export const lifecycle = defineLifecycle<LifecycleState, 'start' | 'stop'>({
 /** Shape of a state. @internal */
 export const lifecycleState = z.enum(['started', 'stopped', 'failed']);
 
-/** The kinds that start and stop, each with its collection. @internal */
+/** The collection of each kind that starts and stops. @internal */
 const collections = { service: 'services', monitor: 'monitors' } as const;
 
 /** A kind that starts and stops. @internal */
 type Startable = keyof typeof collections;
 
-/** What happens to a thing that starts and stops. `failed` is only reported by the host. @internal */
+/** The events of a lifecycle. Only the host reports `failed`. @internal */
 export type LifecycleEvent<K extends Startable> = About<K> &
   EventOf<`${K}.started` | `${K}.stopped` | `${K}.failed`>;
 
-/** What the host is asked to do with a thing that starts and stops. @internal */
+/** The effects of a lifecycle. @internal */
 export type LifecycleEffect<K extends Startable> = About<K> & EffectOf<`${K}.start` | `${K}.stop`>;
 
-/** What the host reports of a thing that starts and stops: it failed. @internal */
+/** The report of a lifecycle: the service or monitor has failed. @internal */
 export type LifecycleReport<K extends Startable> = About<K> & { readonly type: `${K}.failed` };
 
 /** The lifecycle of one kind. @internal */
@@ -71,17 +77,17 @@ export interface KindLifecycle<K extends Startable> {
 type Command = 'start' | 'stop';
 type Thing = Collections[(typeof collections)[Startable]];
 
-/** A draft of a thing that starts and stops. */
+/** A draft of a service or monitor. */
 interface Draft {
   state: LifecycleState;
   started?: number;
 }
 
 /**
- * Gives a kind its lifecycle.
+ * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param kind - the kind
- * @param onStart - what else changes in a thing when it starts, at an instant
+ * @param onStart - a further change at the start; gets the time in milliseconds since 1970-01-01T00:00:00Z
  * @internal
  */
 export function lifecycleOf<K extends Startable>(
@@ -103,7 +109,7 @@ export function lifecycleOf<K extends Startable>(
     },
     [`${kind}.failed`]: { origin: 'report', evolve: becomes('failed') },
   };
-  // The keys are computed, so the compiler cannot see that they are the event types of the kind.
+  // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
   const machine = { kind, events: events as unknown as KindLifecycle<K>['events'] };
   return machine;
 
@@ -121,7 +127,7 @@ export function lifecycleOf<K extends Startable>(
   }
 }
 
-/** How the effects of a lifecycle are undone: each by the other. @internal */
+/** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */
 export function lifecycleEffects<K extends Startable>(kind: K): EffectTable<LifecycleEffect<K>> {
   const effects = {
     [`${kind}.start`]: (effect: object) => ({ ...effect, type: `${kind}.stop` }),
@@ -130,7 +136,7 @@ export function lifecycleEffects<K extends Startable>(kind: K): EffectTable<Life
   return effects as unknown as EffectTable<LifecycleEffect<K>>;
 }
 
-/** What follows from the reports of a lifecycle. @internal */
+/** Gives the events that follow from the reports of a lifecycle. @internal */
 export function lifecycleReports<K extends Startable>(
   kind: K,
 ): ReportTable<Snapshot, LifecycleReport<K>, LifecycleEvent<K>> {
@@ -139,7 +145,8 @@ export function lifecycleReports<K extends Startable>(
     shape: z.strictObject({ type: z.literal(type), [kind]: shape.text(255) }),
     event(snapshot: Snapshot, report: About<K>, at: number) {
       const found = snapshot[collections[kind]].find(report[kind]);
-      if (found === undefined) return { contradiction: `names a ${kind} that does not exist` };
+      if (found === undefined)
+        return { contradiction: `names the ${kind} ${quoted(report[kind])}, which does not exist` };
       if (found.state === 'failed') return undefined;
       return { type, at, resource: linkOf(collections[kind], found), [kind]: found.key };
     },
@@ -147,7 +154,7 @@ export function lifecycleReports<K extends Startable>(
   return { [type]: failed } as unknown as ReturnType<typeof lifecycleReports<K>>;
 }
 
-/** Decides a command about the thing of a name: one event and one effect, or unchanged. @internal */
+/** Decides a command about the resource of a name: one event and one effect, or unchanged. @internal */
 export function decideLifecycle<K extends Startable>(
   machine: KindLifecycle<K>,
   command: Command,
@@ -173,12 +180,12 @@ function decideFound<K extends Startable>(
   const about = { [kind]: thing.key };
   const event = { type: `${kind}.${state}`, ...eventHead(resource, context), ...about };
   const effect = { type: `${kind}.${command}`, resource, ...about };
-  // A computed member is lost on the types.
-  const told = { events: [event as unknown as LifecycleEvent<K>], effects: [effect as unknown as Effect] };
-  return accepted(events, snapshot, [resource], told) as Decision;
+  // The casts are needed because a computed member is lost on the types.
+  const change = { events: [event as unknown as LifecycleEvent<K>], effects: [effect as unknown as Effect] };
+  return accepted(events, snapshot, [resource], change) as Decision;
 }
 
-/** The endpoints of a lifecycle: `PUT /<kind>/:name/<command>`, and the same in the plural. @internal */
+/** The endpoints of a lifecycle: `PUT /<kind>/:name/<command>`, and the same path in the plural. @internal */
 export function lifecycleRoutes<K extends Startable>(machine: KindLifecycle<K>): readonly BoundRoute[] {
   const { kind } = machine;
   const collection = collections[kind];

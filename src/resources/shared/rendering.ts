@@ -1,13 +1,15 @@
 /**
- * Rendering: what a reader needs besides the snapshot to write a representation.
+ * Rendering: the inputs of a representation besides the snapshot, which are the time zone and live figures of the host.
  */
 import type { TimeFormat } from '../../core/time.ts';
 import type { Task, Threads } from '../gateway.ts';
 import type { ConnectionStatistics } from '../../snapshot/session-table.ts';
 
 /**
- * Figures that change by themselves, asked of the host when a response is rendered. Every reader is optional, is
- * synchronous, and may answer `undefined`: then the stored figure is shown.
+ * Live figures, which the library reads from the host when it renders a response.
+ *
+ * Every reader is optional and synchronous. If a reader is missing or returns `undefined`, the response shows the
+ * stored figure.
  *
  * @public
  */
@@ -16,20 +18,20 @@ export interface Telemetry {
   threads?(): Threads | undefined;
   /** The tasks queued for execution. */
   tasks?(): readonly Task[] | undefined;
-  /** How long the session with this id has been idle; a plain number. */
+  /** Idle time of the session with this id; a plain number. */
   idle?(session: number): number | undefined;
-  /** The counters of a backend connection, by the ids of its session and of itself. */
+  /** Counters of a backend connection, by the id of its session and its own id. */
   statistics?(session: number, connection: number): ConnectionStatistics | undefined;
 }
 
 /**
- * How representations are written.
+ * The inputs of a representation besides the snapshot.
  *
  * @public
  */
 export interface Rendering {
-  /** Writes instants in the zone that the readers expect. */
+  /** Writes instants in the time zone of the readers. */
   readonly times: TimeFormat;
-  /** Figures of the host; left out when there are only the stored ones. */
+  /** Live figures of the host; left out if there are only stored figures. */
   readonly telemetry?: Telemetry;
 }

@@ -1,5 +1,5 @@
 /**
- * Routes that several kinds of resources share: the forms of reading and of commands, and the routes of a collection.
+ * Routes that several kinds share: constructors for reading routes and commands, and the routes of a collection.
  */
 import type * as z from 'zod/mini';
 
@@ -24,12 +24,12 @@ import type { Rendering } from './rendering.ts';
 /** A route of the interface with the functions that serve it. @internal */
 export type BoundRoute = RouteOf<Snapshot, Decision, Rendering>;
 
-/** What a route says of itself where it differs from the others of its form; the rest follows. */
-type Said = Pick<Route, 'id' | 'path' | 'summary'>;
+/** The members that every route declares itself. The constructors here add the others. */
+type Described = Pick<Route, 'id' | 'path' | 'summary'>;
 
-/** What a reading route says of itself. */
-interface Reading<T> extends Said {
-  /** Shape of the representation, or of one element; a text where the elements are links. */
+/** The members that every reading route declares itself. */
+interface Reading<T> extends Described {
+  /** Shape of the representation, or of one element; a text if the elements are links. */
   readonly shape: ObjectShape | z.ZodMiniString;
   readonly fieldAliases?: Readonly<Record<string, string>>;
   find(this: void, snapshot: Snapshot, parameters: PathParameters): Result<T>;
@@ -38,7 +38,7 @@ interface Reading<T> extends Said {
   link?(this: void, thing: T): string;
 }
 
-/** A route that reads one thing. @internal */
+/** Creates a route that reads one resource. @internal */
 export function itemRoute<T>(
   route: Reading<T> & Pick<ItemRoute<Snapshot, Rendering, T>, 'read'>,
 ): ItemRoute<Snapshot, Rendering, T> {
@@ -54,7 +54,7 @@ export function itemRoute<T>(
   };
 }
 
-/** A route that reads a list. @internal */
+/** Creates a route that reads a list. @internal */
 export function listRoute<T>(
   route: Reading<T> & Pick<ListRoute<Snapshot, Rendering, T>, 'list' | 'query'>,
 ): ListRoute<Snapshot, Rendering, T> {
@@ -76,7 +76,7 @@ function fieldsOf({
   return 'shape' in shape ? [...fieldNames(shape), ...Object.keys(fieldAliases)] : [];
 }
 
-/** A listing of representations: plain objects whose members are plain JSON. @internal */
+/** Creates a listing of representations: plain objects with plain JSON in their members. @internal */
 export function listing(
   total: number,
   slice: (offset: number, length: number) => readonly (object | string)[],
@@ -84,22 +84,22 @@ export function listing(
   return { total, slice: slice as Listing['slice'] };
 }
 
-/** A listing of an array. @internal */
+/** Creates a listing of an array. @internal */
 export function listingOf<T>(items: readonly T[], represent: (item: T) => object): Listing {
   return listing(items.length, (offset, length) => items.slice(offset, offset + length).map(represent));
 }
 
-/** A route that takes no body. @internal */
+/** Creates a route for a command without a body. @internal */
 export function commandRoute<T>({
   decide,
   ...route
-}: Said &
+}: Described &
   Pick<
     CommandRoute<Snapshot, Decision, Rendering, T>,
     'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
-    /** Decides the command about what the path names. */
+    /** Decides the command about the resource that the path names. */
     decide(this: void, snapshot: Snapshot, thing: T, context: Context): Decision;
   }): CommandRoute<Snapshot, Decision, Rendering, T> {
   const change = ok({ decide });
@@ -114,7 +114,7 @@ export function commandRoute<T>({
   };
 }
 
-/** How the things of a collection are shown. @internal */
+/** How the resources of a collection are shown. @internal */
 export interface Readable<K extends keyof Collections> {
   readonly collection: K;
   readonly shape: ObjectShape;
@@ -122,7 +122,7 @@ export interface Readable<K extends keyof Collections> {
   represent(this: void, snapshot: Snapshot, entity: Collections[K], rendering: Rendering): object;
 }
 
-/** The routes `GET /<collection>/:name` and `GET /<collection>`. @internal */
+/** Creates the routes `GET /<collection>/:name` and `GET /<collection>`. @internal */
 export function readRoutes<K extends keyof Collections>(readable: Readable<K>): readonly BoundRoute[] {
   const { collection, represent, ...shown } = readable;
   const item = itemRoute<Collections[K]>({
@@ -138,7 +138,7 @@ export function readRoutes<K extends keyof Collections>(readable: Readable<K>): 
   return [item, collectionRoute(readable)];
 }
 
-/** The route `GET /<collection>`. @internal */
+/** Creates the route `GET /<collection>`. @internal */
 export function collectionRoute<K extends keyof Collections>(readable: Readable<K>): BoundRoute {
   const { collection, represent, ...shown } = readable;
   return listRoute({
@@ -156,7 +156,7 @@ export function collectionRoute<K extends keyof Collections>(readable: Readable<
   });
 }
 
-/** When anything that the list of a collection shows last changed. @internal */
+/** The version of the list of a collection: the last change of anything that the list shows. @internal */
 export function collectionVersion(snapshot: Snapshot, collection: keyof Collections): Version {
   return entries(snapshot, collection, 0, Infinity).reduce(
     (newest, entity) => latest(newest, shownVersion(snapshot, collection, entity)),

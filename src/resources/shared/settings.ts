@@ -1,5 +1,5 @@
 /**
- * The settings that kinds share: how a JSON Patch changes them, how that is told, and how it is undone.
+ * Settings: the JSON Patch of a resource, its event and effect, and its undo, for every kind with settings.
  */
 import {
   accepted,
@@ -45,27 +45,27 @@ import { finder, lookUp } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import type { BoundRoute } from './route.ts';
 
-/** The collections whose things have settings. */
+/** The collections whose resources have settings. */
 type Patchables = Exclude<keyof Collections, 'users'>;
 type KindOf<C extends Patchables> = (typeof singular)[C];
 type SettingsOf<C extends Patchables> = Collections[C]['settings'];
 
-/** What happens to a thing whose settings change. @internal */
+/** The event of a change of settings. @internal */
 export type UpdateEvent<K extends string, T> = About<K> & EventOf<`${K}.updated`> & ReversibleUpdate<T>;
 
-/** What the host is asked to do with a thing whose settings change. @internal */
+/** The effect of a change of settings. @internal */
 export type UpdateEffect<K extends string, T> = About<K> & EffectOf<`${K}.update`> & Update<T>;
 
 type Event<C extends Patchables> = UpdateEvent<KindOf<C>, SettingsOf<C>>;
 type Effect<C extends Patchables> = UpdateEffect<KindOf<C>, SettingsOf<C>>;
 
-/** What a kind says of its settings beyond its fields. */
+/** The parts of the settings of a kind that do not follow from its fields. */
 interface Rules<C extends Patchables> extends PatchHooks<SettingsOf<C>> {
-  /** The representation: it answers a patch, and a `test` may read its fields. */
+  /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
   represent(this: void, snapshot: Snapshot, thing: Collections[C], rendering: Rendering): object;
-  /** Puts an update into settings that may have changed since it was decided; {@link mergeUpdate} by default. */
+  /** Applies an update to settings that may have changed since the decision. Default: {@link mergeUpdate}. */
   merge?(this: void, present: SettingsOf<C>, update: Update<SettingsOf<C>>): SettingsOf<C>;
-  /** What else changes with the settings. */
+  /** A further change of the snapshot together with the settings. */
   after?(this: void, snapshot: Snapshot, update: Update<SettingsOf<C>>, change: Change): Snapshot;
 }
 
@@ -77,7 +77,7 @@ export interface KindSettings<C extends Patchables> extends Rules<C> {
   readonly effects: EffectTable<Effect<C>>;
 }
 
-/** Gives a kind its settings. @internal */
+/** Creates the settings of a kind: the patch view, the event and the effect of an update. @internal */
 export function settingsOf<C extends Patchables>(
   collection: C,
   fields: Fields,
@@ -97,7 +97,7 @@ export function settingsOf<C extends Patchables>(
       return after(next, event, change);
     },
   };
-  // The keys are computed, so the compiler cannot see that they are the types of the kind.
+  // The cast is needed because the compiler does not see that the computed keys are the types of the kind.
   const settings: KindSettings<C> = {
     ...rules,
     collection,
@@ -110,10 +110,10 @@ export function settingsOf<C extends Patchables>(
 
 const utc = createTimeFormat('UTC');
 
-/** A body is at most 32 deep, of which the list and the operation are two. */
+/** A body may be 32 levels deep. The list and the operation are two of them. */
 const valueLimits = { depth: 30 };
 
-/** Decides a patch that a program gives: one event and one effect, or unchanged, or refused with every fault. @internal */
+/** Decides a patch from a program: one event and one effect, unchanged, or refused with every fault. @internal */
 export function decidePatch<C extends Patchables>(
   settings: KindSettings<C>,
   snapshot: Snapshot,
@@ -148,12 +148,12 @@ function decideFound<C extends Patchables>(
   return decideUpdate(settings, snapshot, thing, patched, context);
 }
 
-/** There may be two operations for each that a patch may have, and sealed texts are where no client can point. */
+/** An inverse has up to two operations for each operation of a patch, and its pointers lead to sealed texts too. */
 const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
 
 /**
- * Decides what undoes an update that happened: its inverse, with one event and one effect, as for a patch; refused
- * when what the update changed has changed since.
+ * Decides the undo of an update: applies its inverse, with one event and one effect, as for a patch. Refused if a value
+ * that the update changed has changed since.
  */
 function revertUpdate<C extends Patchables>(
   settings: KindSettings<C>,
@@ -161,12 +161,13 @@ function revertUpdate<C extends Patchables>(
   event: Event<C>,
   context: Context,
 ): Decision {
-  // An event may come out of a journal: what it holds is not frozen then.
+  // An event from a journal is not frozen, so its operations are copied.
   const parsed = copyOperations(event.inverse, valueLimits, inverseRules);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
-  // Copies could show a secret under another name, and grow without end.
+  // A copy could show a secret under another name, and several copies could multiply the size of a value.
   if (parsed.value.some(({ op }) => op === 'copy' || op === 'move')) {
-    const detail = 'The inverse of an event has no copy and no move. Take the event as it was published.';
+    const detail =
+      'The inverse of an event must not contain copy or move. Pass the event as it was published.';
     return refused(snapshot, problem('op-not-allowed', detail));
   }
   const { collection, view } = settings;
@@ -194,12 +195,12 @@ function decideUpdate<C extends Patchables>(
   const update: Update<SettingsOf<C>> = { before, after, operations };
   const event = { type: `${kind}.updated`, ...eventHead(resource, context), ...about, ...update, inverse };
   const effect = { type: `${kind}.update`, resource, ...about, ...update };
-  // A computed member is lost on the types.
-  const told = { events: [event as unknown as Event<C>], effects: [effect as unknown as Effect<C>] };
-  return accepted(events, snapshot, [resource], told) as unknown as Decision;
+  // The casts are needed because a computed member is lost on the types.
+  const change = { events: [event as unknown as Event<C>], effects: [effect as unknown as Effect<C>] };
+  return accepted(events, snapshot, [resource], change) as unknown as Decision;
 }
 
-/** The endpoint `PATCH` of one thing. @internal */
+/** Creates the route `PATCH` of a resource. @internal */
 export function patchRoute<C extends Patchables>(
   settings: KindSettings<C>,
   paths: Pick<Route, 'path' | 'aliases'>,

@@ -1,9 +1,10 @@
 /**
- * Teardowns: long lists, cut so that no single event or effect is too large.
+ * Teardowns: closing many sessions or connections. Long lists are cut into batches, so that no event or effect is too
+ * large.
  */
 
 /**
- * How many things one event and one effect close at most.
+ * The largest number of sessions or connections that one event or effect closes.
  *
  * @public
  */

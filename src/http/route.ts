@@ -90,7 +90,7 @@ export interface ListRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 }
 
 /** A command from a request. The resource in the path is looked up later, in the turn of the command. @internal */
-export interface Change<S, D, T = unknown> {
+interface Change<S, D, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
 }

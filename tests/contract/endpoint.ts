@@ -17,8 +17,8 @@ export type Shown =
   | 'connection'
   | 'monitor'
   | 'instance'
-  | 'threads'
-  | 'logs'
+  | 'thread information'
+  | 'logging'
   | 'task'
   | 'module'
   | 'session'
@@ -194,8 +194,14 @@ const monitor: readonly Endpoint[] = [
 
 const instance: readonly Endpoint[] = [
   { method: 'GET', path: '/gateway', aliases: [], parameters: ['fields'], answer: one('instance') },
-  { method: 'GET', path: '/gateway/threads', aliases: [], parameters: ['fields'], answer: one('threads') },
-  { method: 'GET', path: '/gateway/logs', aliases: [], parameters: ['fields'], answer: one('logs') },
+  {
+    method: 'GET',
+    path: '/gateway/threads',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('thread information'),
+  },
+  { method: 'GET', path: '/gateway/logs', aliases: [], parameters: ['fields'], answer: one('logging') },
   { method: 'POST', path: '/gateway/logs/flush', aliases: [], parameters: [], answer: done },
   { method: 'GET', path: '/gateway/tasks', aliases: [], parameters: ['fields'], answer: list('task') },
   {

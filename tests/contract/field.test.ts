@@ -6,7 +6,7 @@ import { openRoutes } from '../support/route-call.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { transportNames, transports, type Transport } from '../support/transport.ts';
 import type { Shown } from './endpoint.ts';
-import { fields, isOf, places, valuesAt, type Field } from './field.ts';
+import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './field.ts';
 
 const empty = createSnapshot({}, { epoch: 'empty' });
 
@@ -38,16 +38,13 @@ describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
     const values = valuesAt(await shownAt(field, 'full'), field.name);
     expect(values).not.toHaveLength(0);
     expect(values.filter((value) => !isOf(field.kind, value))).toEqual([]);
-    if (field.sample !== undefined)
-      expect(field.name.includes('[]') ? values : values[0]).toEqual(field.sample);
+    if (field.sample !== undefined) expect(isBelowSeveral(field) ? values : values[0]).toEqual(field.sample);
   });
 
-  it.each(fields.filter(({ name: field }) => !/\.\[\]|parameters\./.test(field)))(
+  it.each(fields.filter((field) => !isBelowSeveral(field)))(
     '$of $name is there when it applies: $presence',
     async (field) => {
-      const parent = await shownAt(field, 'bare');
-      const [first = ''] = field.name.split('.');
-      const there = valuesAt(parent, field.presence === 'always' ? field.name : first);
+      const there = valuesAt(await shownAt(field, 'bare'), field.name);
       expect(there).toHaveLength(field.presence === 'always' ? 1 : 0);
     },
   );

@@ -25,56 +25,61 @@ export type Kind =
 /** One field. */
 export interface Field {
   readonly of: Shown;
-  /** Name, or names with dots between them for a member of an object; `[]` goes into each item of a list. */
+  /**
+   * Name, or names with dots between them for a member of an object; `[]` goes into each item of a list, `{}` into each
+   * entry of a map.
+   */
   readonly name: string;
   readonly kind: Kind;
   /** `always`: in each representation. `applicable`: in that of the sample that has it, not in that which lacks it. */
   readonly presence: 'always' | 'applicable';
-  /** What the sample shows. */
+  /** What the sample shows: of a list or map that is gone into, of each of its items. */
   readonly sample: unknown;
 }
 
-const always = (of: Shown, rows: readonly (readonly [string, Kind, unknown])[]): readonly Field[] =>
-  rows.map(([name, kind, sample]) => ({ of, name, kind, sample, presence: 'always' }));
+/** A name that ends with `?` is that of a field that is there when it applies. */
+type Row = readonly [name: string, kind: Kind, sample: unknown];
 
-const applicable = (of: Shown, rows: readonly (readonly [string, Kind, unknown])[]): readonly Field[] =>
-  rows.map(([name, kind, sample]) => ({ of, name, kind, sample, presence: 'applicable' }));
+const rows = (of: Shown, table: readonly Row[]): readonly Field[] =>
+  table.map(([name, kind, sample]) => ({
+    of,
+    name: name.replace('?', ''),
+    kind,
+    sample,
+    presence: name.endsWith('?') ? 'applicable' : 'always',
+  }));
 
 /** Every field, in the order of the description. */
 export const fields: readonly Field[] = [
-  ...always('service', [
+  ...rows('service', [
     ['name', 'text', 'My Service'],
     ['router', 'text', 'readconnroute'],
     ['router_options', 'object', { router_options: 'master', weights: 'on' }],
     ['state', 'text', 'started'],
     ['total_connections', 'number', 10],
     ['current_connections', 'number', 2],
+    ['started?', 'iso8601', '2016-08-29T12:52:31+03:00'],
+    ['filters?', 'filter link[]', ['/filters/Query-Log', '/filters/Hint']],
     ['servers', 'server link[]', ['/servers/db-serv-1', '/servers/DB-Server-2']],
+    ['user?', 'text', 'service_user'],
+    ['root_user?', 'boolean', false],
+    ['version_string?', 'text', '9.6-gateway'],
+    ['weightby?', 'text', 'report_weight'],
+    ['connection_timeout?', 'number', 300],
+    ['max_connection?', 'number', 100],
+    ['strip_db_esc?', 'boolean', true],
   ]),
-  ...applicable('service', [
-    ['started', 'iso8601', '2016-08-29T12:52:31+03:00'],
-    ['filters', 'filter link[]', ['/filters/Query-Log', '/filters/Hint']],
-    ['user', 'text', 'service_user'],
-    ['root_user', 'boolean', false],
-    ['version_string', 'text', '9.6-gateway'],
-    ['weightby', 'text', 'report_weight'],
-    ['connection_timeout', 'number', 300],
-    ['max_connection', 'number', 100],
-    ['strip_db_esc', 'boolean', true],
-  ]),
-  ...always('listener', [
+  ...rows('listener', [
     ['name', 'text', 'Secure Listener'],
     ['protocol', 'text', 'pgclient'],
     ['address', 'text', '::'],
     ['port', 'number', 4007],
+    ['ssl?', 'text', 'required'],
+    ['ssl_cert?', 'text', '/etc/gateway/cert.pem'],
+    ['ssl_key?', 'text', '/etc/gateway/key.pem'],
+    ['ssl_ca_cert?', 'text', '/etc/gateway/ca.pem'],
   ]),
-  ...applicable('listener', [
-    ['ssl', 'text', 'required'],
-    ['ssl_cert', 'text', '/etc/gateway/cert.pem'],
-    ['ssl_key', 'text', '/etc/gateway/key.pem'],
-    ['ssl_ca_cert', 'text', '/etc/gateway/ca.pem'],
-  ]),
-  ...always('server', [
+  ...rows('server', [
     ['name', 'text', 'db-serv-1'],
     ['address', 'text', '192.168.121.58'],
     ['port', 'number', 5432],
@@ -82,7 +87,7 @@ export const fields: readonly Field[] = [
     ['status', 'status[]', ['master', 'running']],
     ['parameters', 'object', { report_weight: 10, app_weight: '2' }],
   ]),
-  ...always('connection', [
+  ...rows('connection', [
     ['state', 'text', 'In use'],
     ['role', 'text', 'Slave'],
     ['server', 'server link', '/servers/DB-Server-2'],
@@ -94,7 +99,7 @@ export const fields: readonly Field[] = [
     ['statistics.high_water_events', 'number', 2],
     ['statistics.low_water_events', 'number', 1],
   ]),
-  ...always('monitor', [
+  ...rows('monitor', [
     ['name', 'text', 'Main Monitor'],
     ['module', 'text', 'pgmon'],
     ['state', 'text', 'started'],
@@ -104,21 +109,21 @@ export const fields: readonly Field[] = [
     ['write_timeout', 'number', 3],
     ['servers', 'server link[]', ['/servers/db-serv-1', '/servers/DB-Server-2']],
   ]),
-  ...applicable('instance', [
-    ['config', 'text', '/etc/gateway.cnf'],
-    ['cachedir', 'text', '/var/cache/gateway'],
-    ['datadir', 'text', '/var/lib/gateway/data'],
-    ['libdir', 'text', '/usr/lib/gateway'],
-    ['piddir', 'text', '/var/run/gateway'],
-    ['execdir', 'text', '/usr/bin'],
-    ['languagedir', 'text', '/var/lib/gateway'],
-    ['user', 'text', 'gateway'],
-    ['threads', 'number', 4],
-    ['version', 'text', '2.1.0'],
-    ['commit', 'hexadecimal', '54ef99d5fe2d1ed4ba8c9b4b4d65ff6a1ea4d7b1'],
-    ['started', 'rfc5322', 'Wed, 31 Aug 2016 23:29:26 +0300'],
+  ...rows('instance', [
+    ['config?', 'text', '/etc/gateway.cnf'],
+    ['cachedir?', 'text', '/var/cache/gateway'],
+    ['datadir?', 'text', '/var/lib/gateway/data'],
+    ['libdir?', 'text', '/usr/lib/gateway'],
+    ['piddir?', 'text', '/var/run/gateway'],
+    ['execdir?', 'text', '/usr/bin'],
+    ['languagedir?', 'text', '/var/lib/gateway'],
+    ['user?', 'text', 'gateway'],
+    ['threads?', 'number', 4],
+    ['version?', 'text', '2.1.0'],
+    ['commit?', 'hexadecimal', '54ef99d5fe2d1ed4ba8c9b4b4d65ff6a1ea4d7b1'],
+    ['started?', 'rfc5322', 'Wed, 31 Aug 2016 23:29:26 +0300'],
   ]),
-  ...always('threads', [
+  ...rows('thread information', [
     ['load_average', 'object', { historic: 1.05, current: 1, '1min': 0.5, '5min': 0.25, '15min': 0.1 }],
     ['load_average.historic', 'number', 1.05],
     ['load_average.current', 'number', 1],
@@ -132,38 +137,38 @@ export const fields: readonly Field[] = [
     ['threads.[].event', 'text[]', [['in', 'out'], []]],
     ['threads.[].run_time', 'number', [300, 0]],
   ]),
-  ...applicable('logs', [
-    ['logdir', 'text', '/var/log/gateway'],
-    ['maxlog', 'boolean', true],
-    ['syslog', 'boolean', false],
-    ['log_levels', 'object', { error: true, warning: true, notice: true, info: false, debug: false }],
-    ['log_levels.error', 'boolean', true],
-    ['log_levels.warning', 'boolean', true],
-    ['log_levels.notice', 'boolean', true],
-    ['log_levels.info', 'boolean', false],
-    ['log_levels.debug', 'boolean', false],
-    ['log_augmentation', 'object', { function: false }],
-    ['log_augmentation.function', 'boolean', false],
-    ['log_throttling', 'object', { limit: 8, window: 2, suppression: 10 }],
-    ['log_throttling.limit', 'number', 8],
-    ['log_throttling.window', 'number', 2],
-    ['log_throttling.suppression', 'number', 10],
-    ['last_flushed', 'rfc5322', 'Wed, 31 Aug 2016 23:29:26 +0300'],
+  ...rows('logging', [
+    ['logdir?', 'text', '/var/log/gateway'],
+    ['maxlog?', 'boolean', true],
+    ['syslog?', 'boolean', false],
+    ['log_levels?', 'object', { error: true, warning: true, notice: true, info: false, debug: false }],
+    ['log_levels.error?', 'boolean', true],
+    ['log_levels.warning?', 'boolean', true],
+    ['log_levels.notice?', 'boolean', true],
+    ['log_levels.info?', 'boolean', false],
+    ['log_levels.debug?', 'boolean', false],
+    ['log_augmentation?', 'object', { function: false }],
+    ['log_augmentation.function?', 'boolean', false],
+    ['log_throttling?', 'object', { limit: 8, window: 2, suppression: 10 }],
+    ['log_throttling.limit?', 'number', 8],
+    ['log_throttling.window?', 'number', 2],
+    ['log_throttling.suppression?', 'number', 10],
+    ['last_flushed?', 'rfc5322', 'Wed, 31 Aug 2016 23:29:26 +0300'],
   ]),
-  ...always('task', [
+  ...rows('task', [
     ['name', 'text', 'Load Average'],
     ['type', 'text', 'repeated'],
     ['frequency', 'number', 10],
     ['next_due', 'asctime', 'Mon Sep  5 14:12:37 2016'],
   ]),
-  ...always('module', [
+  ...rows('module', [
     ['name', 'text', 'pgclient'],
     ['type', 'text', 'Protocol'],
     ['version', 'text', 'V1.1.0'],
     ['api_version', 'text', '1.1.0'],
     ['maturity', 'text', 'GA'],
   ]),
-  ...always('session', [
+  ...rows('session', [
     ['id', 'number', 9],
     ['state', 'text', 'Session ready for routing'],
     ['user', 'text', 'alice'],
@@ -172,7 +177,7 @@ export const fields: readonly Field[] = [
     ['connected', 'asctime', 'Fri Sep  9 14:12:37 2016'],
     ['idle', 'number', 42],
   ]),
-  ...always('filter', [
+  ...rows('filter', [
     ['name', 'text', 'Hint'],
     ['module', 'text', 'hintfilter'],
     [
@@ -180,15 +185,17 @@ export const fields: readonly Field[] = [
       'object',
       { match: { value: 'select', configurable: true }, source: { value: '127.0.0.1', configurable: false } },
     ],
+    ['parameters.{}.value', 'text', ['select', '127.0.0.1']],
+    ['parameters.{}.configurable', 'boolean', [true, false]],
     ['services', 'service link[]', ['/services/My-Service', '/services/Report-Service']],
   ]),
-  ...applicable('filter', [
-    ['parameters.match', 'object', { value: 'select', configurable: true }],
-    ['parameters.match.value', 'text', 'select'],
-    ['parameters.match.configurable', 'boolean', true],
-  ]),
-  ...always('user', [['name', 'text', 'ada']]),
+  ...rows('user', [['name', 'text', 'ada']]),
 ];
+
+/** Whether a field is one of several things in a list or map, of which there may be none. */
+export function isBelowSeveral({ name }: Field): boolean {
+  return name.includes('[]') || name.includes('{}');
+}
 
 function expect5(...[reads, writes, buffered_writes, high_water_events, low_water_events]: number[]): object {
   return { reads, writes, buffered_writes, high_water_events, low_water_events };
@@ -215,8 +222,8 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   connection: { full: '/sessions/9/connections?range=0-0', bare: '/servers/db-serv-1/connections' },
   monitor: { full: '/monitors/Main-Monitor', bare: '/monitors/Idle-Monitor' },
   instance: { full: '/gateway', bare: '/gateway', bareWhereEmpty: true },
-  threads: { full: '/gateway/threads', bare: '/gateway/threads', bareWhereEmpty: true },
-  logs: { full: '/gateway/logs', bare: '/gateway/logs', bareWhereEmpty: true },
+  'thread information': { full: '/gateway/threads', bare: '/gateway/threads', bareWhereEmpty: true },
+  logging: { full: '/gateway/logs', bare: '/gateway/logs', bareWhereEmpty: true },
   task: { full: '/gateway/tasks', bare: '/gateway/tasks' },
   module: { full: '/gateway/modules', bare: '/gateway/modules' },
   session: { full: '/sessions/9', bare: '/sessions/0' },
@@ -224,12 +231,13 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   user: { full: '/users', bare: '/users' },
 };
 
-/** The values of a field in a representation: several below a list, none where it is left out. */
+/** The values of a field in a representation: several below a list or map, none where it is left out. */
 export function valuesAt(shown: unknown, name: string): readonly unknown[] {
   return name.split('.').reduce<readonly unknown[]>(
     (values, part) =>
       values.flatMap((value): readonly unknown[] => {
         if (part === '[]') return value as readonly unknown[];
+        if (part === '{}') return Object.values(value as object);
         const members = value as Readonly<Record<string, unknown>>;
         return Object.hasOwn(members, part) ? [members[part]] : [];
       }),

@@ -1,31 +1,93 @@
 /**
- * The modifiable fields of the Gateway Administration REST Interface: one row for each, with a value that is another
- * than that of the sample and values that are refused.
+ * The modifiable fields of the Gateway Administration REST Interface: one row for each, with what it must be, a value
+ * that is another than that of the sample, and values that are refused. The rules are docs/spec-choices.md 26 in their
+ * plainest form; they share no code with the sources.
  */
+import { isIP } from 'node:net';
+
+/** The kinds of resources that can be patched. */
+export type Kind = 'service' | 'server' | 'monitor' | 'filter';
+
+/** The canonical forms of links, by every spelling that is used. */
+export type Links = ReadonlyMap<string, string>;
+
+/** Says whether a value is what a field must be. */
+export type Check = (value: unknown, links: Links) => boolean;
 
 /** One modifiable field. */
 export interface ModifiableField {
+  readonly kind: Kind;
   /** Where the resource is read. */
   readonly read: string;
   /** Where it is patched. */
   readonly patch: string;
   readonly field: string;
+  readonly is: Check;
   /** A value that is taken. */
   readonly value: unknown;
-  /** Where the value is shown; left out where it is never shown. */
-  readonly shownAs?: string;
-  /** Whether it can be unset. */
-  readonly optional: boolean;
   /** Values that are refused. */
   readonly refused: readonly unknown[];
+  /** Where the value is shown; left out where it is never shown. */
+  readonly shownAs?: string;
+  /** Under which name a field that is never shown is stored, sealed. */
+  readonly sealedAs?: string;
+  /** What becomes of it when it is removed; a field that is `needed` cannot be. */
+  readonly removed: 'needed' | 'absent' | 'empty';
 }
 
 type Row = readonly [
   field: string,
+  is: Check,
   value: unknown,
   refused: readonly unknown[],
-  more?: 'optional' | 'hidden',
+  more?: 'optional' | 'hidden when empty' | { readonly shownAs: string } | { readonly sealedAs: string },
 ];
+
+const isText =
+  (most: number): Check =>
+  (value) =>
+    typeof value === 'string' && Array.from(value).length <= most && !/\p{Cc}|\p{Cs}/u.test(value);
+const isBetween =
+  (least: number, most: number): Check =>
+  (value) =>
+    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+const isMap =
+  (check: Check): Check =>
+  (value, links) =>
+    isMembers(value) &&
+    Object.keys(value).length <= 1000 &&
+    Object.entries(value).every(
+      ([key, member]) => key !== '' && isText(255)(key, links) && check(member, links),
+    );
+const isLimit = isBetween(0, Number.MAX_SAFE_INTEGER);
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isLinks =
+  (collection: string): Check =>
+  (value, links) => {
+    const found = Array.isArray(value) ? value.map((each) => links.get(each as string)) : [undefined];
+    return found.every((link) => link?.startsWith(`/${collection}/`)) && new Set(found).size === found.length;
+  };
+const isAddress: Check = (value, links) =>
+  typeof value === 'string' &&
+  value !== '' &&
+  isText(255)(value, links) &&
+  !/\s/.test(value) &&
+  (isIP(value) !== 0 ||
+    value.startsWith('/') ||
+    /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u.test(value));
+const words: unknown[] = ['master', 'slave', 'synced', 'running', 'maintenance'];
+const isStatus: Check = (value) =>
+  Array.isArray(value) && value.length <= 16 && value.every((word) => words.includes(word));
+const isParameter: Check = (value, links) =>
+  isMembers(value) &&
+  Object.keys(value).sort().join() === 'configurable,value' &&
+  isText(4096)(value['value'], links) &&
+  isFlag(value['configurable'], links);
+
+/** Whether a value has members. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 const notText = [1, true, null, {}, [], 'a\u0000b', 'a\nb', 'x'.repeat(256), '\ud800'];
 const notLimit = [-1, 0.5, '1', true, null, {}, []];
@@ -43,68 +105,93 @@ const notLinks = (collection: string): readonly unknown[] => [
   [`/${collection}/a?b`],
 ];
 
-const rows = (read: string, patch: string, table: readonly Row[]): readonly ModifiableField[] =>
-  table.map(([field, value, refused, more]) => ({
+const rows = (kind: Kind, read: string, patch: string, table: readonly Row[]): readonly ModifiableField[] =>
+  table.map(([field, is, value, refused, more]) => ({
+    kind,
     read,
     patch,
     field,
+    is,
     value,
     refused,
-    optional: more !== undefined || field === 'filters',
-    ...(more === 'hidden' ? {} : { shownAs: field === 'state' ? 'status' : field }),
+    ...(typeof more === 'object' ? more : { shownAs: field }),
+    removed: more === 'hidden when empty' ? 'empty' : isUnset(more) ? 'absent' : 'needed',
   }));
 
-/** Every modifiable field, in the order of the description. */
+function isUnset(more: Row[4]): boolean {
+  return more === 'optional' || (typeof more === 'object' && 'sealedAs' in more);
+}
+
+/** Every modifiable field, in the order in which the fields are shown. */
 export const modifiableFields: readonly ModifiableField[] = [
-  ...rows('/services/My-Service', '/services/My-Service', [
-    [
-      'servers',
-      ['/servers/db-serv-3', '/servers/db-serv-1'],
-      [...notLinks('servers'), twice('/servers/db-serv-1')],
-    ],
+  ...rows('service', '/services/My-Service', '/services/My-Service', [
     [
       'router_options',
+      isMap(isText(4096)),
       { mode: 'slave' },
       [null, [], 'a', { a: 1 }, { a: null }, { a: {} }, { '': 'a' }, many(1001)],
     ],
-    ['filters', ['/filters/Spare', '/filters/Hint'], [...notLinks('filters'), twice('/filters/Hint')]],
-    ['user', 'somebody', notText, 'optional'],
-    ['password', 'a new secret', ['', 1, null, {}, 'a\u0007b', 'x'.repeat(1025)], 'hidden'],
-    ['root_user', true, notBoolean, 'optional'],
-    ['version_string', '10.1', notText, 'optional'],
-    ['weightby', 'app_weight', notText, 'optional'],
-    ['connection_timeout', 0, notLimit, 'optional'],
-    ['max_connection', 0, notLimit, 'optional'],
-    ['strip_db_esc', false, notBoolean, 'optional'],
+    [
+      'filters',
+      isLinks('filters'),
+      ['/filters/Spare', '/filters/Hint'],
+      [...notLinks('filters'), twice('/filters/Hint')],
+      'hidden when empty',
+    ],
+    [
+      'servers',
+      isLinks('servers'),
+      ['/servers/db-serv-3', '/servers/db-serv-1'],
+      [...notLinks('servers'), twice('/servers/db-serv-1')],
+    ],
+    ['user', isText(255), 'somebody', notText, 'optional'],
+    [
+      'password',
+      isText(8192),
+      'a new secret',
+      ['', 1, null, {}, 'a\u0007b', 'x'.repeat(1025)],
+      { sealedAs: 'passwordSealed' },
+    ],
+    ['root_user', isFlag, true, notBoolean, 'optional'],
+    ['version_string', isText(255), '10.1', notText, 'optional'],
+    ['weightby', isText(255), 'app_weight', notText, 'optional'],
+    ['connection_timeout', isLimit, 0, notLimit, 'optional'],
+    ['max_connection', isLimit, 0, notLimit, 'optional'],
+    ['strip_db_esc', isFlag, false, notBoolean, 'optional'],
   ]),
-  ...rows('/servers/db-serv-1', '/servers/db-serv-1', [
+  ...rows('server', '/servers/db-serv-1', '/servers/db-serv-1', [
     [
       'address',
+      isAddress,
       'fe80::1%eth0',
       ['', 'a b', 'a\tb', 'host:5432', '10.0.0.1:80', '[::1]', 'x'.repeat(256), 'a\u0000', 1, null, ':::'],
     ],
-    ['port', 65535, [0, -1, 65536, 1.5, '5432', null, true]],
+    ['port', isBetween(1, 65535), 65535, [0, -1, 65536, 1.5, '5432', null, true]],
+    [
+      'state',
+      isStatus,
+      ['maintenance', 'synced'],
+      [null, 'master', {}, [1], ['Master'], ['down'], Array.from({ length: 17 }, () => 'master')],
+      { shownAs: 'status' },
+    ],
     [
       'parameters',
+      isMap((value, links) => Number.isFinite(value) || isText(4096)(value, links)),
       { weight: 0.5, zone: 'a' },
       [null, [], { a: null }, { a: true }, { a: {} }, { a: [] }, many(1001)],
     ],
-    [
-      'state',
-      ['maintenance', 'synced'],
-      [null, 'master', {}, [1], ['Master'], ['down'], Array.from({ length: 17 }, () => 'master')],
-    ],
   ]),
-  ...rows('/monitors/Main-Monitor', '/monitor/Main-Monitor', [
-    ['servers', [], [...notLinks('servers'), twice('/servers/db-serv-1')]],
-    ['monitor_interval', 2147483647, [0, -1, 2147483648, 1.5, '1000', null]],
-    ['connect_timeout', 0, notLimit],
-    ['read_timeout', 7, notLimit],
-    ['write_timeout', 8, notLimit],
+  ...rows('monitor', '/monitors/Main-Monitor', '/monitor/Main-Monitor', [
+    ['monitor_interval', isBetween(1, 2_147_483_647), 2147483647, [0, -1, 2147483648, 1.5, '1000', null]],
+    ['connect_timeout', isLimit, 0, notLimit],
+    ['read_timeout', isLimit, 7, notLimit],
+    ['write_timeout', isLimit, 8, notLimit],
+    ['servers', isLinks('servers'), [], [...notLinks('servers'), twice('/servers/db-serv-1')]],
   ]),
-  ...rows('/filters/Hint', '/filter/Hint', [
+  ...rows('filter', '/filters/Hint', '/filter/Hint', [
     [
       'parameters',
+      isMap(isParameter),
       { match: { value: 'x', configurable: true }, source: { value: '127.0.0.1', configurable: false } },
       [null, [], 'a', {}, { match: { value: 'x', configurable: true } }],
     ],

@@ -187,7 +187,9 @@ describe('the password of a service', () => {
   ])('refuses %s with one and the same answer', (_what, operation) => {
     const problem = expectRefused(patch(operation));
     expect(problem).toMatchObject({ code: 'field-write-only', status: 422 });
-    expect(problem.detail).toMatch(/names a secret, which a patch cannot read or compare; add, replace or remove the whole field$/);
+    expect(problem.detail).toMatch(
+      /names a secret, which a patch cannot read or compare; add, replace or remove the whole field$/,
+    );
     expect(JSON.stringify(problem)).not.toContain(planted.sealed);
   });
 

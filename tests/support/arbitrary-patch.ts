@@ -8,16 +8,21 @@ import {
   patchMonitor,
   patchServer,
   patchService,
+  routes,
   type Context,
   type Decision,
   type Json,
   type Operation,
   type Snapshot,
 } from 'gateway-admin-core';
+import type * as z from 'zod/mini';
 
+import { fieldTables } from '../../src/resources/index.ts';
+import { modifiableFields, type Kind } from '../contract/modifiable-field.ts';
+import { valuesOf } from './arbitrary-shape.ts';
 import { sampleDocument, sampleSnapshot } from './document.ts';
 import { modelPatch, modelValueAt, placesIn } from './patch-model.ts';
-import { modelFields, type Kind, type Members, type ModelResource } from './patch-rules-model.ts';
+import { modelFields, type Members, type ModelResource } from './patch-rules-model.ts';
 import { readAll } from './reading.ts';
 
 /** A resource of the sample gateway that can be patched. */
@@ -28,22 +33,17 @@ export interface Subject {
   readonly target: string;
 }
 
-const collections = {
-  service: 'services',
-  server: 'servers',
-  monitor: 'monitors',
-  filter: 'filters',
-} as const;
-const kinds = Object.keys(collections) as readonly Kind[];
+const kinds = [...new Set(modifiableFields.map(({ kind }) => kind))];
 
 /** Every resource of the sample that can be patched. */
-export const subjects: readonly Subject[] = kinds.flatMap((kind) =>
-  (sampleDocument[collections[kind]] ?? []).map(({ name }) => ({
+export const subjects: readonly Subject[] = kinds.flatMap((kind) => {
+  const path = routes.find(({ id }) => id === `${kind}s.patch`)?.path ?? '';
+  return (sampleDocument[`${kind}s`] ?? []).map(({ name }) => ({
     kind,
     name,
-    target: `/${kind === 'service' || kind === 'server' ? collections[kind] : kind}/${name.replaceAll(' ', '-')}`,
-  })),
-);
+    target: path.replace(':name', name.replaceAll(' ', '-')),
+  }));
+});
 
 const transitions = {
   service: patchService,
@@ -62,11 +62,17 @@ export function patchSubject(
   return transitions[kind](snapshot, name, operations, context);
 }
 
-/** The settings of a resource, the password of a service as its sealed text. */
+/** The settings of a resource, as clients know them. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  const settings = snapshot[collections[kind]].find(nameKeyOf(name))?.settings ?? {};
-  const { passwordSealed: password, ...rest } = settings as Members;
-  return password === undefined ? rest : { ...rest, password };
+  return asClientsKnow(kind, snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
+}
+
+/** Settings with the sealed text of each secret under the name of its field. */
+export function asClientsKnow(kind: Kind, settings: object): Members {
+  const fields = [...modelFields(kind).values()];
+  const clientName = (name: string): string =>
+    fields.find(({ sealedAs }) => sealedAs === name)?.field ?? name;
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [clientName(name), value]));
 }
 
 function nameKeyOf(name: string): string {
@@ -78,7 +84,7 @@ export function modelOf(subject: Subject): ModelResource {
   const snapshot = sampleSnapshot();
   const shown = readAll(snapshot).find(
     ({ route, subject: name }) =>
-      route.id === `${collections[subject.kind]}.get` && nameKeyOf(name) === nameKeyOf(subject.name),
+      route.id === `${subject.kind}s.get` && nameKeyOf(name) === nameKeyOf(subject.name),
   )?.shown[0];
   return {
     kind: subject.kind,
@@ -105,7 +111,6 @@ const spelled = (collection: string): readonly string[] =>
   [...links.keys()].filter((link) => link.startsWith(`/${collection}/`));
 const texts = ['x', 'master', 'Ω', 'y', '', '1', 'z', 'a\u0000', '\ud800', '2'];
 const numbers = [0, 1, 2, 3, 5432, 65535, 65536, 2147483648, -1, 0.5];
-const flags = [true, false];
 const parameters = [
   { value: 'x', configurable: true },
   { value: 'x' },
@@ -114,38 +119,53 @@ const parameters = [
   { value: 7 },
 ];
 
-/** Values for each field: for the whole of it, and for what is below it. Most are right, some are not. */
-const pools: Readonly<Record<string, { readonly whole: readonly Json[]; readonly inner: readonly Json[] }>> =
-  {
-    servers: {
-      whole: [[], ...spelled('servers').map((link) => [link]), ['/servers/no']],
-      inner: spelled('servers'),
-    },
-    filters: { whole: [[], ...spelled('filters').map((link) => [link]), 'no'], inner: spelled('filters') },
-    router_options: { whole: [{}, { a: 'b' }, { a: 1 }, { __proto__: null, a: 'b', c: 'd' }], inner: texts },
-    password: {
-      whole: [{ sealed: 'v1.x' }, { sealed: 'v1.sealed.nobody-reads' }, 'x', { sealed: 7 }],
-      inner: texts,
-    },
-    root_user: { whole: flags, inner: flags },
-    strip_db_esc: { whole: flags, inner: flags },
-    address: { whole: ['10.0.0.9', '::1', '/run/db', 'db.test', 'a b', 'db:1', '', 'a:b'], inner: texts },
-    state: {
-      whole: [[], ['master'], ['slave', 'running', 'slave'], ['up'], Array<string>(17).fill('master')],
-      inner: ['master', 'slave', 'synced', 'running', 'maintenance', 'up', 7],
-    },
-    parameters: {
-      whole: [{}, { a: 'b', c: 1 }, { a: null }, { name: 'a', value: 'b' }, { a: parameters[0] ?? null }],
-      inner: [...texts, ...parameters, ...numbers],
-    },
-  };
-const numeric = { whole: numbers, inner: numbers };
-const textual = { whole: texts, inner: texts };
+/** Values for a field: for the whole of it, and for what is below it. Most are right, some are not. */
+interface Pool {
+  readonly whole: readonly Json[];
+  readonly inner: readonly Json[];
+}
 
-function poolOf(token: string): { readonly whole: readonly Json[]; readonly inner: readonly Json[] } {
-  const name = token === 'status' ? 'state' : token;
-  if (Object.hasOwn(pools, name)) return pools[name] ?? numeric;
-  return /timeout|interval|connection|port/.test(name) ? numeric : textual;
+/** What no shape tells: which links there are, how a secret is given, and the shorthands of a filter. */
+const own: Readonly<Record<string, Partial<Pool>>> = {
+  servers: {
+    whole: [[], ...spelled('servers').map((link) => [link]), ['/servers/no']],
+    inner: spelled('servers'),
+  },
+  filters: { whole: [[], ...spelled('filters').map((link) => [link]), 'no'], inner: spelled('filters') },
+  address: { whole: ['10.0.0.9', '::1', '/run/db', 'db.test', 'a b', 'db:1', '', 'a:b'] },
+  state: { whole: [[], ['master'], ['slave', 'running', 'slave'], ['up'], Array<string>(17).fill('master')] },
+  parameters: {
+    whole: [{}, { a: 'b', c: 1 }, { a: null }, { name: 'a', value: 'b' }, { a: parameters[0] ?? null }],
+    inner: [...texts, ...parameters, ...numbers],
+  },
+};
+const secrets: Pool = {
+  whole: [{ sealed: 'v1.x' }, { sealed: 'v1.sealed.nobody-reads' }, 'x', { sealed: 7 }],
+  inner: texts,
+};
+const others: Pool = { whole: texts, inner: texts };
+
+const pools = new Map(
+  kinds.flatMap((kind) => {
+    const settings = fieldTables[kind]?.all.filter(({ setting }) => setting !== undefined) ?? [];
+    return settings.flatMap(({ name, patchName, shape, secret }) => {
+      const pool = secret === undefined ? { ...poolFor(shape), ...own[patchName] } : secrets;
+      return [name, patchName].map((token) => [`${kind} ${token}`, pool] as const);
+    });
+  }),
+);
+
+function poolFor(shape: z.core.$ZodType): Pool {
+  const { def } = (shape as z.core.$ZodTypes)._zod;
+  const inner = def.type === 'record' ? def.valueType : def.type === 'array' ? def.element : shape;
+  const wrong = def.type === 'number' ? numbers : texts;
+  const some = (of: z.core.$ZodType): readonly Json[] =>
+    fc.sample(valuesOf(of), { numRuns: 10, seed: 1 }) as readonly Json[];
+  return { whole: [...some(shape), ...wrong], inner: [...some(inner), ...wrong] };
+}
+
+function poolOf(kind: Kind, token: string): Pool {
+  return pools.get(`${kind} ${token}`) ?? others;
 }
 
 /** What may be below a list and a map; most of it is there or can be added. */
@@ -199,7 +219,7 @@ function placeOf(
   { where, at }: Pick<Wish, 'where' | 'at'>,
   inside = '',
 ): string {
-  const fields = Object.keys(modelFields[kind]).map((name) => `/${name}`);
+  const fields = [...modelFields(kind).keys()].map((name) => `/${name}`);
   if (where < 3) return nth(odd, at, '');
   if (where < 40) return nth(fields, at, '');
   const there = placesIn(current).filter((place) => place !== '' && `${place}/`.startsWith(inside));
@@ -220,7 +240,7 @@ function operationOf(kind: Kind, current: unknown, wish: Wish): Operation {
     { where: near < 3 ? 0 : 50, at: wish.from },
     near < 80 ? `/${token}/` : '',
   );
-  const pool = poolOf(right < 5 ? nth(Object.keys(pools), wish.at, '') : token);
+  const pool = poolOf(kind, right < 5 ? nth([...modelFields(kind).keys()], wish.at, '') : token);
   const value = nth(rest.length === 0 ? pool.whole : pool.inner, wish.value, null);
   const same = right > (op === 'test' ? 20 : 90) ? modelValueAt(current, path) : undefined;
   return { op, path, from, value: same ?? value } as Operation;

@@ -2,17 +2,19 @@
  * What a patch of a resource comes to, to compare with: the naive JSON Patch of `patch-model.ts` on the patch view,
  * and the rules of docs/spec-choices.md 21 to 29 in their plainest form. It shares no code with the sources.
  */
-import { isIP } from 'node:net';
-
 import type { Operation } from 'gateway-admin-core';
 
+import {
+  isMembers,
+  modifiableFields,
+  type Kind,
+  type Links,
+  type ModifiableField,
+} from '../contract/modifiable-field.ts';
 import { modelEqual, modelPatch } from './patch-model.ts';
 
 /** JSON with members. */
 export type Members = Readonly<Record<string, unknown>>;
-
-/** The kinds of resources that can be patched. */
-export type Kind = 'service' | 'server' | 'monitor' | 'filter';
 
 /** A resource as the model sees it. */
 export interface ModelResource {
@@ -22,118 +24,47 @@ export interface ModelResource {
   /** The modifiable fields that are set; the password of a service as its sealed text. */
   readonly settings: Members;
   /** The canonical forms of links, by every spelling that is used. */
-  readonly links: ReadonlyMap<string, string>;
+  readonly links: Links;
 }
 
 /** What becomes of a resource: new settings, or a refusal. */
 export type ModelUpdate =
   { readonly done: false } | { readonly done: true; readonly changed: boolean; readonly settings: Members };
 
-type Check = (value: unknown, { links }: ModelResource) => boolean;
+const fieldsByKind = new Map<Kind, Map<string, ModifiableField>>();
+for (const row of modifiableFields) {
+  const fields = fieldsByKind.get(row.kind) ?? new Map<string, ModifiableField>();
+  fieldsByKind.set(row.kind, fields.set(row.field, row));
+}
 
-const isText =
-  (most: number): Check =>
-  (value) =>
-    typeof value === 'string' && Array.from(value).length <= most && !/\p{Cc}|\p{Cs}/u.test(value);
-const isBetween =
-  (least: number, most: number): Check =>
-  (value) =>
-    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-const isMap =
-  (check: Check): Check =>
-  (value, resource) =>
-    isMembers(value) &&
-    Object.keys(value).length <= 1000 &&
-    Object.entries(value).every(
-      ([key, member]) => key !== '' && isText(255)(key, resource) && check(member, resource),
-    );
-const isLimit = isBetween(0, Number.MAX_SAFE_INTEGER);
-const isFlag: Check = (value) => typeof value === 'boolean';
-const isLinks =
-  (collection: string): Check =>
-  (value, { links }) => {
-    const found = Array.isArray(value) ? value.map((each) => links.get(each as string)) : [undefined];
-    return found.every((link) => link?.startsWith(`/${collection}/`)) && new Set(found).size === found.length;
-  };
-const isAddress: Check = (value, resource) =>
-  typeof value === 'string' &&
-  value !== '' &&
-  isText(255)(value, resource) &&
-  !/\s/.test(value) &&
-  (isIP(value) !== 0 ||
-    value.startsWith('/') ||
-    /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u.test(value));
-const words: unknown[] = ['master', 'slave', 'synced', 'running', 'maintenance'];
-const isParameter: Check = (value, resource) =>
-  isMembers(value) &&
-  Object.keys(value).sort().join() === 'configurable,value' &&
-  isText(4096)(value['value'], resource) &&
-  isFlag(value['configurable'], resource);
+/** The modifiable fields of a kind, by name. */
+export function modelFields(kind: Kind): ReadonlyMap<string, ModifiableField> {
+  return fieldsByKind.get(kind) ?? new Map<string, ModifiableField>();
+}
 
-/** The modifiable fields of each kind, with what each must be. */
-export const modelFields: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
-  service: {
-    servers: isLinks('servers'),
-    router_options: isMap(isText(4096)),
-    filters: isLinks('filters'),
-    user: isText(255),
-    password: isText(8192),
-    root_user: isFlag,
-    version_string: isText(255),
-    weightby: isText(255),
-    connection_timeout: isLimit,
-    max_connection: isLimit,
-    strip_db_esc: isFlag,
-  },
-  server: {
-    address: isAddress,
-    port: isBetween(1, 65535),
-    parameters: isMap((value, resource) => Number.isFinite(value) || isText(4096)(value, resource)),
-    state: (value) =>
-      Array.isArray(value) && value.length <= 16 && value.every((word) => words.includes(word)),
-  },
-  monitor: {
-    servers: isLinks('servers'),
-    monitor_interval: isBetween(1, 2_147_483_647),
-    connect_timeout: isLimit,
-    read_timeout: isLimit,
-    write_timeout: isLimit,
-  },
-  filter: { parameters: isMap(isParameter) },
-};
-
-/** The fields that may be absent. */
-const optional = new Set(
-  [
-    'user',
-    'password',
-    'root_user',
-    'version_string',
-    'weightby',
-    'connection_timeout',
-    'max_connection',
-  ].concat('strip_db_esc'),
-);
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 const refusal = { done: false } as const;
 
 /** Says what a patch does to a resource. */
 export function modelUpdate(resource: ModelResource, given: readonly Operation[]): ModelUpdate {
   const operations = given.map(bare);
+  const fields = modelFields(resource.kind);
   if (operations.some((operation) => isForbidden(resource, operation))) return refusal;
   let view: Members = { ...resource.shown, ...resource.settings };
   for (const operation of operations) {
     const outcome = modelPatch(view, [translated(resource, view, operation)]);
     if (!outcome.done) return refusal;
     view = outcome.document as Members;
-    // RFC 6902 §4.4: a move removes, and removing the filters empties them.
-    if (resource.kind === 'service' && !Object.hasOwn(view, 'filters')) view = { ...view, filters: [] };
+    // RFC 6902 §4.4: a move removes, and removing a list such as the filters empties it.
+    for (const { field, removed } of fields.values())
+      if (removed === 'empty' && !Object.hasOwn(view, field)) view = { ...view, [field]: [] };
   }
-  const fields = Object.keys(modelFields[resource.kind]);
-  const result = Object.fromEntries(Object.entries(view).filter(([name]) => fields.includes(name)));
+  const result = Object.fromEntries(Object.entries(view).filter(([name]) => fields.has(name)));
   if (!isValid(resource, result)) return refusal;
   const settings = canonical(resource, result);
-  const written = operations.some(({ op, path }) => path === '/password' && op !== 'remove');
+  const written = operations.some(
+    ({ op, path }) => op !== 'remove' && isSecret(resource.kind, path.slice(1)),
+  );
   return { done: true, changed: written || !modelEqual(settings, resource.settings), settings };
 }
 
@@ -154,14 +85,14 @@ function isForbidden({ kind, shown }: ModelResource, operation: Operation): bool
     const [field = '', ...below] = tokens;
     if (tokens.length === 0 || tokens.some((token) => reserved.has(token))) return true;
     const name = nameOf(kind, field);
-    if (kind === 'service' && name === 'password') {
+    if (isSecret(kind, name)) {
       const writes = op === 'add' || op === 'replace';
       return (
         below.length > 0 ||
         !(op === 'remove' || (writes && isMembers(value) && typeof value['sealed'] === 'string'))
       );
     }
-    if (Object.hasOwn(modelFields[kind], name)) return false;
+    if (modelFields(kind).has(name)) return false;
     return !(op === 'test' && Object.hasOwn(shown, field));
   });
 }
@@ -171,23 +102,29 @@ function hasReserved(value: unknown): boolean {
   return Object.entries(value).some(([key, member]) => reserved.has(key) || hasReserved(member));
 }
 
+function isSecret(kind: Kind, field: string): boolean {
+  return modelFields(kind).get(field)?.sealedAs !== undefined;
+}
+
+/** The name of a field in a patch: that of the status of a server is `state`, and it may be called as it is shown. */
 function nameOf(kind: Kind, field: string): string {
-  return kind === 'server' && field === 'status' ? 'state' : field;
+  return [...modelFields(kind).values()].find(({ shownAs }) => shownAs === field)?.field ?? field;
 }
 
 /** The operation in the terms of RFC 6902 alone. */
 function translated({ kind }: ModelResource, view: Members, operation: Operation): Operation {
   const renamed = (pointer: string): string =>
-    kind === 'server' ? pointer.replace(/^\/status(?=\/|$)/, '/state') : pointer;
+    pointer.replace(/^\/([^/]*)/, (_, field: string) => `/${nameOf(kind, field)}`);
   const moved = 'from' in operation ? { from: renamed(operation.from) } : {};
   const named = { ...operation, path: renamed(operation.path), ...moved } as Operation;
   const [field = '', ...below] = named.path.split('/').slice(1);
   if (kind === 'filter' && 'value' in named && named.op !== 'test')
     return parameterOperation(view, named, below);
   if (below.length > 0) return named;
-  if (named.op === 'remove' && field === 'filters') return { op: 'replace', path: named.path, value: [] };
+  if (named.op === 'remove' && modelFields(kind).get(field)?.removed === 'empty')
+    return { op: 'replace', path: named.path, value: [] };
   if (named.op !== 'add' && named.op !== 'replace') return named;
-  const value = field === 'password' ? ((named.value as Members)['sealed'] as string) : named.value;
+  const value = isSecret(kind, field) ? ((named.value as Members)['sealed'] as string) : named.value;
   return { op: 'add', path: named.path, value };
 }
 
@@ -217,8 +154,8 @@ function parameterOperation(
 }
 
 function isValid(resource: ModelResource, result: Members): boolean {
-  const sound = Object.entries(modelFields[resource.kind]).every(([name, check]) =>
-    Object.hasOwn(result, name) ? check(result[name], resource) : optional.has(name),
+  const sound = [...modelFields(resource.kind).values()].every(({ field, is, removed }) =>
+    Object.hasOwn(result, field) ? is(result[field], resource.links) : removed === 'absent',
   );
   return sound && (resource.kind !== 'filter' || keepsParameters(resource, result));
 }
@@ -236,13 +173,7 @@ function keepsParameters({ settings }: ModelResource, result: Members): boolean 
 function canonical({ links }: ModelResource, result: Members): Members {
   const each = (name: string, value: unknown): unknown => {
     if (name === 'state') return [...new Set(value as string[])];
-    return name === 'servers' || name === 'filters'
-      ? (value as string[]).map((link) => links.get(link))
-      : value;
+    return Array.isArray(value) ? value.map((link: string) => links.get(link)) : value;
   };
   return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, each(name, value)]));
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,7 +12,7 @@ export type Kind = 'service' | 'server' | 'monitor' | 'filter';
 export type Links = ReadonlyMap<string, string>;
 
 /** Says whether a value is what a field must be. */
-export type Check = (value: unknown, links: Links) => boolean;
+type Check = (value: unknown, links: Links) => boolean;
 
 /** One modifiable field. */
 export interface ModifiableField {

@@ -191,49 +191,36 @@ function partsIn(snapshot: Snapshot): ReadonlyMap<string, unknown> {
   ]);
 }
 
-/** What an event may change: `<part of the snapshot>` or `<collection>/<key>`. */
+/** What an event may change: `<part of the snapshot>` or `<collection>/<key>`. The first word of its type says what. */
 function partsOf(event: AdminEvent): readonly string[] {
-  switch (event.type) {
-    case 'service.started':
-    case 'service.stopped':
-    case 'service.failed':
-      return [`services/${event.service}`];
-    case 'service.updated': {
-      const filters = [...event.before.filters, ...event.after.filters];
-      const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
-      return [
-        `services/${event.service}`,
-        ...moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`),
-      ];
-    }
-    case 'server.reported':
-    case 'server.updated':
-      return [`servers/${event.server}`];
-    case 'monitor.started':
-    case 'monitor.stopped':
-    case 'monitor.failed':
-    case 'monitor.updated':
-      return [`monitors/${event.monitor}`];
-    case 'filter.updated':
-      return [`filters/${event.filter}`];
-    case 'user.created':
-    case 'user.deleted':
-      return [`users/${event.user}`];
-    case 'command.failed':
+  const [subject = ''] = event.type.split('.');
+  const members = event as unknown as Members;
+  const sessions = (name: string, of: unknown): readonly string[] =>
+    (of as readonly Members[]).map(({ [name]: id }) => `sessions/${String(id)}`);
+  switch (subject) {
+    case 'command':
       return [];
-    case 'logs.flushed':
+    case 'logs':
       return ['logs'];
-    case 'session.opened':
-    case 'session.updated':
-    case 'session.closed':
-      return [`sessions/${String(event.id)}`];
-    case 'sessions.closed':
-      return event.sessions.map(({ id }) => `sessions/${String(id)}`);
-    case 'connection.opened':
-    case 'connection.updated':
-    case 'connection.closed':
-      return [`sessions/${String(event.session)}`];
-    case 'connections.closed':
-      return event.connections.map(({ session }) => `sessions/${String(session)}`);
+    case 'session':
+      return sessions('id', [event]);
+    case 'sessions':
+      return sessions('id', members['sessions']);
+    case 'connection':
+      return sessions('session', [event]);
+    case 'connections':
+      return sessions('session', members['connections']);
+    default:
+      return [`${subject}s/${String(members[subject])}`, ...movedFilters(event)];
   }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The filters that a service began or ceased to use: each shows the services that use it. */
+function movedFilters(event: AdminEvent): readonly string[] {
+  if (event.type !== 'service.updated') return [];
+  const filters = [...event.before.filters, ...event.after.filters];
+  const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
+  return moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`);
 }

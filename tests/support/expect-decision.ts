@@ -16,11 +16,15 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import type { Entity } from '../../src/core/collection.ts';
 import { eventTable } from '../../src/resources/index.ts';
+import { singular, type Collections } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from './document.ts';
 import { thawedPlaces } from './frozen.ts';
 import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
 import { miscounts } from './session-count.ts';
+
+const collections = Object.keys(singular) as readonly (keyof Collections)[];
 
 /** The context of decisions whose time does not matter. */
 export const someTime: Context = Object.freeze({ now: Date.parse('2016-09-10T00:00:00Z'), actor: 'ada' });
@@ -130,20 +134,16 @@ export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly 
 
 /** All that can be told of a snapshot, as plain data. */
 export function contentOf(snapshot: Snapshot): object {
-  const { epoch, revision, gateway, logs, servers, services, monitors, filters, users, sessions } = snapshot;
-  const collections = { servers, services, monitors, filters, users };
+  const { epoch, revision, gateway, logs, services, sessions } = snapshot;
   return {
     epoch,
     revision,
     document: toDocument(snapshot),
     versions: [gateway.version, logs.version],
-    collections: Object.entries(collections).map(([name, collection]) => ({
+    collections: collections.map((name) => ({
       name,
-      version: collection.version,
-      entities: Array.from<{ key: string; version: object }>(collection).map(({ key, version }) => ({
-        key,
-        version,
-      })),
+      version: snapshot[name].version,
+      entities: Array.from<Entity>(snapshot[name]).map(({ key, version }) => ({ key, version })),
     })),
     live: [sessions.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
     total: sessions.total,
@@ -177,17 +177,15 @@ function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEv
 }
 
 function partsIn(snapshot: Snapshot): ReadonlyMap<string, unknown> {
-  const { servers, services, monitors, filters, users, sessions } = snapshot;
-  const collections = { servers, services, monitors, filters, users };
   return new Map<string, unknown>([
     ...Object.entries(snapshot).filter(([name]) => name !== 'revision'),
-    ...Object.entries(collections).flatMap(([name, collection]) =>
-      Array.from<{ key: string }, [string, unknown]>(collection, (entity) => [
-        `${name}/${entity.key}`,
-        entity,
-      ]),
+    ...collections.flatMap((name) =>
+      Array.from<Entity, [string, unknown]>(snapshot[name], (entity) => [`${name}/${entity.key}`, entity]),
     ),
-    ...Array.from(sessions, (session): [string, unknown] => [`sessions/${String(session.id)}`, session]),
+    ...Array.from(snapshot.sessions, (session): [string, unknown] => [
+      `sessions/${String(session.id)}`,
+      session,
+    ]),
   ]);
 }
 

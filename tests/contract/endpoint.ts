@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly parameters: readonly Parameter[];
   readonly answer:
     { readonly status: 204 } | { readonly status: 200; readonly one?: Shown; readonly list?: Shown };
-  /** A name or an id of the sample document for the variable segment. */
+  /** A name or an id of the sample document for each variable segment, with slashes between them. */
   readonly subject?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
 }
@@ -287,5 +287,6 @@ export const endpoints: readonly Endpoint[] = [
 
 /** The target of a request for an endpoint, by its canonical path or another spelling. */
 export function targetOf({ path, subject = '' }: Endpoint, spelling: string = path): string {
-  return spelling.replace(/:\w+/, subject);
+  const subjects = subject.split('/');
+  return spelling.replace(/:\w+/g, () => subjects.shift() ?? '');
 }

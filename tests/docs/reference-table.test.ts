@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { defaultLimits } from 'gateway-admin-core';
+import { defaultLimits, routes } from 'gateway-admin-core';
 
-import { effectTable, reportTable } from '../../src/resources/index.ts';
+import { effectTable, fieldTables, reportTable } from '../../src/resources/index.ts';
 import { read } from '../support/project.ts';
 import { codesOf, tablesOf } from './table.ts';
 
@@ -57,5 +57,37 @@ describe('the table of limits', () => {
       numberOf(value),
     ]);
     expect(Object.fromEntries(rows)).toEqual(defaultLimits);
+  });
+});
+
+describe('the table of the fields that can be patched', () => {
+  it('has each modifiable field of each kind, and says where it is patched', () => {
+    const rows = rowsOf('docs/patching.md', 'Resource').map(([kind = '', path = '', fields = '']) => [
+      kind,
+      codesOf(path)[0],
+      codesOf(fields.replace(/ \(also.*?\)/, '')).toSorted(),
+    ]);
+    const tables = Object.entries(fieldTables).flatMap(([kind, { all }]) => {
+      const settings = all.filter(({ setting }) => setting !== undefined);
+      const route = routes.find(({ id }) => id === `${kind}s.patch`);
+      return settings.length === 0
+        ? []
+        : [[kind, route?.path, settings.map(({ patchName }) => patchName).toSorted()]];
+    });
+    expect(rows).toEqual(tables);
+  });
+});
+
+describe('the table of what the result of a patch must be', () => {
+  it('names modifiable fields only', () => {
+    const settings = new Set(
+      Object.values(fieldTables).flatMap(({ all }) =>
+        all.flatMap(({ setting, patchName }) => (setting === undefined ? [] : [patchName])),
+      ),
+    );
+    const rule = tablesOf(read('docs/spec-choices.md')).find(({ heading }) => heading.startsWith('26.'));
+    const named = rule?.rows.flatMap(([fields = '']) => codesOf(fields)) ?? [];
+    expect(named).not.toHaveLength(0);
+    expect(named.filter((name) => !settings.has(name))).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidDocumentError } from 'gateway-admin-core';
 
+import { singular } from '../../src/snapshot/snapshot.ts';
 import {
   allFaultsOf,
   connection,
@@ -200,15 +201,12 @@ describe('an invalid document', () => {
     expect(fault?.detail).toContain(JSON.stringify(other));
   });
 
-  it.each(['servers', 'services', 'monitors', 'filters', 'users'])(
-    'is refused for the same name twice in %s',
-    (part) => {
-      const entry = { servers: server, services: service, monitors: monitor, filters: filter, users: user }[
-        part
-      ];
-      expect(faultsOf({ [part]: [entry, entry] })).toEqual([`/${part}/1/name validation-failed`]);
-    },
-  );
+  const entries = { server, service, monitor, filter, user };
+
+  it.each(Object.entries(singular))('is refused for the same name twice in %s', (part, kind) => {
+    const entry = entries[kind];
+    expect(faultsOf({ [part]: [entry, entry] })).toEqual([`/${part}/1/name validation-failed`]);
+  });
 
   it('lets names of different kinds be the same', () => {
     expect(

@@ -10,10 +10,10 @@ import {
 } from 'gateway-admin-core';
 
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
-import { nameFinder } from '../../src/snapshot/snapshot.ts';
+import { nameFinder, singular, type Collections } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
-const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
+const collections = Object.keys(singular) as readonly (keyof Collections)[];
 
 describe('lookUp', () => {
   it.each(collections)('finds everything in %s by its name, in whatever spelling', (collection) => {
@@ -38,7 +38,7 @@ describe('lookUp', () => {
       ok: false,
       problem: {
         status: 404,
-        code: `${collection.slice(0, -1)}-not-found`,
+        code: `${singular[collection]}-not-found`,
         detail: expect.stringContaining(`GET /${collection}`),
       },
     });

@@ -16,12 +16,15 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import type { Entity } from '../../src/core/collection.ts';
 import { eventTable } from '../../src/resources/index.ts';
-import { sessionsOf } from '../../src/snapshot/snapshot.ts';
+import { sessionsOf, singular, type Collections } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from './document.ts';
 import { thawedPlaces } from './frozen.ts';
 import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
 import { miscounts } from './session-count.ts';
+
+const collections = Object.keys(singular) as readonly (keyof Collections)[];
 
 /** The context of decisions whose time does not matter. */
 export const someTime: Context = Object.freeze({ now: Date.parse('2016-09-10T00:00:00Z'), actor: 'ada' });
@@ -137,21 +140,17 @@ export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly 
 
 /** All that can be told of a snapshot, as plain data. */
 export function contentOf(snapshot: Snapshot): object {
-  const { epoch, revision, gateway, logs, servers, services, monitors, filters, users } = snapshot;
+  const { epoch, revision, gateway, logs, services } = snapshot;
   const sessions = sessionsOf(snapshot);
-  const collections = { servers, services, monitors, filters, users };
   return {
     epoch,
     revision,
     document: toDocument(snapshot),
     versions: [gateway.version, logs.version],
-    collections: Object.entries(collections).map(([name, collection]) => ({
+    collections: collections.map((name) => ({
       name,
-      version: collection.version,
-      entities: Array.from<{ key: string; version: object }>(collection).map(({ key, version }) => ({
-        key,
-        version,
-      })),
+      version: snapshot[name].version,
+      entities: Array.from<Entity>(snapshot[name]).map(({ key, version }) => ({ key, version })),
     })),
     live: [sessions.index.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
     total: sessions.total,
@@ -185,63 +184,48 @@ function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEv
 }
 
 function partsIn(snapshot: Snapshot): ReadonlyMap<string, unknown> {
-  const { servers, services, monitors, filters, users, sessions } = snapshot;
-  const collections = { servers, services, monitors, filters, users };
   return new Map<string, unknown>([
     ...Object.entries(snapshot).filter(([name]) => name !== 'revision'),
-    ...Object.entries(collections).flatMap(([name, collection]) =>
-      Array.from<{ key: string }, [string, unknown]>(collection, (entity) => [
-        `${name}/${entity.key}`,
-        entity,
-      ]),
+    ...collections.flatMap((name) =>
+      Array.from<Entity, [string, unknown]>(snapshot[name], (entity) => [`${name}/${entity.key}`, entity]),
     ),
-    ...Array.from(sessions, (session): [string, unknown] => [`sessions/${String(session.id)}`, session]),
+    ...Array.from(snapshot.sessions, (session): [string, unknown] => [
+      `sessions/${String(session.id)}`,
+      session,
+    ]),
   ]);
 }
 
-/** What an event may change: `<part of the snapshot>` or `<collection>/<key>`. */
+/** What an event may change: `<part of the snapshot>` or `<collection>/<key>`. The first word of its type says what. */
 function partsOf(event: AdminEvent): readonly string[] {
-  switch (event.type) {
-    case 'service.started':
-    case 'service.stopped':
-    case 'service.failed':
-      return [`services/${event.service}`];
-    case 'service.updated': {
-      const filters = [...event.before.filters, ...event.after.filters];
-      const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
-      return [
-        `services/${event.service}`,
-        ...moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`),
-      ];
-    }
-    case 'server.reported':
-    case 'server.updated':
-      return [`servers/${event.server}`];
-    case 'monitor.started':
-    case 'monitor.stopped':
-    case 'monitor.failed':
-    case 'monitor.updated':
-      return [`monitors/${event.monitor}`];
-    case 'filter.updated':
-      return [`filters/${event.filter}`];
-    case 'user.created':
-    case 'user.deleted':
-      return [`users/${event.user}`];
-    case 'command.failed':
+  const [subject = ''] = event.type.split('.');
+  const members = event as unknown as Members;
+  const sessions = (name: string, of: unknown): readonly string[] =>
+    (of as readonly Members[]).map(({ [name]: id }) => `sessions/${String(id)}`);
+  switch (subject) {
+    case 'command':
       return [];
-    case 'logs.flushed':
+    case 'logs':
       return ['logs'];
-    case 'session.opened':
-    case 'session.updated':
-    case 'session.closed':
-      return [`sessions/${String(event.id)}`];
-    case 'sessions.closed':
-      return event.sessions.map(({ id }) => `sessions/${String(id)}`);
-    case 'connection.opened':
-    case 'connection.updated':
-    case 'connection.closed':
-      return [`sessions/${String(event.session)}`];
-    case 'connections.closed':
-      return event.connections.map(({ session }) => `sessions/${String(session)}`);
+    case 'session':
+      return sessions('id', [event]);
+    case 'sessions':
+      return sessions('id', members['sessions']);
+    case 'connection':
+      return sessions('session', [event]);
+    case 'connections':
+      return sessions('session', members['connections']);
+    default:
+      return [`${subject}s/${String(members[subject])}`, ...movedFilters(event)];
   }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The filters that a service began or ceased to use: each shows the services that use it. */
+function movedFilters(event: AdminEvent): readonly string[] {
+  if (event.type !== 'service.updated') return [];
+  const filters = [...event.before.filters, ...event.after.filters];
+  const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
+  return moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`);
 }

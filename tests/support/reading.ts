@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import { boundRoutes } from '../../src/resources/index.ts';
 import type { Rendering } from '../../src/resources/shared/rendering.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { fields } from '../contract/field.ts';
 
 type ReadRoute = Exclude<BoundRoute, { readonly kind: 'command' }>;
 
@@ -69,14 +70,13 @@ export function shapeBreaches(readings: readonly Reading[]): readonly string[] {
   );
 }
 
-/** The fields whose texts are links, and the collection that each must be of. */
-const linkFields: Readonly<Record<string, string>> = {
-  servers: 'servers',
-  services: 'services',
-  filters: 'filters',
-  server: 'servers',
-  service: 'services',
-};
+/** The fields whose texts are links, and the collection that each must be of: by the contract, a `server link`. */
+const linkFields: ReadonlyMap<string, string> = new Map(
+  fields.flatMap(({ name, kind }) => {
+    const [, thing] = /^(\w+) link/.exec(kind) ?? [];
+    return thing === undefined ? [] : [[name, `${thing}s`]];
+  }),
+);
 
 /** The links in representations that lead nowhere. */
 export function danglingLinks(readings: readonly Reading[], snapshot: Snapshot): readonly string[] {
@@ -96,7 +96,7 @@ interface Link {
 function linksIn(shown: unknown): readonly Link[] {
   if (typeof shown === 'string') return [{ link: shown, collection: 'sessions' }];
   return Object.entries(shown as object).flatMap(([name, value]: [string, unknown]) => {
-    const collection = Object.hasOwn(linkFields, name) ? linkFields[name] : undefined;
+    const collection = linkFields.get(name);
     const links = Array.isArray(value) ? (value as readonly unknown[]) : [value];
     return collection === undefined ? [] : links.map((link) => ({ link: String(link), collection }));
   });

@@ -62,7 +62,7 @@ function get(snapshot: Snapshot, target: string): unknown {
 
 describe('a route with two variables', () => {
   it('finds what both name, each compared as names are', () => {
-    const [first, second] = sampleSnapshot().services.get('my-service')?.listeners ?? [];
+    const [first, second] = sampleSnapshot().services.find('my-service')?.listeners ?? [];
     expect(get(sampleSnapshot(), '/services/My-Service/listeners/My-Listener')).toBe(first);
     expect(get(sampleSnapshot(), '/services/MY%20SERVICE/listeners/secure%20listener/')).toBe(second);
     expect(get(sampleSnapshot(), '/services/My-Service/listeners/nothing')).toBe('service-not-found');

@@ -217,16 +217,16 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
       role: line,
       state: line,
     }),
-    event(snapshot, { type, server, ...facts }, at) {
+    event(snapshot, { type, server, ...opened }, at) {
       const found = snapshot.servers.find(server);
       if (found === undefined)
         return { contradiction: `names the server ${quoted(server)}, which does not exist` };
-      const session = snapshot.sessions.find(facts.session);
+      const session = snapshot.sessions.find(opened.session);
       if (session === undefined) return undefined;
-      if (session.connections.some(({ id }) => id === facts.id)) {
+      if (session.connections.some(({ id }) => id === opened.id)) {
         return { contradiction: 'has the id of a connection that this session has open already' };
       }
-      return { type, at, resource: linkTo('sessions', facts.session), ...facts, server: found.key };
+      return { type, at, resource: linkTo('sessions', opened.session), ...opened, server: found.key };
     },
   },
   'connection.updated': {

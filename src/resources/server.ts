@@ -184,8 +184,11 @@ function mergeWords(
 ): readonly ServerStatusWord[] {
   if (sameJson(present, before)) return after;
   const added = after.filter((word) => !before.includes(word) && !present.includes(word));
-  const kept = present.filter((word) => after.includes(word) || !before.includes(word));
-  return reportedStatus(added.includes('maintenance') ? ['maintenance'] : kept, [...kept, ...added]);
+  const remaining = present.filter((word) => after.includes(word) || !before.includes(word));
+  return reportedStatus(added.includes('maintenance') ? ['maintenance'] : remaining, [
+    ...remaining,
+    ...added,
+  ]);
 }
 
 const settings = settingsOf('servers', fields, {

@@ -205,13 +205,13 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
       service: line,
       connected: shape.milliseconds,
     }),
-    event(snapshot, { type, service, ...facts }, at) {
+    event(snapshot, { type, service, ...opened }, at) {
       const found = snapshot.services.find(service);
       if (found === undefined)
         return { contradiction: `names the service ${quoted(service)}, which does not exist` };
-      if (snapshot.sessions.find(facts.id) !== undefined)
+      if (snapshot.sessions.find(opened.id) !== undefined)
         return { contradiction: 'has the id of a session that is open already' };
-      return { type, at, resource: linkTo('sessions', facts.id), ...facts, service: found.key };
+      return { type, at, resource: linkTo('sessions', opened.id), ...opened, service: found.key };
     },
   },
   'session.updated': {

@@ -166,7 +166,7 @@ describe('the password of a service of the example gateway', () => {
       status: 422,
       body: {
         code: 'secret-not-storable',
-        detail: expect.stringContaining('Give the gateway a key for its secrets'),
+        detail: expect.stringContaining('Configure a lasting key for the gateway'),
       },
     });
   });

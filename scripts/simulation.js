@@ -37,14 +37,10 @@ async function work() {
 }
 
 function run(from, count) {
-  const child = spawn(
-    process.execPath,
-    ['node_modules/jest/bin/jest.js', 'tests/runtime/simulation.test.ts'],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, SIMULATION_FIRST: String(from), SIMULATION_SEEDS: String(count) },
-    },
-  );
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', 'tests/simulation'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, SIMULATION_FIRST: String(from), SIMULATION_SEEDS: String(count) },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {

@@ -163,6 +163,8 @@ function createProbe(zone: string): (instant: number) => number {
 
 function createOffsetTexts(zone: string): Intl.DateTimeFormat {
   try {
+    // Platforms differ in the offsets that they take for a zone; Node 24 takes one with the minus sign U+2212.
+    if (!/^[A-Za-z]/.test(zone)) throw new RangeError('A name begins with a letter');
     return new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
   } catch (cause) {
     const expected = 'give an IANA name such as "Europe/Helsinki" or an offset such as "+03:00"';

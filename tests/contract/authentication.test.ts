@@ -153,7 +153,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
   });
 });
 
-describe.each(transportNames)('creating users through %s', (name) => {
+describe('creating users', () => {
   let transport: Transport | undefined;
 
   afterEach(async () => {
@@ -162,7 +162,7 @@ describe.each(transportNames)('creating users through %s', (name) => {
 
   async function open(): Promise<Running & { put(this: void, body: unknown): Promise<Answer> }> {
     const running = runAdmin();
-    const opened = await transports[name](running.admin);
+    const opened = await transports.core(running.admin);
     transport = opened;
     return {
       ...running,

@@ -4,7 +4,13 @@ import { routes } from 'gateway-admin-core';
 import { sampleSnapshot } from '../support/document.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import {
+  rowsThrough,
+  transportNames,
+  transports,
+  type Answer,
+  type Transport,
+} from '../support/transport.ts';
 import { endpoints, targetOf, type Endpoint, type Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, valuesAt } from './field.ts';
 
@@ -56,7 +62,8 @@ describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
     expect(answer.headers['content-type']).toBe('application/json');
   });
 
-  it.each(endpoints.flatMap((endpoint) => endpoint.aliases.map((alias) => ({ ...endpoint, alias }))))(
+  const aliases = endpoints.flatMap((endpoint) => endpoint.aliases.map((alias) => ({ ...endpoint, alias })));
+  it.each(name === 'routes' ? aliases : rowsThrough(name, aliases, ({ method }) => method))(
     '$method $alias is $path',
     async ({ alias, ...endpoint }) => {
       expectAnswer(endpoint, await send(endpoint, targetOf(endpoint, alias)));

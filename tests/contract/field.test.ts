@@ -4,13 +4,13 @@ import { createSnapshot } from 'gateway-admin-core';
 import { planted, sampleSnapshot } from '../support/document.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { transportNames, transports, type Transport } from '../support/transport.ts';
+import { transports, type Transport } from '../support/transport.ts';
 import type { Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './field.ts';
 
 const empty = createSnapshot({}, { epoch: 'empty' });
 
-describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
+describe.each(['routes', 'core'] as const)('through %s', (name) => {
   let full: Transport;
   let bare: Transport;
 

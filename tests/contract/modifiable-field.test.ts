@@ -2,7 +2,13 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { problemTable, routes, type ProblemCode } from 'gateway-admin-core';
 
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
-import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import {
+  rowsThrough,
+  transportNames,
+  transports,
+  type Answer,
+  type Transport,
+} from '../support/transport.ts';
 import { modifiableFields } from './modifiable-field.ts';
 
 describe.each(transportNames)('through %s', (name) => {
@@ -30,35 +36,44 @@ describe.each(transportNames)('through %s', (name) => {
     return answer?.body as Readonly<Record<string, unknown>>;
   }
 
-  it.each(modifiableFields)('$field of $read is replaced', async (row) => {
-    const { gateway } = await open();
-    const before = await read(row.read);
-    const answer = await patch(row.patch, [{ op: 'replace', path: `/${row.field}`, value: row.value }]);
-    expect(answer.status).toBe(200);
-    const after = await read(row.read);
-    expect(after).toEqual(row.shownAs === undefined ? before : { ...before, [row.shownAs]: row.value });
-    // The answer to a patch of a server has its status under both names.
-    expect(answer.body).toEqual(row.kind === 'server' ? { ...after, state: after['status'] } : after);
-    expect(appliedTo(gateway)).toHaveLength(1);
-  });
+  it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
+    '$field of $read is replaced',
+    async (row) => {
+      const { gateway } = await open();
+      const before = await read(row.read);
+      const answer = await patch(row.patch, [{ op: 'replace', path: `/${row.field}`, value: row.value }]);
+      expect(answer.status).toBe(200);
+      const after = await read(row.read);
+      expect(after).toEqual(row.shownAs === undefined ? before : { ...before, [row.shownAs]: row.value });
+      // The answer to a patch of a server has its status under both names.
+      expect(answer.body).toEqual(row.kind === 'server' ? { ...after, state: after['status'] } : after);
+      expect(appliedTo(gateway)).toHaveLength(1);
+    },
+  );
 
-  it.each(modifiableFields)('$field of $read is what a test sees, unless it is secret', async (row) => {
-    await open();
-    const before = await read(row.read);
-    const value = row.shownAs === undefined ? 'guess' : before[row.shownAs];
-    const answer = await patch(row.patch, [{ op: 'test', path: `/${row.field}`, value }]);
-    expect(answer.status).toBe(row.shownAs === undefined ? 422 : 200);
-  });
+  it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
+    '$field of $read is what a test sees, unless it is secret',
+    async (row) => {
+      await open();
+      const before = await read(row.read);
+      const value = row.shownAs === undefined ? 'guess' : before[row.shownAs];
+      const answer = await patch(row.patch, [{ op: 'test', path: `/${row.field}`, value }]);
+      expect(answer.status).toBe(row.shownAs === undefined ? 422 : 200);
+    },
+  );
 
-  it.each(modifiableFields)('$field of $read is removed only where it can be unset', async (row) => {
-    await open();
-    const answer = await patch(row.patch, [{ op: 'remove', path: `/${row.field}` }]);
-    const can = row.removed !== 'needed';
-    expect(answer.status).toBe(can ? 200 : 422);
-    if (can) expect(await read(row.read)).not.toHaveProperty(row.field);
-  });
+  it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
+    '$field of $read is removed only where it can be unset',
+    async (row) => {
+      await open();
+      const answer = await patch(row.patch, [{ op: 'remove', path: `/${row.field}` }]);
+      const can = row.removed !== 'needed';
+      expect(answer.status).toBe(can ? 200 : 422);
+      if (can) expect(await read(row.read)).not.toHaveProperty(row.field);
+    },
+  );
 
-  it.each(modifiableFields)(
+  it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
     '$field of $read is refused what it cannot be, and nothing changes',
     async (row) => {
       const { admin, gateway } = await open();

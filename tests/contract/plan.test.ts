@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { planted } from '../support/document.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
-import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import {
+  rowsThrough,
+  transportNames,
+  transports,
+  type Answer,
+  type Transport,
+} from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
 
 const writes = endpoints.filter(({ method }) => method !== 'GET');
@@ -44,31 +50,34 @@ describe.each(transportNames)('through %s', (name) => {
     return body as Plan;
   }
 
-  it.each(writes)('$method $path is planned, and then does what was planned', async (endpoint) => {
-    const { admin, gateway } = running;
-    const { snapshot } = admin;
-    const { status, body, headers } = await send(endpoint, `${targetOf(endpoint)}?dry_run=true`);
-    const plan = body as Plan;
-    expect([status, headers['content-type'], plan.outcome]).toEqual([200, 'application/json', 'accepted']);
-    expect(admin.snapshot).toBe(snapshot);
-    expect(gateway.calls).toEqual([]);
-    expect(plan.patch !== undefined).toBe(endpoint.method === 'PATCH');
-    const members = Object.keys(plan).filter((member) => member !== 'patch' && member !== 'etag');
-    expect(members).toEqual(['outcome', 'events', 'effects', 'closes', 'stays']);
+  it.each(rowsThrough(name, writes, ({ method }) => method))(
+    '$method $path is planned, and then does what was planned',
+    async (endpoint) => {
+      const { admin, gateway } = running;
+      const { snapshot } = admin;
+      const { status, body, headers } = await send(endpoint, `${targetOf(endpoint)}?dry_run=true`);
+      const plan = body as Plan;
+      expect([status, headers['content-type'], plan.outcome]).toEqual([200, 'application/json', 'accepted']);
+      expect(admin.snapshot).toBe(snapshot);
+      expect(gateway.calls).toEqual([]);
+      expect(plan.patch !== undefined).toBe(endpoint.method === 'PATCH');
+      const members = Object.keys(plan).filter((member) => member !== 'patch' && member !== 'etag');
+      expect(members).toEqual(['outcome', 'events', 'effects', 'closes', 'stays']);
 
-    const after = admin.events({ after: '0.0' });
-    expect((await send(endpoint, targetOf(endpoint))).status).toBe(endpoint.answer.status);
-    expect(gateway.applied.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
-    const { value } = (await after.next()) as { value: { event: { type: string } } };
-    expect(value.event.type).toBe(plan.events[0]?.type);
-    const about = endpoint.path
-      .replace(/\/(?:stop|start|flush|sessions|connections)$/, '')
-      .replace(/^\/(\w+?)s?\/:/, '/$1s/:');
-    const shown = about === '/users/:name' ? '/users' : targetOf({ ...endpoint, path: about });
-    const tag = (await transport.send('GET', shown)).headers['etag'];
-    if (endpoint.path.endsWith('/flush')) expect(plan.etag).toBeDefined();
-    else expect(plan.etag).toBe(tag);
-  });
+      const after = admin.events({ after: '0.0' });
+      expect((await send(endpoint, targetOf(endpoint))).status).toBe(endpoint.answer.status);
+      expect(gateway.applied.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
+      const { value } = (await after.next()) as { value: { event: { type: string } } };
+      expect(value.event.type).toBe(plan.events[0]?.type);
+      const about = endpoint.path
+        .replace(/\/(?:stop|start|flush|sessions|connections)$/, '')
+        .replace(/^\/(\w+?)s?\/:/, '/$1s/:');
+      const shown = about === '/users/:name' ? '/users' : targetOf({ ...endpoint, path: about });
+      const tag = (await transport.send('GET', shown)).headers['etag'];
+      if (endpoint.path.endsWith('/flush')) expect(plan.etag).toBeDefined();
+      else expect(plan.etag).toBe(tag);
+    },
+  );
 
   it.each([
     ['DELETE', '/sessions/9', { sessions: 1, connections: 2 }, { sessions: 0 }],

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { crowdedSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import {
+  rowsThrough,
+  transportNames,
+  transports,
+  type Answer,
+  type Transport,
+} from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
 
 const reads = endpoints.filter(({ method }) => method === 'GET');
@@ -27,23 +33,26 @@ describe.each(transportNames)('through %s', (name) => {
     return (Array.isArray(body) ? body : [body]) as readonly Readonly<Record<string, unknown>>[];
   }
 
-  it.each(withFields)('$path shows the fields that are asked for', async (endpoint) => {
-    const target = targetOf(endpoint);
-    const whole = await rows(target);
-    const names = Object.keys(whole[0] ?? {});
-    expect(names).not.toHaveLength(0);
-    for (const field of names) {
-      const expected = whole.map((row) => (Object.hasOwn(row, field) ? { [field]: row[field] } : {}));
-      expect(await rows(`${target}?fields=${field}`)).toEqual(expected);
-    }
-    expect(await rows(`${target}?fields=${names.join(',')}`)).toEqual(
-      whole.map((row) =>
-        Object.fromEntries(names.flatMap((each) => (each in row ? [[each, row[each]]] : []))),
-      ),
-    );
-  });
+  it.each(rowsThrough(name, withFields, ({ method }) => method))(
+    '$path shows the fields that are asked for',
+    async (endpoint) => {
+      const target = targetOf(endpoint);
+      const whole = await rows(target);
+      const names = Object.keys(whole[0] ?? {});
+      expect(names).not.toHaveLength(0);
+      for (const field of names) {
+        const expected = whole.map((row) => (Object.hasOwn(row, field) ? { [field]: row[field] } : {}));
+        expect(await rows(`${target}?fields=${field}`)).toEqual(expected);
+      }
+      expect(await rows(`${target}?fields=${names.join(',')}`)).toEqual(
+        whole.map((row) =>
+          Object.fromEntries(names.flatMap((each) => (each in row ? [[each, row[each]]] : []))),
+        ),
+      );
+    },
+  );
 
-  it.each(withFields)(
+  it.each(rowsThrough(name, withFields, ({ method }) => method))(
     '$path refuses fields that are not there, and lists those that are',
     async (endpoint) => {
       const target = targetOf(endpoint);
@@ -98,67 +107,79 @@ describe.each(transportNames)('through %s', (name) => {
     ]);
   });
 
-  it.each(reads)('$path counts its elements in X-Total-Count when it is a list', async (endpoint) => {
-    const { body, headers } = await get(targetOf(endpoint));
-    expect(headers['x-total-count']).toBe(Array.isArray(body) ? String(body.length) : undefined);
-    expect(headers['link']).toBeUndefined();
-  });
+  it.each(rowsThrough(name, reads, ({ method }) => method))(
+    '$path counts its elements in X-Total-Count when it is a list',
+    async (endpoint) => {
+      const { body, headers } = await get(targetOf(endpoint));
+      expect(headers['x-total-count']).toBe(Array.isArray(body) ? String(body.length) : undefined);
+      expect(headers['link']).toBeUndefined();
+    },
+  );
 
-  it.each(withRange)('$path is cut by range, and the pages are linked', async (endpoint) => {
-    const target = targetOf(endpoint);
-    const whole = (await get(target)).body as readonly unknown[];
-    for (const [first, last] of [
-      [0, 0],
-      [0, 1],
-      [1, 1],
-      [1, 500],
-      [0, 9007199254740991],
-    ] as const) {
-      const { status, body, headers } = await get(`${target}?range=${String(first)}-${String(last)}`);
-      expect(status).toBe(200);
-      expect(body).toEqual(whole.slice(first, last + 1));
-      expect(headers['x-total-count']).toBe(String(whole.length));
-      expect(headers['link']?.includes('rel="next"') ?? false).toBe(last + 1 < whole.length);
-      expect(headers['link']?.includes('rel="prev"') ?? false).toBe(first > 0);
-    }
-  });
+  it.each(rowsThrough(name, withRange, ({ method }) => method))(
+    '$path is cut by range, and the pages are linked',
+    async (endpoint) => {
+      const target = targetOf(endpoint);
+      const whole = (await get(target)).body as readonly unknown[];
+      for (const [first, last] of [
+        [0, 0],
+        [0, 1],
+        [1, 1],
+        [1, 500],
+        [0, 9007199254740991],
+      ] as const) {
+        const { status, body, headers } = await get(`${target}?range=${String(first)}-${String(last)}`);
+        expect(status).toBe(200);
+        expect(body).toEqual(whole.slice(first, last + 1));
+        expect(headers['x-total-count']).toBe(String(whole.length));
+        expect(headers['link']?.includes('rel="next"') ?? false).toBe(last + 1 < whole.length);
+        expect(headers['link']?.includes('rel="prev"') ?? false).toBe(first > 0);
+      }
+    },
+  );
 
-  it.each(withRange)('$path gives nothing past its end', async (endpoint) => {
-    const { status, body } = await get(`${targetOf(endpoint)}?range=100-200`);
-    expect([status, body]).toEqual([200, []]);
-  });
+  it.each(rowsThrough(name, withRange, ({ method }) => method))(
+    '$path gives nothing past its end',
+    async (endpoint) => {
+      const { status, body } = await get(`${targetOf(endpoint)}?range=100-200`);
+      expect([status, body]).toEqual([200, []]);
+    },
+  );
 
-  it.each(withRange)('$path refuses a malformed range', async (endpoint) => {
-    for (const value of [
-      '',
-      '1',
-      '-',
-      '1-',
-      '-1',
-      '2-1',
-      '-1-2',
-      '1--2',
-      ' 0-1',
-      '0-1,3-4',
-      'a-b',
-      '0x0-0x1',
-      '1e1-1e2',
-      '0-9007199254740992',
-      '٠-١',
-      '0.0-1',
-      '0-1&range=0-1',
-      '0–1',
-    ]) {
-      const query = value
-        .split('&')
-        .map((part, at) => (at === 0 ? encodeURIComponent(part) : part))
-        .join('&');
-      const { status, body } = await get(`${targetOf(endpoint)}?range=${query}`);
-      expect([value, status, (body as { code: string }).code]).toEqual([value, 400, 'range-invalid']);
-    }
-  });
+  it.each(rowsThrough(name, withRange, ({ method }) => method))(
+    '$path refuses a malformed range',
+    async (endpoint) => {
+      for (const value of [
+        '',
+        '1',
+        '-',
+        '1-',
+        '-1',
+        '2-1',
+        '-1-2',
+        '1--2',
+        ' 0-1',
+        '0-1,3-4',
+        'a-b',
+        '0x0-0x1',
+        '1e1-1e2',
+        '0-9007199254740992',
+        '٠-١',
+        '0.0-1',
+        '0-1&range=0-1',
+        '0–1',
+      ]) {
+        const query = value
+          .split('&')
+          .map((part, at) => (at === 0 ? encodeURIComponent(part) : part))
+          .join('&');
+        const { status, body } = await get(`${targetOf(endpoint)}?range=${query}`);
+        expect([value, status, (body as { code: string }).code]).toEqual([value, 400, 'range-invalid']);
+      }
+    },
+  );
 
-  it.each(endpoints)(
+  it.each(rowsThrough(name, endpoints, ({ method }) => method))(
     '$method $path refuses parameters that it does not list, and names its own',
     async (endpoint) => {
       const known: readonly string[] = [

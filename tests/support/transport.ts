@@ -43,6 +43,19 @@ export const transports: Readonly<Record<'core' | 'fetch' | 'node', OpenTranspor
 /** Their names. */
 export const transportNames = ['core', 'fetch', 'node'] as const;
 
+/**
+ * The rows of a table that go through a transport: all through the core, the first of each kind through an adapter.
+ * An adapter only translates: what it may get wrong is a method, a target, a header, a form or size of body, a status.
+ */
+export function rowsThrough<Row>(
+  name: (typeof transportNames)[number],
+  rows: readonly Row[],
+  kindOf: (row: Row) => unknown,
+): readonly Row[] {
+  if (name === 'core') return rows;
+  return [...new Map(rows.toReversed().map((row) => [kindOf(row), row])).values()].toReversed();
+}
+
 function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
   return { status, headers, text, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
 }

@@ -106,8 +106,8 @@ export interface Admin {
    *
    * With `ifMatch`, a missing resource (404) or a different entity tag (412) is refused before the transition decides.
    * The promise rejects only in three cases: the transition throws or makes no valid decision, `signal` cancels the
-   * command, or an option is misused. A link in `ifMatch` that names no resource is a RangeError. An `actor` that is not
-   * a string is a TypeError.
+   * command, or an option is misused: a link in `ifMatch` that names no resource is a RangeError, and an `actor` that
+   * is not a string is a TypeError.
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /**

@@ -33,6 +33,7 @@ export interface CommandOptions extends EffectOptions {
 
 /** A group with an effect that was not applied. @internal */
 export interface RefusedGroup {
+  /** Why, in a sentence for the client. */
   readonly reason: string;
   /** Events that stand because the host refused to undo their effects. Usually empty. */
   readonly kept: readonly AdminEvent[];
@@ -156,16 +157,11 @@ function refusalText(
   { reason, kept }: RefusedGroup,
   { done, of }: { readonly done: number; readonly of: number },
 ): string {
-  const said = `The gateway refused: ${asSentence(reason)}`;
   if (kept.length > 0) {
-    const what = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
-    return `${said} What had been done before could not all be taken back: ${what}.`;
+    const changes = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
+    return `${reason} Some earlier changes stand, because the gateway refused to undo them: ${changes}.`;
   }
-  if (done > 0) return `${said} ${String(done)} of ${String(of)} parts were done before, and stay done.`;
-  return `${said} Nothing was changed.`;
-}
-
-/** The reason that a host gives need not end as a sentence does, and others follow. */
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  if (done > 0)
+    return `${reason} ${String(done)} of ${String(of)} parts were done before that, and stay done.`;
+  return `${reason} Nothing was changed.`;
 }

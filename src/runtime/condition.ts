@@ -46,7 +46,8 @@ export function transitionAt(
 
 const changedSince = problem(
   'precondition-failed',
-  'The resource has changed since the entity tag in If-Match was read. Read it again, then decide again.',
+  'The resource has changed since you read the entity tag in If-Match, so the command was refused. Read the resource ' +
+    'again, and send the command again if it still makes sense.',
 );
 
 /** Link of the collection of a route. The id of a route starts with the name of the collection. */

@@ -203,7 +203,7 @@ function requestOf(
   transition: Transition,
   { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>,
 ): CommandRequest {
-  if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor is a string');
+  if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor must be a string');
   const guarded = ifMatch === undefined ? transition : guard(transition, ifMatch);
   return actor === undefined ? { transition: guarded } : { transition: guarded, actor };
 }
@@ -226,5 +226,5 @@ function versionOf(
 function placeAt(link: string): Place {
   const match = reads.match('GET', link);
   if (match.found === 'route') return match;
-  throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
+  throw new RangeError('The link in ifMatch must be the link of a resource, such as /services/sales');
 }

@@ -6,7 +6,7 @@ import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
 import { beforeDeadline } from './deadline.ts';
 
-/** Whether the host applied an effect, and why not. @internal */
+/** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
 
 /** The options for carrying out an effect. @internal */
@@ -72,11 +72,19 @@ function refusalOf(error: unknown): Ending {
   try {
     const refused =
       error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused');
-    return refused ? { done: false, reason: error.message.slice(0, 1024).toWellFormed() } : 'unclear';
+    return refused ? { done: false, reason: refusalText(error.message) } : 'unclear';
   } catch {
     return 'unclear';
   }
 }
+
+/** The reason of a host need not end like a sentence, but another sentence follows. */
+function refusalText(message: string): string {
+  const reason = message.slice(0, 1024).toWellFormed();
+  return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
+}
+
+const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
 
 async function findOut(effect: Effect, options: EffectOptions, ending: () => Ending): Promise<EffectOutcome> {
   let { onUnknown } = options;
@@ -86,7 +94,7 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
     if (typeof settled === 'object') return settled;
     const seen = await inspect(effect, options);
     if (seen === 'in-place') return { done: true };
-    if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: 'it was not done.' };
+    if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: notInPlace };
     onUnknown();
     onUnknown = () => undefined;
     await options.clock.sleep(pauseMs, options.closing);

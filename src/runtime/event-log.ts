@@ -130,7 +130,8 @@ export class EventLog {
 
   /** The number of the first event after an id, and whether the log has every event between the id and that event. */
   #after(id: string): { readonly position: number; readonly complete: boolean } {
-    if (!/^\d+\.\d+$/.test(id)) throw new RangeError('An event id has the form <revision>.<index>');
+    if (!/^\d+\.\d+$/.test(id))
+      throw new RangeError('An event id must have the form <revision>.<index>, such as 7.0');
     const [revision = 0, index = 0] = id.split('.').map(Number);
     let [low, high] = [this.#oldest, this.#count];
     while (low < high) {

@@ -64,19 +64,21 @@ export function refusal(code: ProblemCode, detail: string, events: readonly Admi
 export function inProgress(): Execution {
   return refusal(
     'command-in-progress',
-    'It is not yet known what became of an earlier command on this resource. Try again in a moment.',
+    'The outcome of an earlier command on this resource is not known yet, so this command was refused. Nothing was ' +
+      'changed. Try again in a moment; if that does not help, check whether the gateway hangs.',
   );
 }
 
 /** The host did not answer in time. @internal */
 export function outcomeUnknown(commandId: string): Execution {
   const detail =
-    `The gateway did not say in time whether it was done (command ${commandId}). It is being found out: ` +
-    'read the resource again in a moment. An event with the id of this command will tell.';
+    `The gateway did not say in time whether the change was made (command ${commandId}). The gateway is still being ` +
+    'asked. Read the resource again before you repeat the command. An event with this command id gives the outcome.';
   return { outcome: 'unknown', problem: problem('outcome-unknown', detail), commandId };
 }
 
-const repair = 'Commands are refused until the store is repaired and the gateway restarted; reading goes on.';
+const repair =
+  'All commands are refused until the store is repaired and the gateway is restarted. Reading still works.';
 
 /** The intent was not journaled, so the host was not asked for anything. @internal */
 export function storeUnavailable(): Execution {
@@ -92,8 +94,8 @@ export function storeUnavailable(): Execution {
  */
 export function doneUnkept(commandId: string, held: string): Execution {
   const what =
-    `${held} But the configuration store failed before that was kept (command ` +
-    `${commandId}). It holds now; after a restart the gateway is asked what is in place.`;
+    `${held} But the configuration store failed before this result was stored (command ${commandId}). The result is in ` +
+    'effect now; after a restart, the gateway is asked again. Read the resource again then.';
   return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
 }
 
@@ -105,7 +107,7 @@ export function doneUnkept(commandId: string, held: string): Execution {
  */
 export function perhapsKept(commandId: string): Execution {
   const what =
-    `The configuration store failed while it kept this (command ${commandId}). It does not hold now; ` +
-    'after a restart it may. Look again then.';
+    `The configuration store failed while it stored this change (command ${commandId}). The change is not in effect ` +
+    'now, but may be in effect after a restart. Read the resource again then.';
   return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
 }

@@ -163,11 +163,11 @@ function withoutProcess(document: GatewayDocument): GatewayDocument {
 }
 
 function parseState(state: Json | undefined): State {
-  if (state === undefined) throw unreadable('records without a state to begin with');
+  if (state === undefined) throw unreadable('records without a state before them');
   const { format, revision, document, open } = membersOf(state);
   if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
   if (!isRevision(revision) || !isObject(document ?? null) || !isList(open, isOpen))
-    throw unreadable('a state with members missing or of the wrong type');
+    throw unreadable('a state in which a member is missing or has the wrong type');
   return state as unknown as State;
 }
 
@@ -198,9 +198,9 @@ function parseRecord(record: Json): JournalRecord {
   const members = membersOf(record);
   const { type = null } = members;
   if (typeof type !== 'string' || !Object.hasOwn(recordTable, type))
-    throw unreadable(`a record of type ${JSON.stringify(type)}`);
+    throw unreadable(`a record of the unknown type ${JSON.stringify(type)}`);
   if (!recordTable[type as JournalRecord['type']](members))
-    throw unreadable(`a record of type "${type}" with members missing, unknown, or of the wrong type`);
+    throw unreadable(`a record of type "${type}" in which a member is missing, unknown or of the wrong type`);
   return record as unknown as JournalRecord;
 }
 
@@ -239,13 +239,14 @@ function takeRecord(history: History, record: JournalRecord): void {
   try {
     history.take(record);
   } catch (error) {
-    throw unreadable(`a record of type "${record.type}" that makes no sense`, error);
+    throw unreadable(`a record of type "${record.type}" that does not fit the state before it`, error);
   }
 }
 
 function unreadable(what: string, cause?: unknown): Error {
   return new Error(
-    `The store holds ${what}, which this version cannot read. Start the version that wrote it, or restore a backup.`,
+    `The store contains ${what}, which this version cannot read. Start the version that wrote the store, or restore a ` +
+      'backup.',
     { cause },
   );
 }

@@ -93,7 +93,7 @@ class StoreJournal implements Journal {
   keep<T>(record: JournalRecord, then: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.failed) {
-        reject(new Error('The store has failed before.'));
+        reject(new Error('The configuration store has failed, and is not called again.'));
         return;
       }
       const kept = (): void => {
@@ -181,7 +181,8 @@ class StoreJournal implements Journal {
   async #inTime<T>(call: Promise<T>): Promise<T> {
     const { clock, deadlineMs } = this.#options;
     const answer = await beforeDeadline(clock, deadlineMs, async () => ({ given: await call }));
-    if (answer === 'late') throw new Error(`The store did not answer within ${String(deadlineMs)} ms.`);
+    if (answer === 'late')
+      throw new Error(`The configuration store did not answer within ${String(deadlineMs)} ms.`);
     return answer.given;
   }
 }
@@ -189,5 +190,5 @@ class StoreJournal implements Journal {
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error
-    : new Error('Something was thrown that is no error', { cause: error });
+    : new Error('A value that is not an Error was thrown; see the cause', { cause: error });
 }

@@ -79,6 +79,9 @@ export function recover({ intent, settled }: OpenCommand, options: CommandOption
   return settleGroups(groupsOf(intent), settled, recoverGroup, options);
 }
 
+const interrupted =
+  'The process ended before the change was confirmed. After the restart, the change was not completely in place.';
+
 async function recoverGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
   const acting = group.filter(isActing);
   const inPlace = new Set<ActingStage>();
@@ -90,7 +93,7 @@ async function recoverGroup(group: Group, options: CommandOptions): Promise<Refu
   if (then === 'settle') return undefined;
   const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
   const inOrder = acting.filter((stage) => left.includes(stage));
-  return { reason: 'it was not done.', kept: await undo(inOrder, options) };
+  return { reason: interrupted, kept: await undo(inOrder, options) };
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {

@@ -15,7 +15,7 @@ export class ReportError extends Error {
 
   /** @param faults - every fault; the message lists up to 20 of them */
   constructor(faults: readonly Fault[]) {
-    super(`The report has faults: ${listFaults(faults).join('; ')}`);
+    super(`Reports of the host have faults and were ignored: ${listFaults(faults).join('; ')}`);
     this.name = 'ReportError';
     this.faults = faults;
   }

@@ -65,7 +65,7 @@ export function isIrreversible(effect: Effect): boolean {
 export function inverseOf(effect: Effect): Effect {
   // The row of a type takes effects of that type. The compiler cannot infer this from the index.
   const inverse = effectTable[effect.type] as 'irreversible' | ((effect: Effect) => Effect);
-  if (inverse === 'irreversible') throw new TypeError(`"${effect.type}" cannot be undone`);
+  if (inverse === 'irreversible') throw new TypeError(`The effect "${effect.type}" cannot be undone`);
   return inverse(effect);
 }
 

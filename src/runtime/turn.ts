@@ -82,6 +82,8 @@ interface Row {
   left: Promise<void>;
 }
 
+const sendAgain = 'Nothing was changed. Send the command again when the interface is running again.';
+
 /**
  * Gives commands their turns.
  *
@@ -111,7 +113,7 @@ export class Turns {
   async wait(request: CommandRequest): Promise<Execution> {
     const { signal } = request;
     signal?.throwIfAborted();
-    if (this.#closed) return refusal('closed', 'The administration interface is closed.');
+    if (this.#closed) return refusal('closed', `The administration interface is closed. ${sendAgain}`);
     const { promise, resolve, reject } = withResolvers<Execution>();
     const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
@@ -122,7 +124,9 @@ export class Turns {
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
     if (this.#queue.size > this.#options.maxQueued && this.#queue.delete(entry)) {
-      resolve(refusal('overloaded', 'Too many commands are waiting. Try again in a moment.'));
+      resolve(
+        refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
+      );
     }
     return promise.finally(() => {
       signal?.removeEventListener('abort', leave);
@@ -160,7 +164,9 @@ export class Turns {
     const waiting = [...this.#queue];
     this.#queue.clear();
     for (const { answer } of waiting)
-      answer(refusal('closed', 'The administration interface was closed meanwhile.'));
+      answer(
+        refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
+      );
     await Promise.all(Array.from(this.#inFlight.values(), ({ left }) => left));
   }
 

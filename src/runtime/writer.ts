@@ -183,7 +183,8 @@ export class Writer {
     try {
       evolve(this.#snapshot, events);
     } catch (cause) {
-      throw new TypeError('A transition must make events that can be folded over the snapshot', { cause });
+      const message = 'A transition must return events that can be folded over the snapshot; see the cause';
+      throw new TypeError(message, { cause });
     }
   }
 
@@ -268,9 +269,9 @@ function commandOf(
 function heldBy(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
-    return `Only ${String(done)} of ${String(of)} parts were done; the gateway was not asked for the rest.`;
+    return `Only ${String(done)} of ${String(of)} parts were done. The gateway was not asked for the other parts.`;
   }
-  return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway has done it.';
+  return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway made the change.';
 }
 
 /** The event for a command whose outcome was unknown and that turned out to have failed. */
@@ -290,10 +291,10 @@ function failure(
 function assertDecision(decision: unknown): asserts decision is Decision {
   const { outcome, resources, events, effects } = (decision ?? {}) as Partial<Acceptance>;
   if (!Array.isArray(resources) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
-    throw new TypeError('A transition must answer with a decision at once: it cannot be an async function');
+    throw new TypeError('A transition must return a decision at once; it cannot be an async function');
   }
   if (outcome === 'accepted' && !isTrusted(decision as object) && !areConsistent(events, effects))
     throw new TypeError(
-      'A transition must make events and effects of known types, an effect for each event that needs one',
+      'A transition must return events and effects of known types, with an effect for each event that needs one',
     );
 }

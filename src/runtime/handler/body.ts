@@ -56,10 +56,13 @@ function mediaTypeOf(header: string | undefined): string | undefined {
 function unsupported({ mediaTypes }: Pick<Route, 'mediaTypes'>): Result<never> {
   return fail(
     'unsupported-media-type',
-    `Send the body as ${mediaTypes.join(' or ')} and say so in Content-Type.`,
+    `The media type of the body is missing or not supported here. Send Content-Type: ${mediaTypes.join(' or ')}.`,
   );
 }
 
 function tooLarge({ maxBodyBytes }: Limits): Result<never> {
-  return fail('content-too-large', `The body may have at most ${String(maxBodyBytes)} bytes.`);
+  return fail(
+    'content-too-large',
+    `The body may have at most ${String(maxBodyBytes)} bytes. Send a smaller one.`,
+  );
 }

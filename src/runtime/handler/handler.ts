@@ -101,12 +101,14 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     } catch (error) {
       if (request.signal?.aborted === true) return matched(refusal(goneAway()));
       options.onError(error);
-      return matched(
-        refusal(problem('internal', 'Something is broken inside. The host has been told; try again later.')),
-      );
+      return matched(refusal(problem('internal', internalError)));
     }
   };
 }
+
+const internalError =
+  'The administration interface failed with an internal error, which was reported to the host of the gateway. If you ' +
+  'sent a command, read the resource before you send the command again.';
 
 function matched(response: AdminResponse): Handled {
   return { matched: true, response };
@@ -141,9 +143,11 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<B
   const accept = patchType === undefined ? {} : { 'accept-patch': patchType };
   if (method === 'OPTIONS') return empty(204, { allow, ...accept });
   if (knownMethods.has(method)) {
-    return refusal(problem('method-not-allowed', `This path takes ${allow}.`), { allow });
+    return refusal(problem('method-not-allowed', `This path supports only ${allow}.`), { allow });
   }
-  return refusal(problem('method-unknown', `The method is unknown. This path takes ${allow}.`), { allow });
+  return refusal(problem('method-unknown', `The method is unknown. This path supports only ${allow}.`), {
+    allow,
+  });
 }
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
@@ -176,7 +180,10 @@ async function identify(
   if (isPrincipal(principal) && isStillThere(principal, before, snapshot()))
     return { ok: true, value: principal };
   if (principal !== 'throttled') {
-    return { ok: false, problem: problem('unauthenticated', 'Name and password are missing or wrong.') };
+    return {
+      ok: false,
+      problem: problem('unauthenticated', 'The credentials are missing or wrong. Send valid ones.'),
+    };
   }
   return {
     ok: false,
@@ -300,22 +307,24 @@ function acceptFor(
 }
 
 function targetTooLong({ maxTargetBytes }: Limits): Problem {
-  return problem('uri-too-long', `The request target may have at most ${String(maxTargetBytes)} bytes.`);
+  const detail = `The path and the query may have at most ${String(maxTargetBytes)} bytes together. Send a shorter one.`;
+  return problem('uri-too-long', detail);
 }
 
 function brokenEscape(): Problem {
   const detail =
-    'A percent sign in the path must begin an escape of UTF-8, such as %20; write a percent sign itself as %25.';
+    'The path contains a percent sign that does not begin an escape of UTF-8, such as %20. Write a percent sign itself ' +
+    'as %25.';
   return problem('path-encoding-invalid', detail);
 }
 
 function goneAway(): Problem {
-  return problem('closed', 'The client went away before its command had its turn: nothing was done.');
+  return problem('closed', 'The client disconnected before the command started. Nothing was changed.');
 }
 
 function forbidden(): Problem {
   return problem(
     'forbidden',
-    'You are not allowed to do this. Ask whoever administers the rights on this gateway.',
+    'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
   );
 }

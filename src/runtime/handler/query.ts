@@ -39,7 +39,7 @@ export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string):
   if (range?.ok === false) return range;
   const dryRun = query.getAll('dry_run');
   if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
-    return fail('query-invalid', 'The parameter "dry_run" is "true" or "false", once.');
+    return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
   }
   return ok({
     ...(fields === undefined ? {} : { fields: fields.value }),
@@ -50,8 +50,8 @@ export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string):
 }
 
 function unsupported(stranger: string, known: readonly string[]): string {
-  const supported = known.length === 0 ? 'It takes no query parameters.' : `It takes: ${known.join(', ')}.`;
-  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. ${supported}`;
+  const supported = known.length === 0 ? 'no parameters' : known.join(', ');
+  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. Supported: ${supported}.`;
 }
 
 function withoutRange(query: URLSearchParams): string {

@@ -66,7 +66,7 @@ export interface OpenAdminOptions extends AdminOptions {
    * taken from here.
    */
   readonly snapshot: Snapshot;
-  /** Stores the configuration and the admin users. The interface owns the store and disposes of the store. */
+  /** Stores the configuration and the admin users. The interface owns the store, and disposes of it at `close`. */
   readonly store: ConfigurationStore;
 }
 
@@ -105,9 +105,11 @@ export interface Admin {
    * Executes a command: decides, asks the host for the effects, and settles.
    *
    * With `ifMatch`, a missing resource (404) or a different entity tag (412) is refused before the transition decides.
-   * The promise rejects only in three cases: the transition throws or makes no valid decision, `signal` cancels the
-   * command, or an option is misused: a link in `ifMatch` that names no resource is a RangeError, and an `actor` that
-   * is not a string is a TypeError.
+   * The promise rejects only in these cases:
+   *
+   * - The transition throws, or returns no valid decision (TypeError).
+   * - `signal` cancels the command.
+   * - The link in `ifMatch` is not the link of a resource (RangeError), or `actor` is not a string (TypeError).
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /**

@@ -1,5 +1,5 @@
 /**
- * The two factories, `createAdmin` and `openAdmin`, and the wiring of a running interface.
+ * `createAdmin` and `openAdmin`: check the options, and connect the parts of a running interface.
  */
 import type { Context } from '../core/decision.ts';
 import type { Version } from '../core/version.ts';
@@ -85,7 +85,7 @@ export function createAdmin(options: AdminOptions): Admin {
 export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
   const { store, snapshot } = options;
   try {
-    // Before the store is written: a store that is not empty would win over the next attempt with correct options.
+    // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
     const complete = completeOptions(options);
     const { clock, limits, onError } = complete;
     const { position, repaired, ...stored } = await store.load();
@@ -114,7 +114,7 @@ interface Assembly {
   readonly writer: Writer;
 }
 
-/** Wires the parts of an interface. */
+/** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   const { clock, limits, onError } = options;
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);

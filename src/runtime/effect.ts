@@ -78,7 +78,7 @@ function refusalOf(error: unknown): Ending {
   }
 }
 
-/** The reason of a host need not end like a sentence, but another sentence follows. */
+/** Makes a sentence of the reason of a host. Adds a full stop if there is none, because another sentence follows. */
 function refusalText(message: string): string {
   const reason = message.slice(0, 1024).toWellFormed();
   return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;

@@ -21,11 +21,11 @@ export interface Limits {
    * not count.
    */
   readonly maxInFlight: number;
-  /** Deadline of one call to the host, in milliseconds; 10,000 by default. Then the outcome is unknown. */
+  /** Deadline of one call to the host, in milliseconds; 10,000 by default. `inspect` is called after a late `apply`. */
   readonly effectDeadlineMs: number;
   /** Deadline of one call to the store, in milliseconds; 30,000 by default. Then the store counts as failed. */
   readonly storeDeadlineMs: number;
-  /** Number of past events that a reader can resume from; 10,000 by default. */
+  /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
 }
 
@@ -48,8 +48,8 @@ export const defaultLimits: Limits = Object.freeze({
 /**
  * Adds the default limits to the given ones.
  *
- * @throws RangeError for a limit that is not a whole number from 1 on. `Infinity` is refused too, so that no slip turns
- *   a limit off
+ * @throws RangeError for a limit that is not a whole number from 1 on. `Infinity` is refused too, because a limit that
+ *   is turned off by mistake protects nobody
  * @internal
  */
 export function limitsFrom(given: Partial<Limits> = {}): Limits {

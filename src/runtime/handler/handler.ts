@@ -107,8 +107,8 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
 }
 
 const internalError =
-  'The administration interface failed with an internal error, which was reported to the host of the gateway. If you ' +
-  'sent a command, read the resource before you send the command again.';
+  'The administration interface failed with an internal error. The error was reported to the gateway. If you sent a ' +
+  'command, read the resource before you send the command again.';
 
 function matched(response: AdminResponse): Handled {
   return { matched: true, response };
@@ -307,7 +307,7 @@ function acceptFor(
 }
 
 function targetTooLong({ maxTargetBytes }: Limits): Problem {
-  const detail = `The path and the query may have at most ${String(maxTargetBytes)} bytes together. Send a shorter one.`;
+  const detail = `The path and the query together may have at most ${String(maxTargetBytes)} bytes. Shorten them.`;
   return problem('uri-too-long', detail);
 }
 

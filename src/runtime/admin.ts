@@ -1,5 +1,5 @@
 /**
- * The running administration interface as types: the options it is made of, and what it can do.
+ * The public types of a running administration interface: its options and its methods.
  */
 import type {
   Authenticate,
@@ -19,66 +19,73 @@ import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
 
 /**
- * What a running administration interface is made of.
+ * The options of {@link createAdmin}. Only `snapshot` and `gateway` are required.
  *
  * @public
  */
 export interface AdminOptions {
-  /** The state to begin with; see {@link createSnapshot}. */
+  /** The initial state; see {@link createSnapshot}. */
   readonly snapshot: Snapshot;
   /** The real gateway. */
   readonly gateway: GatewayPort;
-  /** The time; the system's by default. */
+  /** The clock; the system clock by default. */
   readonly clock?: Clock;
-  /** Zone in which times are shown: an IANA name, or an offset such as `+03:00`. UTC by default. */
+  /** The time zone of times in responses: an IANA name, or an offset such as `+03:00`. UTC by default. */
   readonly timeZone?: string;
   /** Hashes passwords; PBKDF2-SHA-256 by default. */
   readonly hasher?: Hasher;
-  /** Seals secrets; by default with a key that lives as long as the process. */
+  /** Seals secrets. By default the key is random and ends with the process. */
   readonly sealer?: SecretSealer;
-  /** Finds out who asks; nobody has to say by default. While it is given, the last admin user cannot be deleted. */
+  /**
+   * Finds the caller of a request. By default no request needs a log-in. If the option is given, the last admin user
+   * cannot be deleted.
+   */
   readonly authenticate?: Authenticate;
-  /** Decides who may do what; everyone everything by default. */
+  /** Decides whether a caller may use an endpoint. By default every caller may use every endpoint. */
   readonly authorize?: Authorize;
-  /** Says what is wrong with the password of an admin user, beyond the rules that always hold; `undefined` for nothing. */
+  /**
+   * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
+   * `undefined` if there is none.
+   */
   readonly passwordPolicy?: (password: string) => string | undefined;
   /** The limits that differ from {@link defaultLimits}. */
   readonly limits?: Partial<Limits>;
-  /** Told of what is wrong in the host or in here: malformed reports, errors thrown. Does nothing by default. */
+  /** Gets every malformed report, failure of the store and unexpected error. By default errors are ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * What a running administration interface with a store is made of.
+ * The options of {@link openAdmin}. `store` is required, too.
  *
  * @public
  */
 export interface OpenAdminOptions extends AdminOptions {
   /**
-   * The state with which an empty store begins. A store that is not empty wins; what tells of the process of the
-   * gateway (its instance, threads, tasks, modules and where it logs) is always taken from here, and sessions never are.
+   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead. Facts
+   * about the process are always taken from here: instance, threads, tasks, modules and log targets. Sessions are never
+   * taken from here.
    */
   readonly snapshot: Snapshot;
-  /** Keeps the configuration and the admin users. It belongs to the interface from now on, which disposes of it. */
+  /** Stores the configuration and the admin users. The interface owns the store, and disposes of it at `close`. */
   readonly store: ConfigurationStore;
 }
 
 /**
- * How a command is executed.
+ * The options of {@link Admin.execute}.
  *
  * @public
  */
 export interface ExecuteOptions {
-  /** Name of the principal who asks, for the record. */
+  /** Name of the principal who sends the command, for the events. */
   readonly actor?: string;
-  /** Refuses with `precondition-failed` unless the resource at this link still has this entity tag. */
+  /** Refuses the command with `precondition-failed` unless the resource at this link still has this entity tag. */
   readonly ifMatch?: {
     /** Link of the resource, such as `/services/sales`. */
     readonly link: string;
-    /** The entity tag, or `*`, as `If-Match` has it. */
+    /** The entity tag, or `*`, in the syntax of `If-Match` (RFC 9110 §13.1.1). */
     readonly etag: string;
   };
-  /** Cancels the command while it waits, and `execute` rejects. A command in flight goes on. */
+  /** Cancels the command if it has not started, and `execute` rejects. A started command runs to completion. */
   readonly signal?: AbortSignal;
 }
 
@@ -90,31 +97,36 @@ export interface ExecuteOptions {
 export interface Admin {
   /** The current state. */
   readonly snapshot: Snapshot;
-  /** The limits that hold. */
+  /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /** Answers a request. Never rejects. */
   handle(request: AdminRequest): Promise<Handled>;
   /**
-   * Executes a command: decides, asks the host, settles. Rejects only when the transition throws, when its signal cancels
-   * it, or with a RangeError when the link of `ifMatch` is not that of a resource. With `ifMatch`, a resource that is gone
-   * (404) and a tag that does not fit (412) are refused before the transition decides.
+   * Executes a command: decides, asks the host for the effects, and settles.
+   *
+   * With `ifMatch`, a missing resource (404) or a different entity tag (412) is refused before the transition decides.
+   * The promise rejects only in these cases:
+   *
+   * - The transition throws, or returns no valid decision (TypeError).
+   * - `signal` cancels the command.
+   * - The link in `ifMatch` is not the link of a resource (RangeError), or `actor` is not a string (TypeError).
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /**
-   * Decides as {@link Admin.execute} would at this moment, says what that would do, and does nothing.
+   * Returns what {@link Admin.execute} would do now. Changes nothing, and does not ask the host.
    *
-   * @throws whatever the transition throws; a RangeError as {@link Admin.execute}
+   * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
   plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
-  /** Takes in what the host reports. Synchronous, never queued; what is malformed goes to `onError`. */
+  /** Folds reports of the host over the snapshot at once, without a queue. Faults in reports go to `onError`. */
   report(report: HostReport | readonly HostReport[]): void;
   /**
-   * Reads the events, in order, from now on or from where a reader left off.
+   * Follows the events in order, from now on or after a given event.
    *
-   * @throws RangeError when `after` is not an event id
+   * @throws RangeError if `after` is not an event id
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
-  /** Refuses commands to come, answers those that wait, and settles those in flight. */
+  /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   close(): Promise<void>;
   /** The same as {@link Admin.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

@@ -1,5 +1,6 @@
 /**
- * One command: the effects of a decision in order, undone when the host refuses one, settled when they are done.
+ * Performs one command: asks the host for the effects of a decision in order, and settles the events. If the host
+ * refuses an effect, the effects before it are undone.
  */
 import type { Accepted } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
@@ -7,42 +8,44 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { carryOut, type EffectOptions, type EffectOutcome } from './effect.ts';
 import { aspectOf, groupsOf, inverseOf, isActing, type ActingStage, type Group } from './stage.ts';
 
-/** What a command came to. @internal */
+/** The result of a performed command. @internal */
 export interface Performed {
-  /** Events that happened and stand, as they were recorded. */
+  /** The settled events, as recorded. */
   readonly events: readonly AdminEvent[];
-  /** Why the host refused, and which part stands all the same; left out when all was done. */
+  /** Why the host refused, and which events stand anyway; left out if every effect was applied. */
   readonly refusal?: string;
 }
 
-/** Where in its command a settlement stands. @internal */
+/** The position of a settlement in its command. @internal */
 export type Place =
-  /** Others follow. */
+  /** One of several settlements; more follow. */
   | { readonly at: 'part'; readonly done: number; readonly of: number }
-  /** The command ends here; `refusal` when the host refused. */
+  /** The last settlement; has a `refusal` if the host refused. */
   | { readonly at: 'end'; readonly refusal?: string }
-  /** The interface closes before the outcome of the rest is known. */
+  /** The interface closes before the remaining outcomes are known. */
   | { readonly at: 'break' };
 
-/** @internal */
+/** The options for performing a command. @internal */
 export interface CommandOptions extends EffectOptions {
-  /** Makes events part of the snapshot; gives them as they were recorded. */
+  /** Folds events over the snapshot; returns the events as recorded. */
   readonly settle: (events: readonly AdminEvent[], place: Place) => Promise<readonly AdminEvent[]>;
 }
 
-/** A group that was not done. @internal */
+/** A group with an effect that was not applied. @internal */
 export interface RefusedGroup {
+  /** Why, in a sentence for the client. */
   readonly reason: string;
-  /** Events that stand because the host refused to undo their effects. */
+  /** Events that stand because the host refused to undo their effects. Usually empty. */
   readonly kept: readonly AdminEvent[];
 }
 
-/** Brings a group to its end; gives `undefined` when all of it is done. @internal */
+/** Performs one group; gives `undefined` if every effect of the group was applied. @internal */
 export type FinishGroup = (group: Group, options: CommandOptions) => Promise<RefusedGroup | undefined>;
 
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
+ * @throws Error if `closing` aborts before an outcome is known; what is known by then is settled first
  * @internal
  */
 export function perform(
@@ -53,9 +56,12 @@ export function perform(
 }
 
 /**
- * Brings groups to their end and settles each. The first group that is not done ends the command.
+ * Finishes and settles groups in order. A refused group ends the command.
  *
- * @param from - how many groups have settled before
+ * @param groups - all groups of the command
+ * @param from - the number of groups that settled in an earlier life
+ * @param finish - performs a group, or finds out its outcome
+ * @param options - the options of the command
  * @internal
  */
 export async function settleGroups(
@@ -81,7 +87,7 @@ export async function settleGroups(
   return { events };
 }
 
-/** Asks for the effects of a group in order. When the host refuses one, those before it are undone. */
+/** Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone. */
 async function performGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
@@ -93,10 +99,12 @@ async function performGroup(group: Group, options: CommandOptions): Promise<Refu
 }
 
 /**
- * Undoes effects, the last one first. If a later effect on an aspect of a resource cannot be undone, the earlier ones on
- * it are kept too: undoing them would create a state that never existed.
+ * Undoes effects, the last one first.
  *
- * @returns the events that stand because the host refused
+ * If a later effect on an aspect of a resource cannot be undone, earlier effects on that aspect are kept too; undoing
+ * them would create a state that never existed.
+ *
+ * @returns the events that stand because the host refused to undo their effects
  * @internal
  */
 export async function undo(
@@ -114,7 +122,10 @@ export async function undo(
   return eventsOf(kept);
 }
 
-/** @param others - what stands when the interface closes before the outcome is known */
+/**
+ * @param others - the effects that stand if the interface closes before the outcome is known
+ * @returns whether the effect was undone
+ */
 async function undoOne(
   effect: Effect,
   others: readonly ActingStage[],
@@ -124,7 +135,7 @@ async function undoOne(
   return (await orSettle(others, options, () => carryOut(inverse, options))).done;
 }
 
-/** Waits for an outcome. When the interface closes before it is known, the stages that are done by then settle. */
+/** Waits for an outcome. If the interface closes first, the stages that are done by then settle. */
 async function orSettle(
   done: readonly ActingStage[],
   options: CommandOptions,
@@ -146,16 +157,11 @@ function refusalText(
   { reason, kept }: RefusedGroup,
   { done, of }: { readonly done: number; readonly of: number },
 ): string {
-  const said = `The gateway refused: ${asSentence(reason)}`;
   if (kept.length > 0) {
-    const what = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
-    return `${said} What had been done before could not all be taken back: ${what}.`;
+    const changes = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
+    return `${reason} Some earlier changes stand, because the gateway refused to undo them: ${changes}.`;
   }
-  if (done > 0) return `${said} ${String(done)} of ${String(of)} parts were done before, and stay done.`;
-  return `${said} Nothing was changed.`;
-}
-
-/** The reason that a host gives need not end as a sentence does, and others follow. */
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  if (done > 0)
+    return `${reason} ${String(done)} of ${String(of)} parts were done before that, and stay done.`;
+  return `${reason} Nothing was changed.`;
 }

@@ -1,6 +1,6 @@
 /**
- * Conditions: the order in which a command on a resource is judged. The resource exists (404), one of the entity tags
- * fits (412, `If-Match`), and then the transition decides.
+ * Conditions: the checks before the decision of a command. First the resource must exist (404), then one of the entity
+ * tags in `If-Match` must match (412). Then the transition decides.
  */
 import { refused, type Context } from '../core/decision.ts';
 import type { Version } from '../core/version.ts';
@@ -11,18 +11,18 @@ import type { Decision, Transition } from '../resources/index.ts';
 import type { BoundRoute } from '../resources/shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** A place in the interface: a route with the values of the variable segments of its path. @internal */
+/** A route with the path parameters of a request. @internal */
 export interface Place {
   readonly route: BoundRoute;
   readonly parameters: PathParameters;
 }
 
 /**
- * Makes the transition of a command on a place. The resource is looked up once.
+ * Makes a transition that checks the conditions and then decides. The resource is looked up once.
  *
- * @param place - where the resource is
+ * @param place - the place of the resource
  * @param tags - the entity tags of `If-Match`, or the problem with them; left out without a condition
- * @param decide - decides about the resource that was found
+ * @param decide - decides the command, given the resource
  * @internal
  */
 export function transitionAt(
@@ -32,7 +32,7 @@ export function transitionAt(
 ): Transition {
   return (snapshot, context) => {
     const found = route.find(snapshot, parameters);
-    // The refusal rests on the collection: a command in flight may be about to create the resource.
+    // The refusal rests on the collection, because a command in flight may create the resource.
     if (!found.ok) return refused(snapshot, found.problem, [collectionOf(route)]);
     if (tags?.ok === false) return refused(snapshot, tags.problem, [route.link(found.value)]);
     if (tags !== undefined) {
@@ -46,15 +46,16 @@ export function transitionAt(
 
 const changedSince = problem(
   'precondition-failed',
-  'The resource has changed since the entity tag in If-Match was read. Read it again, then decide again.',
+  'The resource has changed since you read the entity tag in If-Match, so the command was refused. Read the resource ' +
+    'again, and send the command again if it still makes sense.',
 );
 
-/** Link of the collection of a route, which the id of the route begins with. */
+/** Link of the collection of a route. The id of a route starts with the name of the collection. */
 function collectionOf({ id }: BoundRoute): string {
   return `/${id.split('.')[0] ?? ''}`;
 }
 
-/** The version of the resource at a place, in any snapshot; `undefined` where it carries none. @internal */
+/** The version of the resource at a place; `undefined` if its representation has no entity tag. @internal */
 export function versionAt({ route, parameters }: Place, snapshot: Snapshot): Version | undefined {
   const found = route.find(snapshot, parameters);
   if (found.ok) return route.version?.(snapshot, found.value);

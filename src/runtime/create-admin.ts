@@ -1,5 +1,5 @@
 /**
- * The two ways to begin: with a store and without, and how the parts of a running interface are put together.
+ * `createAdmin` and `openAdmin`: check the options, and connect the parts of a running interface.
  */
 import type { Context } from '../core/decision.ts';
 import type { Version } from '../core/version.ts';
@@ -25,11 +25,11 @@ import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
 /**
- * Runs the administration interface of a gateway. Nothing outlives the process.
+ * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
  *
- * @param options - the state, the gateway, and what else differs from the defaults
- * @returns the running interface; close it when the gateway ends
- * @throws RangeError when the time zone is unknown, or a limit is not a whole number from 1 on
+ * @param options - the initial state, the gateway, and options that differ from the defaults
+ * @returns the running interface; close the interface before the gateway ends
+ * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  *
  * @example
  * ```ts
@@ -52,16 +52,16 @@ export function createAdmin(options: AdminOptions): Admin {
 }
 
 /**
- * Runs the administration interface of a gateway, with a store that keeps the configuration and the admin users.
+ * Runs the administration interface of a gateway, with a store for the configuration and the admin users.
  *
- * The commands that were in flight when the gateway last ended come first: the host is asked with `inspect` what became
- * of them. A command whose outcome it does not say in time stays in flight, and other commands on its resources are
- * refused. Once the interface is open, open in the gateway what `admin.snapshot` says is started, and report the
- * sessions: the store does not keep them.
+ * First the host is asked with `inspect` about the commands that were in flight when the last process ended. If the
+ * host does not answer in time, the command stays in flight, and other commands on its resources are refused. After
+ * `openAdmin` resolves, open the services and start the monitors that `admin.snapshot` shows as started. Then report
+ * the sessions; the store does not contain them.
  *
- * @param options - the store, the state with which it begins, the gateway, and what else differs from the defaults
- * @returns the running interface; close it when the gateway ends
- * @throws Error when the store cannot be read, or holds what this version does not understand: nothing is guessed
+ * @param options - the store, its initial state, the gateway, and options that differ from the defaults
+ * @returns the running interface; close the interface before the gateway ends
+ * @throws Error if the store cannot be read, or contains something that this version does not understand
  * @throws RangeError as {@link createAdmin}
  *
  * @example
@@ -85,7 +85,7 @@ export function createAdmin(options: AdminOptions): Admin {
 export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
   const { store, snapshot } = options;
   try {
-    // First what can be refused: a store that is not empty wins over every later attempt.
+    // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
     const complete = completeOptions(options);
     const { clock, limits, onError } = complete;
     const { position, repaired, ...stored } = await store.load();
@@ -102,19 +102,19 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
   }
 }
 
-/** Whatever comes of it, it must not hide why the interface does not open. */
+/** Disposes of the store after a failed start. A second failure must not hide the first one. */
 async function letGo({ store, clock = systemClock, limits, onError }: OpenAdminOptions): Promise<void> {
   const { storeDeadlineMs } = { ...defaultLimits, ...limits };
   await beforeDeadline(clock, storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(quietly(onError));
 }
 
-/** What is put together. */
+/** A running interface, with its writer. */
 interface Assembly {
   readonly admin: Admin;
   readonly writer: Writer;
 }
 
-/** Puts an interface together. */
+/** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   const { clock, limits, onError } = options;
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
@@ -185,7 +185,7 @@ function renderingOf({ times, gateway: { telemetry } }: CompleteOptions): Render
   return Object.freeze(telemetry === undefined ? { times } : { times, telemetry });
 }
 
-/** Closing twice is closing once. */
+/** A second call returns the promise of the first one. */
 function once(close: () => Promise<void>): () => Promise<void> {
   let closed: Promise<void> | undefined;
   return () => (closed ??= close());
@@ -203,7 +203,7 @@ function requestOf(
   transition: Transition,
   { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>,
 ): CommandRequest {
-  if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor is a string');
+  if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor must be a string');
   const guarded = ifMatch === undefined ? transition : guard(transition, ifMatch);
   return actor === undefined ? { transition: guarded } : { transition: guarded, actor };
 }
@@ -214,7 +214,7 @@ function guard(transition: Transition, { link, etag }: Condition): Transition {
   );
 }
 
-/** When the resource of a condition last changed; `undefined` without a condition. */
+/** Gives the version of the resource that a condition names; `undefined` without a condition. */
 function versionOf(
   condition: Condition | undefined,
 ): ((snapshot: Snapshot) => Version | undefined) | undefined {
@@ -226,5 +226,5 @@ function versionOf(
 function placeAt(link: string): Place {
   const match = reads.match('GET', link);
   if (match.found === 'route') return match;
-  throw new RangeError('The link of ifMatch is not that of a resource, such as /services/sales');
+  throw new RangeError('The link in ifMatch must be the link of a resource, such as /services/sales');
 }

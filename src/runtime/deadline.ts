@@ -1,15 +1,15 @@
 /**
- * Deadlines: waiting for somebody else, but not for ever.
+ * Deadlines: limits the time that the library waits for the host or the store.
  */
 import type { Clock } from '../ports/port.ts';
 
 /**
- * Waits for a call until a deadline. The signal of the call aborts there; the call itself may go on.
+ * Waits for a call until a deadline. At the deadline the signal aborts; the call itself may still run.
  *
- * @param clock - measures the time
- * @param deadlineMs - how long to wait, in milliseconds
- * @param call - is given the signal
- * @returns what the call gives, or `late`; rejects as the call does
+ * @param clock - measures the deadline
+ * @param deadlineMs - the time to wait, in milliseconds
+ * @param call - gets the signal
+ * @returns the result of the call, or `late`; rejects if the call rejects before the deadline
  * @internal
  */
 export async function beforeDeadline<T>(
@@ -26,7 +26,7 @@ export async function beforeDeadline<T>(
   try {
     return await Promise.race([call(deadline.signal), late]);
   } finally {
-    // With a reason of its own, because the usual one records a stack each time.
+    // A string as the reason, because the default reason is an error, which records a stack each time.
     answered.abort('answered');
   }
 }

@@ -1,41 +1,40 @@
 /**
- * Carrying out one effect, until it is known whether the host did it.
+ * Carries out one effect: asks the host, and finds out the outcome.
  */
 import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
 import { beforeDeadline } from './deadline.ts';
 
-/** What the host did in the end. @internal */
+/** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
 
-/** How effects are carried out. @internal */
+/** The options for carrying out an effect. @internal */
 export interface EffectOptions {
   readonly gateway: GatewayPort;
   readonly clock: Clock;
   readonly commandId: string;
-  /** How long the host may take for one call, in milliseconds. */
+  /** The deadline of one call to the host, in milliseconds. */
   readonly deadlineMs: number;
-  /** Aborts when nobody waits for the outcome any more. */
+  /** Aborts when the interface closes. */
   readonly closing: AbortSignal;
-  /** Called once when the outcome cannot be told in time. It is found out all the same. */
+  /** Called once per effect if the outcome is not known in time. The search for the outcome continues. */
   readonly onUnknown: () => void;
 }
 
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
-/** How `apply` ended; `undefined` as long as it has not. */
+/** The result of `apply`: an outcome, `unclear` after any other rejection, or `undefined` while `apply` is running. */
 type Ending = EffectOutcome | 'unclear' | undefined;
 
 /**
- * Asks the host for an effect and finds out what became of it.
+ * Asks the host for an effect and finds out the outcome.
  *
- * Done and refused are taken at their word. Anything else, and silence past the deadline, is unclear: then the host
- * is asked what is in place, with growing pauses, until that tells.
+ * A resolved or refused call is trusted. Any other rejection, or a timeout, is ambiguous, so the host is polled with
+ * `inspect`, with growing pauses.
  *
- * @returns the outcome
- * @throws Error when `closing` aborts before the outcome is known; `onUnknown` has been called then
+ * @throws Error if `closing` aborts before the outcome is known; `onUnknown` was called before that
  * @internal
  */
 export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
@@ -47,10 +46,9 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
 }
 
 /**
- * Finds out what became of an effect that an earlier life of the gateway has asked for.
+ * Finds out the outcome of an effect from an earlier life. An effect that is not in place was not done.
  *
- * @returns the outcome: what is not in place was not done
- * @throws Error when `closing` aborts before the outcome is known; `onUnknown` has been called then
+ * @throws Error if `closing` aborts before the outcome is known; `onUnknown` was called before that
  * @internal
  */
 export function findOutAgain(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
@@ -66,26 +64,37 @@ async function endingOf(gateway: GatewayPort, effect: Effect, context: EffectCon
   }
 }
 
-/** By name as well: a host may have loaded another copy of this library. What cannot be read is unclear. */
+/**
+ * Reads the error with which `apply` rejected. The name is compared as well, because the host may have loaded another
+ * copy of this library. An error that throws while it is read is unclear.
+ */
 function refusalOf(error: unknown): Ending {
   try {
     const refused =
       error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused');
-    return refused ? { done: false, reason: error.message.slice(0, 1024).toWellFormed() } : 'unclear';
+    return refused ? { done: false, reason: refusalText(error.message) } : 'unclear';
   } catch {
     return 'unclear';
   }
 }
 
+/** Makes a sentence of the reason of a host. Adds a full stop if there is none, because another sentence follows. */
+function refusalText(message: string): string {
+  const reason = message.slice(0, 1024).toWellFormed();
+  return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
+}
+
+const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
+
 async function findOut(effect: Effect, options: EffectOptions, ending: () => Ending): Promise<EffectOutcome> {
   let { onUnknown } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    // Read before the host is asked: an `apply` that settles meanwhile may have landed after the answer was made.
+    // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const settled = ending();
     if (typeof settled === 'object') return settled;
     const seen = await inspect(effect, options);
     if (seen === 'in-place') return { done: true };
-    if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: 'it was not done.' };
+    if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: notInPlace };
     onUnknown();
     onUnknown = () => undefined;
     await options.clock.sleep(pauseMs, options.closing);
@@ -93,7 +102,7 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
   }
 }
 
-/** What the host sees; `undefined` when it does not say. */
+/** The answer of `inspect`; `undefined` if there is none in time. */
 async function inspect(
   effect: Effect,
   options: EffectOptions,
@@ -103,13 +112,13 @@ async function inspect(
     try {
       seen = await options.gateway.inspect(effect, context);
     } catch {
-      // A host that cannot say has not said: it is asked again.
+      // The host cannot tell, so it is asked again.
     }
   });
   return seen;
 }
 
-/** Calls the host and waits for it, but not past the deadline, at which the signal of the call aborts. */
+/** Calls the host and waits until the deadline. Then the signal of the call aborts. */
 async function withDeadline(
   { clock, deadlineMs, commandId }: EffectOptions,
   call: (context: EffectContext) => Promise<void>,

@@ -1,69 +1,70 @@
 /**
- * The event log: ordered, bounded, resumable.
+ * The event log: ordered and bounded, and readers can resume.
  *
- * Readers pull from one shared ring. A slow reader costs nothing and holds nobody up: when the ring has gone past it,
- * it is told that there is a gap, once, and goes on from the oldest event that is left.
+ * All readers read from one shared ring buffer, so a slow reader costs nothing and delays nobody. If the ring has
+ * overwritten events that a reader has not read, the reader gets one gap and continues with the oldest event left.
  */
 import { type Json, sizeOf } from '../json/value.ts';
 import type { AdminEvent } from '../resources/index.ts';
 
 /**
- * An event, with its place in the order.
+ * An event with its id.
  *
  * @public
  */
 export interface PublishedEvent {
-  /** `<revision>.<index>`: the revision that the event made, and its place among the events of that revision. */
+  /** `<revision>.<index>`: the revision that the event made, and the position among the events of that revision. */
   readonly id: string;
   /** The event. */
   readonly event: AdminEvent;
-  /** Says that this is no gap. */
+  /** Always absent; tells an event from a gap. */
   readonly gap?: undefined;
 }
 
 /**
- * Says that events are missing here: the reader was too slow, or asks for what the log no longer has.
+ * The item that a reader gets in place of missing events. The reader was too slow, or resumed after an event that the
+ * log no longer has.
  *
  * @public
  */
 export interface EventGap {
-  /** Id of the event that follows the gap; left out when there is none yet. */
+  /** Id of the event after the gap; left out if there is no such event yet. */
   readonly next?: string;
-  /** Says that this is no event. */
+  /** Tells a gap from an event. */
   readonly gap: true;
 }
 
 /**
- * From where, and how long, events are read.
+ * The options of {@link Admin.events}.
  *
  * @public
  */
 export interface EventsOptions {
-  /** Id of the last event that the reader has seen; reading begins with the next one to come when it is left out. */
+  /** Id of the last event that the reader has processed. If left out, reading starts with the next new event. */
   readonly after?: string;
-  /** Ends the reading. */
+  /** Ends the stream. */
   readonly signal?: AbortSignal;
 }
 
 interface Entry extends PublishedEvent {
   readonly revision: number;
   readonly index: number;
-  /** Roughly how many bytes it takes as JSON. */
+  /** Approximate size as JSON, in bytes. */
   readonly size: number;
 }
 
-/** How many bytes of events are kept, however few events they are: updates carry whole settings. */
+/** Largest total size of the kept events. Events can be large, because updates contain complete settings. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** The last events, for any number of readers. @internal */
+/** Keeps the last events, for any number of readers. @internal */
 export class EventLog {
   readonly #ring: (Entry | undefined)[] = [];
   readonly #capacity: number;
-  /** Those who have read all there is. */
+  /** Wakes the readers that have read every event. */
   readonly #waiting = new Set<() => void>();
-  /** How many events there have ever been; the event of number n stands at n % capacity. */
+  /** The number of events ever appended. Event number n is at position n % capacity of the ring. */
   #count = 0;
-  /** The number of the oldest event that is kept. */
+  /** The number of the oldest kept event. */
   #oldest = 0;
   #bytes = 0;
   #closed = false;
@@ -71,8 +72,8 @@ export class EventLog {
   readonly #beginning: number;
 
   /**
-   * @param capacity - how many events are kept
-   * @param beginning - the revision at which this life of the gateway began: what an earlier one saw is not here
+   * @param capacity - the largest number of kept events
+   * @param beginning - the first revision of this life; events of earlier lives are not in the log
    */
   constructor(capacity: number, beginning: number) {
     this.#capacity = capacity;
@@ -127,9 +128,10 @@ export class EventLog {
     return number < this.#count ? this.#ring[number % this.#capacity] : undefined;
   }
 
-  /** The number of the first event after an id, and whether none before it is missing. */
+  /** The number of the first event after an id, and whether the log has every event between the id and that event. */
   #after(id: string): { readonly position: number; readonly complete: boolean } {
-    if (!/^\d+\.\d+$/.test(id)) throw new RangeError('An event id has the form <revision>.<index>');
+    if (!/^\d+\.\d+$/.test(id))
+      throw new RangeError('An event id must have the form <revision>.<index>, such as 7.0');
     const [revision = 0, index = 0] = id.split('.').map(Number);
     let [low, high] = [this.#oldest, this.#count];
     while (low < high) {
@@ -139,7 +141,7 @@ export class EventLog {
       else low = middle + 1;
     }
     const newest = this.#entry(this.#count - 1);
-    // An id that is yet to come is of another life of the gateway: what the reader missed cannot be told.
+    // An id that is higher than the newest event is from another life, so the events in between are unknown.
     const strange =
       newest === undefined
         ? revision > this.#beginning
@@ -171,8 +173,8 @@ export class EventLog {
   }
 
   /**
-   * Resolves when something was appended, the log was closed, or a signal aborts. Leaves nothing behind, as
-   * `AbortSignal.any` would on a signal that lives long.
+   * Resolves when an event is appended, the log closes, or a signal aborts. Removes its listeners; `AbortSignal.any`
+   * would leave one on a long-lived signal.
    */
   #arrival(signals: readonly AbortSignal[]): Promise<void> {
     return new Promise((resolve) => {

@@ -1,12 +1,12 @@
 /**
- * Executions: the answers of commands, and how they are said.
+ * Executions: the results of commands, and the messages for the client.
  */
 import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Decision, AdminEvent } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * The answer of a command.
+ * The result of a command.
  *
  * @public
  */
@@ -14,13 +14,13 @@ export type Execution =
   | {
       /** The change was made. */
       readonly outcome: 'accepted';
-      /** A snapshot that has the change. */
+      /** A snapshot that contains the change. */
       readonly snapshot: Snapshot;
-      /** What happened, as it was recorded. */
+      /** The settled events, as recorded. */
       readonly events: readonly AdminEvent[];
     }
   | {
-      /** What was asked for was so already; nothing was done. */
+      /** The state was already as requested; nothing was done. */
       readonly outcome: 'unchanged';
       /** The snapshot on which the command was decided. */
       readonly snapshot: Snapshot;
@@ -28,74 +28,86 @@ export type Execution =
   | {
       /** The command was refused. */
       readonly outcome: 'refused';
-      /** Why, and which part stands all the same. */
+      /** Why, and which events stand anyway. */
       readonly problem: Problem;
-      /** Events that stand because the host refused to undo their effects. Usually empty. */
+      /**
+       * Events that stand although the command was refused: the earlier batches of a large teardown, and events whose
+       * effects the host refused to undo. Usually empty.
+       */
       readonly events: readonly AdminEvent[];
     }
   | {
       /**
-       * Nobody can say yet whether the change was made. `outcome-unknown`: the host did not say in time; it is asked on,
-       * and an event will tell. `store-unavailable`: the store failed, and a restart will tell.
+       * The change may or may not have been made. With the code `outcome-unknown`, the host did not answer in time; the
+       * host is still being asked, and an event will give the outcome. With the code `store-unavailable`, the store
+       * failed; the outcome is known after a restart.
        */
       readonly outcome: 'unknown';
-      /** What to do next. */
+      /** The cause, and what to do next. */
       readonly problem: Problem;
-      /** Identifies the command in the events that settle it. */
+      /** Id of the command. The events that settle the command have the same id. */
       readonly commandId: string;
     };
 
-/** The answer of a command that changes nothing. @internal */
+/** The result of a command that changes nothing. @internal */
 export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem, events: [] };
   return { outcome: 'unchanged', snapshot: decision.next };
 }
 
-/** The answer of a command that is refused. @internal */
+/** The result of a refused command. @internal */
 export function refusal(code: ProblemCode, detail: string, events: readonly AdminEvent[] = []): Execution {
   return { outcome: 'refused', problem: problem(code, detail), events };
 }
 
-/** An earlier command on the resource is not settled. @internal */
+/** An earlier command on the resource has an unknown outcome. @internal */
 export function inProgress(): Execution {
   return refusal(
     'command-in-progress',
-    'It is not yet known what became of an earlier command on this resource. Try again in a moment.',
+    'The outcome of an earlier command on this resource is not known yet, so this command was refused. Nothing was ' +
+      'changed. Try again in a moment; if that does not help, check whether the gateway hangs.',
   );
 }
 
-/** The host did not say in time. @internal */
+/** The host did not answer in time. @internal */
 export function outcomeUnknown(commandId: string): Execution {
   const detail =
-    `The gateway did not say in time whether it was done (command ${commandId}). It is being found out: ` +
-    'read the resource again in a moment. An event with the id of this command will tell.';
+    `The gateway did not say in time whether the change was made (command ${commandId}). The gateway is still being ` +
+    'asked. Read the resource again before you repeat the command. An event with this command id gives the outcome.';
   return { outcome: 'unknown', problem: problem('outcome-unknown', detail), commandId };
 }
 
-const repair = 'Commands are refused until the store is repaired and the gateway restarted; reading goes on.';
+const repair =
+  'All commands are refused until the store is repaired and the gateway is restarted. Reading still works.';
 
-/** The intent could not be kept, so the host was asked for nothing. @internal */
+/** The intent was not journaled, so the host was not asked for anything. @internal */
 export function storeUnavailable(): Execution {
   return refusal('store-unavailable', `The configuration store has failed. Nothing was changed. ${repair}`);
 }
 
 /**
- * What the host has done holds, but a restart may not know.
+ * The store failed at the settlement of a command with effects. The snapshot shows what the host did, but the journal
+ * may not.
  *
- * @param held - a sentence that says what that is
+ * @param held - what the host did, in a sentence
  * @internal
  */
 export function doneUnkept(commandId: string, held: string): Execution {
   const what =
-    `${held} But the configuration store failed before that was kept (command ` +
-    `${commandId}). It holds now; after a restart the gateway is asked what is in place.`;
+    `${held} But the configuration store failed before this result was stored (command ${commandId}). The result is in ` +
+    'effect now; after a restart, the gateway is asked again. Read the resource again then.';
   return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
 }
 
-/** Nothing has come of it yet, but a restart may find it. @internal */
+/**
+ * The store failed at the settlement of a command without effects. The snapshot does not show the change, but the
+ * journal may contain the change.
+ *
+ * @internal
+ */
 export function perhapsKept(commandId: string): Execution {
   const what =
-    `The configuration store failed while it kept this (command ${commandId}). It does not hold now; ` +
-    'after a restart it may. Look again then.';
+    `The configuration store failed while it stored this change (command ${commandId}). The change is not in effect ` +
+    'now, but may be in effect after a restart. Read the resource again then.';
   return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
 }

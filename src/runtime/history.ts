@@ -1,8 +1,8 @@
 /**
- * History: what the journal tells, and what it amounts to.
+ * History: the records of the journal, and the state that they lead to.
  *
- * It holds the configuration and the users. What the host only reports is not in it: sessions end with the process,
- * and everything else is reported again.
+ * The history contains the configuration and the admin users. It does not contain what the host reports: sessions end
+ * with the process, and the host reports everything else again.
  */
 import { deepFreeze, type Json, isObject } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
@@ -11,46 +11,47 @@ import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/do
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 
-/** A command is about to ask something of the host. @internal */
+/** A command is about to ask the host for effects. @internal */
 interface Intent {
   readonly type: 'intent';
-  /** Identifies the command. */
+  /** Id of the command. */
   readonly command: string;
-  /** Links of the resources that others must leave alone until it is settled. */
+  /** Links of the resources that no other command may use until the command is settled. */
   readonly resources: readonly string[];
   readonly events: readonly AdminEvent[];
   readonly effects: readonly Effect[];
 }
 
-/** Events, as they were recorded. @internal */
+/** A command, or a part of one, has ended. @internal */
 interface Settlement {
   readonly type: 'settlement';
+  /** Id of the command. */
   readonly command: string;
-  /** The revision of the snapshot when this was written down: the events make a later one. */
+  /** The revision of the snapshot when the record was written. The events make a later revision. */
   readonly revision: number;
-  /** What has happened; empty when nothing has. */
+  /** The events that happened; empty if nothing happened. */
   readonly events: readonly AdminEvent[];
-  /** Whether the command ends with it; a long teardown settles in several parts. */
+  /** Whether the command ends here. A long teardown settles in several parts. */
   readonly last: boolean;
 }
 
-/** Says how far revisions have come: reports of the host use them up and are not written down. @internal */
+/** Stores a revision. Needed because reports use up revisions and are not journaled. @internal */
 interface Mark {
   readonly type: 'mark';
   readonly revision: number;
 }
 
-/** @internal */
+/** One record of the journal. The format is public API: later versions must read it. @internal */
 export type JournalRecord = Intent | Settlement | Mark;
 
-/** A command whose end is not written down. @internal */
+/** A command with an intent and without a last settlement. @internal */
 export interface OpenCommand {
   readonly intent: Intent;
-  /** How many of its parts have settled. */
+  /** The number of settled parts. */
   readonly settled: number;
 }
 
-/** What stands in the place of records: the members of {@link History}, as plain JSON. */
+/** The compacted form of the records: the members of {@link History}, as plain JSON. */
 interface State {
   readonly format: 1;
   readonly revision: number;
@@ -59,7 +60,7 @@ interface State {
 }
 
 /**
- * What the records amount to so far.
+ * The state that the records lead to.
  *
  * @internal
  */
@@ -74,21 +75,22 @@ export class History {
     this.#open = new Map(open.map((command) => [command.intent.command, command]));
   }
 
-  /** The configuration with the recorded events. */
+  /** The configuration, with the settled events folded over it. */
   get snapshot(): Snapshot {
     return this.#snapshot;
   }
 
-  /** The highest revision that is written down. */
+  /** The highest stored revision. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The commands whose end is not written down, in the order in which they began. */
+  /** The open commands, in the order in which they started. */
   get open(): readonly OpenCommand[] {
     return [...this.#open.values()];
   }
 
+  /** Takes in the next record. */
   take(record: JournalRecord): void {
     if (record.type === 'intent') {
       this.#open.set(record.command, { intent: record, settled: 0 });
@@ -102,7 +104,7 @@ export class History {
     else if (open !== undefined) this.#open.set(record.command, { ...open, settled: open.settled + 1 });
   }
 
-  /** Writes it as what may stand in the place of the records. */
+  /** Gives the compacted form of all records so far. */
   toState(): Json {
     const document = withoutProcess(toDocument(this.#snapshot));
     const state: State = { format: 1, revision: this.#revision, document, open: this.open };
@@ -111,13 +113,13 @@ export class History {
 }
 
 /**
- * Reads what a store holds.
+ * Reads the content of a store.
  *
- * @param stored - what the store gave
- * @param given - the snapshot that the host gave: its configuration is where an empty store begins, and what it tells
- *   of the process, such as the version of the gateway, always holds
- * @returns the history, with a revision that no earlier life of the gateway has used
- * @throws Error when the store holds what this version cannot read
+ * @param stored - the content of the store
+ * @param given - the snapshot of the host. An empty store starts with its configuration. Facts about the process, such
+ *   as the version of the gateway, are always taken from it
+ * @returns the history, with a revision that no earlier life has used
+ * @throws Error if this version cannot read the content
  * @internal
  */
 export function restore(
@@ -153,7 +155,7 @@ function begin(
   return new History(Object.freeze({ ...kept, ...process }), revision, open);
 }
 
-/** Leaves out what ends with the process: what tells of it, the sessions, and the counters of what it has seen. */
+/** Leaves out everything that ends with the process: facts about the process, sessions and counters. */
 function withoutProcess(document: GatewayDocument): GatewayDocument {
   const { gateway: _1, threads: _2, tasks: _3, modules: _4, sessions: _5, ...configuration } = document;
   const services = configuration.services?.map(({ total_connections: _seen, ...service }) => service);
@@ -161,11 +163,11 @@ function withoutProcess(document: GatewayDocument): GatewayDocument {
 }
 
 function parseState(state: Json | undefined): State {
-  if (state === undefined) throw unreadable('records without a state to begin with');
+  if (state === undefined) throw unreadable('records without a state before them');
   const { format, revision, document, open } = membersOf(state);
   if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
   if (!isRevision(revision) || !isObject(document ?? null) || !isList(open, isOpen))
-    throw unreadable('a state with members missing or of the wrong type');
+    throw unreadable('a state in which a member is missing or has the wrong type');
   return state as unknown as State;
 }
 
@@ -178,7 +180,7 @@ function isOpen(value: Json): boolean {
 
 type Members = Readonly<Record<string, Json | undefined>>;
 
-/** Whether a record of a type has what it needs. */
+/** Checks the members of a record, by type. */
 const recordTable: Readonly<Record<JournalRecord['type'], (members: Members) => boolean>> = {
   intent: ({ command, resources, events, effects }) =>
     typeof command === 'string' &&
@@ -196,13 +198,13 @@ function parseRecord(record: Json): JournalRecord {
   const members = membersOf(record);
   const { type = null } = members;
   if (typeof type !== 'string' || !Object.hasOwn(recordTable, type))
-    throw unreadable(`a record of type ${JSON.stringify(type)}`);
+    throw unreadable(`a record of the unknown type ${JSON.stringify(type)}`);
   if (!recordTable[type as JournalRecord['type']](members))
-    throw unreadable(`a record of type "${type}" with members missing, unknown, or of the wrong type`);
+    throw unreadable(`a record of type "${type}" in which a member is missing, unknown or of the wrong type`);
   return record as unknown as JournalRecord;
 }
 
-/** Whether events and effects are of known types, and there is an effect for each event that needs one. @internal */
+/** Whether all events and effects have known types, and each event that needs an effect has one. @internal */
 export function areConsistent(events: unknown, effects: unknown): boolean {
   if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
   const needed = (events as readonly AdminEvent[]).filter(
@@ -211,7 +213,7 @@ export function areConsistent(events: unknown, effects: unknown): boolean {
   return needed.length === (effects as readonly Effect[]).length;
 }
 
-/** Whether something is a list of events, or of effects, all of them of types that a table knows. */
+/** Whether a value is a list whose elements all have a type from the table. */
 function areKnown(table: object, things: unknown): boolean {
   const isKnown = (thing: unknown): boolean =>
     Object.hasOwn(table, String((thing as { type?: unknown } | null)?.type));
@@ -231,18 +233,20 @@ function isRevision(value: Json | undefined): boolean {
 }
 
 function takeRecord(history: History, record: JournalRecord): void {
-  // Events become part of the snapshot. Most intents are settled by a later record: to freeze them would take as long again.
+  // Events become part of the snapshot. Intents are not frozen here: most of them are settled by a later record, and
+  // freezing them would double the time.
   if (record.type === 'settlement') deepFreeze(record.events);
   try {
     history.take(record);
   } catch (error) {
-    throw unreadable(`a record of type "${record.type}" that makes no sense`, error);
+    throw unreadable(`a record of type "${record.type}" that does not fit the state before it`, error);
   }
 }
 
 function unreadable(what: string, cause?: unknown): Error {
   return new Error(
-    `The store holds ${what}, which this version cannot read. Start the version that wrote it, or restore a backup.`,
+    `The store contains ${what}, which this version cannot read. Start the version that wrote the store, or restore a ` +
+      'backup.',
     { cause },
   );
 }

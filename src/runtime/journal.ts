@@ -1,8 +1,8 @@
 /**
- * The journal: writes down what a restart has to know, before anybody relies on it.
+ * The journal: stores everything that a restart needs, before anybody relies on it.
  *
- * Records that arrive while the store is busy go to it together, with one wait for the disk: that is all there is to
- * group commit, and it works with every store.
+ * Records that arrive while the store is busy are appended together in the next call (group commit). Many commands share
+ * one disk write, with any store.
  */
 import { type Json, sizeOf } from '../json/value.ts';
 import type { Clock, ConfigurationStore } from '../ports/port.ts';
@@ -10,25 +10,25 @@ import { beforeDeadline } from './deadline.ts';
 import type { History, JournalRecord } from './history.ts';
 import { longestUnmarked } from './life.ts';
 
-/** Where the writer writes things down. @internal */
+/** The journal of a writer. @internal */
 export interface Journal {
-  /** Whether it keeps nothing any more: what the store did last is not known. */
+  /** Whether the store has failed. A failed journal stores nothing any more. */
   readonly failed: boolean;
   /**
-   * Keeps a record.
+   * Stores a record.
    *
    * @param record - the record
-   * @param then - called once it is kept, in the order of the records and before the next one
-   * @returns what `then` gives; rejects when it is not known whether the record is kept
+   * @param then - called when the record is stored, before `then` of the next record
+   * @returns the result of `then`; rejects if the record may not be stored, or if `then` throws
    */
   keep<T>(record: JournalRecord, then: () => T): Promise<T>;
-  /** Says how far revisions have come, where they come far without a record. */
+  /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
-  /** Lets go of the store once all that was given is kept. */
+  /** Disposes of the store when every record is stored. */
   close(): Promise<void>;
 }
 
-/** The journal of an interface of which nothing outlives the process. @internal */
+/** The journal of an interface without a store: stores nothing. @internal */
 export const noJournal: Journal = Object.freeze({
   failed: false,
   keep: async <T>(_record: JournalRecord, then: () => T) => Promise.resolve(then()),
@@ -36,38 +36,39 @@ export const noJournal: Journal = Object.freeze({
   close: () => Promise.resolve(),
 });
 
-/** @internal */
+/** The options of {@link openJournal}. @internal */
 export interface JournalOptions {
   readonly store: ConfigurationStore;
-  /** Where the store has the next record go. */
+  /** The position of the next record. */
   readonly position: string;
-  /** What the store holds. */
+  /** The history from the content of the store. */
   readonly history: History;
   readonly clock: Clock;
-  /** How long the store may take to keep something, in milliseconds. */
+  /** The deadline of one call to the store, in milliseconds. */
   readonly deadlineMs: number;
-  /** Told when the store fails. */
+  /** Gets the error if the store fails. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What the store holds is put together when it has grown by so much, whichever comes first. */
+/** The journal is compacted after this many records or bytes, whichever comes first. */
 const growth = { records: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** What goes to the store in one call is bounded, however much waits. */
+/** The largest size of the records in one call to the store. A single larger record is still stored. */
 const mostBytesAtOnce = 16 * 1024 * 1024;
 
+/** A record that is not stored yet. */
 interface Pending {
   readonly record: JournalRecord;
-  /** Roughly how many bytes it takes. */
+  /** Approximate size as JSON, in bytes. */
   readonly size: number;
   readonly kept: () => void;
   readonly lost: (error: Error) => void;
 }
 
 /**
- * Opens the journal of a store: puts together what it holds, so that it starts short.
+ * Opens the journal of a store, and compacts the content of the store.
  *
- * @throws whatever the store rejects with
+ * @throws the error of the store, or an Error if the store does not answer in time
  * @internal
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
@@ -92,14 +93,14 @@ class StoreJournal implements Journal {
   keep<T>(record: JournalRecord, then: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.failed) {
-        reject(new Error('The store has failed before.'));
+        reject(new Error('The configuration store has failed, and is not called again.'));
         return;
       }
       const kept = (): void => {
         try {
           resolve(then());
         } catch (error) {
-          // It is kept all the same: the records after it must not suffer.
+          // The record is stored, so the records after it go on.
           reject(asError(error));
         }
       };
@@ -128,14 +129,14 @@ class StoreJournal implements Journal {
     try {
       await this.#inTime(this.#options.store[Symbol.asyncDispose]());
     } catch (error) {
-      // All that was promised is kept by now.
+      // Every record is stored by now, so the failed disposal is only reported.
       this.#options.onError(error);
     }
   }
 
-  /** Keeps what is pending, and what comes meanwhile, until nothing is left. */
+  /** Stores pending records until none is left. */
   async #flush(): Promise<void> {
-    // What is asked for in the same turn goes together.
+    // Wait one microtask, so that records of the same turn of the event loop are stored in one call.
     await Promise.resolve();
     try {
       while (this.#pending.length > 0) {
@@ -145,12 +146,12 @@ class StoreJournal implements Journal {
     } catch (error) {
       this.#fail(error);
     } finally {
-      // In the same turn in which nothing was left: who comes in the next one must not rely on a loop that has ended.
+      // Reset in the same turn in which the queue became empty: a later record must start a new loop.
       this.#flushing = undefined;
     }
   }
 
-  /** How many of the pending records go together: at least one. */
+  /** The number of pending records that fit into one call; at least one. */
   #fitting(): number {
     let bytes = 0;
     const tooMany = this.#pending.findIndex(({ size }) => (bytes += size) > mostBytesAtOnce);
@@ -176,11 +177,12 @@ class StoreJournal implements Journal {
     for (const { lost } of this.#pending.splice(0)) lost(asError(error));
   }
 
-  /** A store that does not answer must not hold up everybody for ever. */
+  /** Limits the time of a call to the store, because every command waits for the store. */
   async #inTime<T>(call: Promise<T>): Promise<T> {
     const { clock, deadlineMs } = this.#options;
     const answer = await beforeDeadline(clock, deadlineMs, async () => ({ given: await call }));
-    if (answer === 'late') throw new Error(`The store did not answer within ${String(deadlineMs)} ms.`);
+    if (answer === 'late')
+      throw new Error(`The configuration store did not answer within ${String(deadlineMs)} ms.`);
     return answer.given;
   }
 }
@@ -188,5 +190,5 @@ class StoreJournal implements Journal {
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error
-    : new Error('Something was thrown that is no error', { cause: error });
+    : new Error('A value that is not an Error was thrown; see the cause', { cause: error });
 }

@@ -1,21 +1,25 @@
 /**
- * Lives: what tells one run of the gateway from another, so that no revision, event id or entity tag means two things.
+ * Lives: a life is one run of the interface, from `createAdmin` or `openAdmin` to its end.
+ *
+ * On one store, each life has an epoch and a range of revisions of its own. No revision, event id or entity tag is used
+ * twice.
  */
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * Each life on the same store begins at a multiple of this revision. Those that only reports have used are not written
- * down, so there is no going on from the last one.
+ * Each life on the same store begins at a multiple of this number. A life cannot continue at the last revision of the
+ * life before, because the journal does not contain the revisions that reports made.
  */
 const revisionsOfLife = 1_000_000_000;
 
-/** How many revisions may go by without being written down. @internal */
+/** The largest number of revisions between two journal records that name a revision. @internal */
 export const longestUnmarked = revisionsOfLife / 2;
 
 /**
- * Gives the first revision of the next life, even when the longest stretch without a mark has just gone by.
+ * Gives the first revision of the next life. The last life may have used `longestUnmarked` revisions more than the
+ * journal contains, and none of them is used again.
  *
- * @param revision - the highest that is written down
+ * @param revision - the highest revision in the journal
  * @internal
  */
 export function firstOfNextLife(revision: number): number {
@@ -23,8 +27,10 @@ export function firstOfNextLife(revision: number): number {
 }
 
 /**
- * Gives a snapshot the epoch of the life that begins with it: drawn, or the one that the host has given, with the number
- * of the life from the second one on.
+ * Gives a snapshot the epoch of a new life.
+ *
+ * An empty epoch becomes a random one. An epoch from the host is kept in the first life; later lives append their
+ * number.
  *
  * @internal
  */

@@ -1,36 +1,36 @@
 /**
- * Limits: how much is accepted before anything is done with it.
+ * Limits: the bounds on sizes, counts and waiting times.
  */
 
 /**
- * The limits of the interface. Each can be set; the defaults suit a gateway with a few administrators.
+ * The limits of the interface. The defaults suit a gateway with a few administrators.
  *
  * @public
  */
 export interface Limits {
-  /** Bytes of a request body: 1 MiB by default. More is 413. */
+  /** Largest size of a request body, in bytes; 1 MiB by default. A larger body is 413. */
   readonly maxBodyBytes: number;
-  /** Bytes of a request target: 8 KiB by default. More is 414. */
+  /** Largest size of a request target, in bytes; 8 KiB by default. A longer target is 414. */
   readonly maxTargetBytes: number;
-  /** How many arrays and objects of a body may be inside one another: 32 by default. */
+  /** Largest nesting depth of arrays and objects in a body; 32 by default. A deeper body is 400. */
   readonly maxBodyDepth: number;
-  /** How many commands may wait for others: 1,024 by default. More are 503. */
+  /** Largest number of waiting commands; 1,024 by default. Further commands are 503. */
   readonly maxQueued: number;
   /**
-   * How many commands may be in flight at the same time: 1,024 by default. The others wait. Commands of unknown outcome do
+   * Largest number of commands in flight; 1,024 by default. Further commands wait. Commands with an unknown outcome do
    * not count.
    */
   readonly maxInFlight: number;
-  /** How long the host may take for one call, in milliseconds: 10,000 by default. */
+  /** Deadline of one call to the host, in milliseconds; 10,000 by default. `inspect` is called after a late `apply`. */
   readonly effectDeadlineMs: number;
-  /** How long the store may take to keep something, in milliseconds: 30,000 by default. Then it counts as failed. */
+  /** Deadline of one call to the store, in milliseconds; 30,000 by default. Then the store counts as failed. */
   readonly storeDeadlineMs: number;
-  /** How many events are kept for readers that come back: 10,000 by default. */
+  /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
 }
 
 /**
- * The limits that hold unless others are given.
+ * The default limits.
  *
  * @public
  */
@@ -46,10 +46,10 @@ export const defaultLimits: Limits = Object.freeze({
 });
 
 /**
- * Completes limits with the defaults.
+ * Adds the default limits to the given ones.
  *
- * @throws RangeError for a limit that is not a positive whole number: a limit that is switched off by a slip protects
- *   nobody
+ * @throws RangeError for a limit that is not a whole number from 1 on. `Infinity` is refused too, because a limit that
+ *   is turned off by mistake protects nobody
  * @internal
  */
 export function limitsFrom(given: Partial<Limits> = {}): Limits {

@@ -1,5 +1,5 @@
 /**
- * Options: checked, and completed with the defaults.
+ * Options: checks the options of the host and adds the defaults.
  */
 import type { SecretPorts } from '../core/secret.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
@@ -12,7 +12,7 @@ import type { AdminOptions } from './admin.ts';
 import type { Authorize } from './handler/handler.ts';
 import { limitsFrom, type Limits } from './limits.ts';
 
-/** Options without anything left to decide. @internal */
+/** The options with all defaults filled in. @internal */
 export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gateway'> {
   readonly authenticate: Authenticate | undefined;
   readonly authorize: Authorize | undefined;
@@ -28,9 +28,9 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
 type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
 
 /**
- * Checks and completes options.
+ * Checks options and adds the defaults.
  *
- * @throws RangeError when the time zone is unknown, or a limit is not a whole number from 1 on
+ * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @internal
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
@@ -49,7 +49,8 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
 }
 
 /**
- * Gives an `onError` that never throws or rejects: an `onError` that fails must not undo what it was told about.
+ * Wraps `onError` so that it never throws or rejects. A failing `onError` must not break the command or report that
+ * called it.
  *
  * @internal
  */
@@ -58,7 +59,7 @@ export function quietly(onError: (error: unknown) => unknown = () => undefined):
     try {
       Promise.resolve(onError(error)).catch(() => undefined);
     } catch {
-      // There is nobody left to tell.
+      // The error handler itself failed, so nobody can be told.
     }
   };
 }
@@ -73,17 +74,17 @@ function secretPortsOf({
   const hashing = createBoundedQueue({ concurrency: 2, waiting: 64 });
   return {
     hash: (password) => hashing(() => hasher.hash(password), undefined),
-    // What is kept must be readable after a restart: with a key that ends with the process it would not be.
+    // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
     seal: async (secret) => (storable ? sealer.seal(secret) : undefined),
     objection: (password) => passwordPolicy?.(password),
   };
 }
 
-/** The times that documents can tell, as years of four digits. */
+/** The times that a gateway document can contain: years have four digits. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A clock may jump, but a time that cannot be written down could not be read after a restart. */
+/** Limits the times of a clock. A time that a document cannot contain would make the journal unreadable. */
 function withinYears(clock: Clock): Clock {
   const now = (): number => Math.min(Math.max(Math.trunc(clock.now()) || 0, earliest), latest);
   return { now, sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal) };

@@ -1,11 +1,12 @@
 /**
- * Recovery: what becomes of a command that an earlier life of the interface began and did not settle.
+ * Recovery: finds out the outcome of a command that an earlier life started and did not settle.
  *
- * The journal has its intent, so its effects may have been asked for, none, some or all of them. The host is asked with
- * `inspect` which of them are in place. Nobody waits for the command any more, so no effect is asked for again; the only
- * calls of `apply` are those that undo a part. The effects are looked at group by group (see `groupsOf`), from the first
- * group that has not settled, and aspect by aspect (see `aspectOf`): of several effects on one aspect only the last one
- * that was done can be seen.
+ * The journal has the intent of the command, so the earlier life may have asked the host for some, all or none of the
+ * effects. The host is asked with `inspect` which effects are in place. No effect is applied again, because no client
+ * waits for the command any more; `apply` is called only to undo a part.
+ *
+ * Groups (see `groupsOf`) are inspected in order, starting with the first group that has not settled. Within a group,
+ * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
 import { undo, settleGroups, type CommandOptions, type Performed, type RefusedGroup } from './command.ts';
 import { findOutAgain } from './effect.ts';
@@ -20,22 +21,25 @@ import {
   type Group,
 } from './stage.ts';
 
-/** What the host sees of a group. */
+/** The state of a group, as the host sees it. */
 type Finding =
-  /** The last effect on each aspect is in place, and at least one aspect is not as it was before the command. */
+  /** The last effect on each aspect is in place, and at least one aspect differs from its state before the command. */
   | 'done'
-  /** The last effect on each aspect is in place, but the effects lead back to where each aspect was before the command. */
+  /** The last effect on each aspect is in place, but every aspect is also as it was before the command. */
   | 'no trace'
   /** On at least one aspect, the last effect is not in place. */
   | 'not done';
 
 /**
- * The table of cases. `settle`: the events of the group settle, and the next group is looked at. `fail`: the command ends
- * with `command.failed`. `undo`: what has left a trace is undone, the last effect first, and then the command fails; events
- * that the host refuses to undo settle with it.
+ * The table of cases.
  *
- * A host that does not say what is in place is asked again, with growing pauses. Until then the command is in flight with
- * an unknown outcome. When the interface closes first, the command stays open in the journal, for the next life.
+ * - `settle`: the events of the group settle, and the next group is inspected.
+ * - `fail`: the command ends with `command.failed`.
+ * - `undo`: effects that left a trace are undone, the last one first. Then the command ends with `command.failed`. Events
+ *   stand if the host refuses to undo their effects.
+ *
+ * A host that does not answer is asked again, with growing pauses. Until it answers, the command is in flight with an
+ * unknown outcome. If the interface closes first, the command stays open in the journal for the next life.
  */
 const cases: Readonly<Record<Finding, 'settle' | 'fail' | 'undo'>> = {
   done: 'settle',
@@ -46,33 +50,37 @@ const cases: Readonly<Record<Finding, 'settle' | 'fail' | 'undo'>> = {
 /** The effects of a group on one aspect, in order. */
 type OnAspect = readonly [ActingStage, ...ActingStage[]];
 
-/** How the effects on one aspect relate. */
+/** The relation between the effects on one aspect. */
 type Relation =
-  /** Closing or flushing: the only effect on its aspect. */
+  /** Closing or flushing: always the only effect on its aspect. */
   | 'irreversible'
-  /** Two states in turn, such as started and stopped. */
+  /** The effects switch between two states, such as started and stopped. */
   | 'alternating'
-  /** Each changes what the one before it left, such as settings. */
+  /** Each effect changes the result of the effect before it, such as settings. */
   | 'successive';
 
-/** Which effects on one aspect have left a trace that has to be undone, given those that are in place. */
+/** Gives the effects on one aspect that must be undone, from the effects that are in place. */
 const traces: Readonly<
   Record<Relation, (stages: OnAspect, inPlace: ReadonlySet<ActingStage>) => readonly ActingStage[]>
 > = {
   irreversible: () => [],
-  // Either it is as it was before, or as the first effect made it.
+  // The aspect is either in its original state, or in the state that the first effect made.
   alternating: ([first], inPlace) => (inPlace.has(first) ? [first] : []),
   successive: (stages, inPlace) => stages.slice(0, stages.findLastIndex((stage) => inPlace.has(stage)) + 1),
 };
 
 /**
- * Finds out what became of a command of an earlier life, and settles it.
+ * Finds out the outcome of a command from an earlier life, and settles the command.
  *
+ * @throws Error if the interface closes before the outcome is known
  * @internal
  */
 export function recover({ intent, settled }: OpenCommand, options: CommandOptions): Promise<Performed> {
   return settleGroups(groupsOf(intent), settled, recoverGroup, options);
 }
+
+const interrupted =
+  'The process ended before the change was confirmed. After the restart, the change was not completely in place.';
 
 async function recoverGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
   const acting = group.filter(isActing);
@@ -85,7 +93,7 @@ async function recoverGroup(group: Group, options: CommandOptions): Promise<Refu
   if (then === 'settle') return undefined;
   const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
   const inOrder = acting.filter((stage) => left.includes(stage));
-  return { reason: 'it was not done.', kept: await undo(inOrder, options) };
+  return { reason: interrupted, kept: await undo(inOrder, options) };
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
@@ -109,7 +117,7 @@ async function findingOf(
   return 'no trace';
 }
 
-/** Whether an aspect is not as it was before the command, given that the last effect on it is in place. */
+/** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
 async function isMoved([first, ...others]: OnAspect, options: CommandOptions): Promise<boolean> {
   if (others.length === 0) return true;
   return !(await findOutAgain(inverseOf(first.effect), options)).done;

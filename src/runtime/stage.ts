@@ -1,25 +1,25 @@
 /**
- * Stages: each event of a decision with the effect that makes it true, cut into groups that settle together.
+ * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
 import type { Accepted } from '../core/decision.ts';
 import { effectTable, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** An event with its effect. An event about our own records needs none. @internal */
+/** An event with its effect. An event that changes only our own records has no effect. @internal */
 export interface Stage {
   readonly event: AdminEvent;
   readonly effect?: Effect;
 }
 
-/** A stage that asks the host for something. @internal */
+/** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
 /** Stages that settle together, as one revision. @internal */
 export type Group = readonly Stage[];
 
 /**
- * Cuts a decision into groups: behind each irreversible effect, so that a long teardown shows its progress and others
- * get a turn in between. Events without an effect that follow the last irreversible effect settle with it.
+ * Cuts a decision into groups, after each irreversible effect. A long teardown therefore shows its progress, and other
+ * commands get turns between the groups. Events without an effect settle with the irreversible effect before them.
  *
  * @internal
  */
@@ -36,7 +36,7 @@ export function groupsOf(
   return groups;
 }
 
-/** Pairs each event with its effect: both are in the same order. */
+/** Pairs each event with its effect. Both lists are in the same order. */
 function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly Stage[] {
   const left = effects.values();
   return events.map((event) => {
@@ -46,34 +46,35 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
   });
 }
 
-/** @internal */
+/** Whether a stage has an effect. @internal */
 export function isActing(stage: Stage): stage is ActingStage {
   return stage.effect !== undefined;
 }
 
-/** Whether nothing undoes an effect: something is closed, or written away. @internal */
+/** Whether an effect cannot be undone, such as closing sessions or flushing the logs. @internal */
 export function isIrreversible(effect: Effect): boolean {
   return effectTable[effect.type] === 'irreversible';
 }
 
 /**
- * Gives the effect that undoes another one.
+ * Gives the effect that undoes an effect.
  *
  * @throws TypeError for an irreversible effect
  * @internal
  */
 export function inverseOf(effect: Effect): Effect {
-  // The row of an effect takes that very effect; the compiler cannot see it through the index.
+  // The row of a type takes effects of that type. The compiler cannot infer this from the index.
   const inverse = effectTable[effect.type] as 'irreversible' | ((effect: Effect) => Effect);
-  if (inverse === 'irreversible') throw new TypeError(`"${effect.type}" cannot be undone`);
+  if (inverse === 'irreversible') throw new TypeError(`The effect "${effect.type}" cannot be undone`);
   return inverse(effect);
 }
 
 /**
- * Says which aspect of a resource an effect changes, such as the settings of a service, or whether it runs. An effect and
- * its inverse change the same aspect. An irreversible effect shares its aspect with no other.
+ * Gives the aspect of a resource that an effect changes: for example the settings of a service, or whether it runs.
  *
- * @returns what is equal (`===`) for effects on the same aspect
+ * An effect and its inverse change the same aspect. An irreversible effect shares its aspect with no other effect.
+ *
+ * @returns a value that is equal (`===`) for two effects on the same aspect
  * @internal
  */
 export function aspectOf(effect: Effect): unknown {

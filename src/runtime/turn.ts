@@ -1,72 +1,75 @@
 /**
- * Turns: which commands wait, which are in flight, and whose turn it is.
+ * Turns: the queue of waiting commands, and the table of commands in flight.
  *
- * Commands are decided one at a time, in the order in which they came. A command has its turn when none of its resources
- * belongs to a command in flight or to one that waits longer, so effects on different resources overlap. What is in
- * flight, and in which state, stands in one table here.
+ * Commands are decided one at a time, in order of arrival. A command gets its turn when none of its resources belongs to
+ * a busy command in flight, or to a command that arrived earlier and still waits. Effects on different resources
+ * therefore overlap. The state of every command in flight is in one table in this file.
  */
 import type { Accepted } from '../core/decision.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { ended, inProgress, refusal, type Execution } from './execution.ts';
 
-/** What is asked for. @internal */
+/** A command as the caller sends it. @internal */
 export interface CommandRequest {
   readonly transition: Transition;
-  /** Name of the principal who asks, for the record. */
+  /** Name of the principal who sends the command, for the events. */
   readonly actor?: string;
-  /** Takes the command out of the queue. A command in flight goes on. */
+  /** Cancels the command if it has not started. A started command runs to completion. */
   readonly signal?: AbortSignal;
 }
 
-/** A command that has had its turn. @internal */
+/** A command in flight. @internal */
 export interface Command {
   readonly id: string;
-  /** Link of the resource that the command is about. */
+  /** Link of the resource that the command changes. */
   readonly resource: string;
-  /** Links of the resources that no other command may have meanwhile. */
+  /** Links of the resources that no other command may use while this command is in flight. */
   readonly resources: readonly string[];
-  /** Name of the principal who asked. */
+  /** Name of the principal who sent the command. */
   readonly actor?: string;
-  /** The time of its turn, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** The time of the turn, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since: number;
 }
 
 /**
- * The state of a command in flight. `busy`: other commands on its resources wait for it. `unknown`: the host did not say in
- * time what became of it, and somebody was told so. Other commands on its resources are refused then, and it no longer
- * counts against `maxInFlight`, because it may take for ever.
+ * The state of a command in flight.
+ *
+ * `busy`: other commands on the same resources wait. `unknown`: the host did not answer in time, and the caller was told
+ * that the outcome is unknown. Other commands on the same resources are refused. An unknown command does not count
+ * against `maxInFlight`, because its outcome may never become known.
  *
  * @internal
  */
 export type FlightState = 'busy' | 'unknown';
 
-/** A decision whose turn it is. @internal */
+/** An accepted decision. @internal */
 export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 
 /** A command that waits for its turn. @internal */
 export interface Waiting {
   readonly request: CommandRequest;
-  /** Answers whoever waits. Only the first answer counts. */
+  /** Resolves the promise of the caller. Only the first call counts. */
   readonly answer: (execution: Execution) => void;
+  /** Rejects the promise of the caller. */
   readonly fail: (error: unknown) => void;
 }
 
-/** @internal */
+/** The options of {@link Turns}. @internal */
 export interface TurnOptions {
-  /** How many commands may wait. */
+  /** The largest number of waiting commands. */
   readonly maxQueued: number;
-  /** How many commands may be `busy` at the same time. */
+  /** The largest number of `busy` commands. */
   readonly maxInFlight: number;
-  /** Decides on the state of this moment; throws when the transition does. */
+  /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decision;
-  /** What every command is answered with at this moment, whatever it asks for. */
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Execution | undefined;
-  /** Performs a command whose turn it is; calls {@link Turns.hold}. */
+  /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
 
-/** In the queue, with the resources that its last decision rested on; none before the first. */
+/** A command in the queue, with the resources of its last decision; empty before the first decision. */
 interface Entry extends Waiting {
   resources: readonly string[];
 }
@@ -79,6 +82,8 @@ interface Row {
   left: Promise<void>;
 }
 
+const sendAgain = 'Nothing was changed. Send the command again when the interface is running again.';
+
 /**
  * Gives commands their turns.
  *
@@ -87,11 +92,11 @@ interface Row {
 export class Turns {
   readonly #options: TurnOptions;
   readonly #queue = new Set<Entry>();
-  /** The table of commands in flight, by id. The next two members follow from it. */
+  /** The table of commands in flight, by id. The next two members are derived from this table. */
   readonly #inFlight = new Map<string, Row>();
-  /** The rows by the links of the resources that they hold. */
+  /** The rows, by the link of each resource that a row holds. */
   readonly #holders = new Map<string, Row>();
-  /** How many rows are `busy`. */
+  /** The number of `busy` rows. */
   #busyCount = 0;
   #pumping = false;
   #closed = false;
@@ -101,14 +106,14 @@ export class Turns {
   }
 
   /**
-   * Puts a command into the queue. Its signal takes it out again as long as it waits.
+   * Puts a command into the queue. The signal of the command removes it again, if the command has not started.
    *
-   * @returns the answer; rejects when the transition throws, or with the reason of the signal
+   * @returns the result; rejects if the transition throws, or with the reason of the signal
    */
   async wait(request: CommandRequest): Promise<Execution> {
     const { signal } = request;
     signal?.throwIfAborted();
-    if (this.#closed) return refusal('closed', 'The administration interface is closed.');
+    if (this.#closed) return refusal('closed', `The administration interface is closed. ${sendAgain}`);
     const { promise, resolve, reject } = withResolvers<Execution>();
     const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
@@ -117,16 +122,18 @@ export class Turns {
     signal?.addEventListener('abort', leave);
     this.#queue.add(entry);
     this.#pump();
-    // Only now is it known whether it has to wait at all.
+    // The limit is checked after the pump, because a command that need not wait has left the queue by now.
     if (this.#queue.size > this.#options.maxQueued && this.#queue.delete(entry)) {
-      resolve(refusal('overloaded', 'Too many commands are waiting. Try again in a moment.'));
+      resolve(
+        refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
+      );
     }
     return promise.finally(() => {
       signal?.removeEventListener('abort', leave);
     });
   }
 
-  /** Puts a command into the table of those in flight, for as long as `work` takes. */
+  /** Puts a command into the table of commands in flight until `work` ends. */
   hold(command: Command, state: FlightState, work: () => Promise<void>): void {
     const row: Row = { command, state, left: Promise.resolve() };
     this.#inFlight.set(command.id, row);
@@ -137,7 +144,7 @@ export class Turns {
     });
   }
 
-  /** Notes that the outcome of a command in flight is unknown. It stays so until the command settles. */
+  /** Marks a command in flight as `unknown`. The mark stays until the command leaves the table. */
   setUnknown(id: string): void {
     const row = this.#inFlight.get(id);
     if (row?.state !== 'busy') return;
@@ -151,13 +158,15 @@ export class Turns {
     return this.#inFlight.get(id)?.state === 'unknown';
   }
 
-  /** Refuses commands to come, answers those that wait, and waits for those in flight. */
+  /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */
   async close(): Promise<void> {
     this.#closed = true;
     const waiting = [...this.#queue];
     this.#queue.clear();
     for (const { answer } of waiting)
-      answer(refusal('closed', 'The administration interface was closed meanwhile.'));
+      answer(
+        refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
+      );
     await Promise.all(Array.from(this.#inFlight.values(), ({ left }) => left));
   }
 
@@ -169,11 +178,11 @@ export class Turns {
     this.#pump();
   }
 
-  /** Gives every command its turn that has one, in the order in which they came. Never nested. */
+  /** Gives a turn to every command that need not wait, in order of arrival. A nested call does nothing. */
   #pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
-    // A command that waits keeps later ones on the same resource behind it.
+    // Commands on one resource keep their order: a later command waits behind an earlier one that waits.
     const claimed = new Set<string>();
     try {
       for (const entry of this.#queue) {
@@ -187,12 +196,16 @@ export class Turns {
     }
   }
 
-  /** @param claimed - the resources of commands that wait longer */
+  /** @param claimed - the resources of earlier commands that still wait */
   #mustWait({ resources }: Entry, claimed: ReadonlySet<string>): boolean {
     return resources.some((link) => claimed.has(link) || this.#holders.get(link)?.state === 'busy');
   }
 
-  /** Decides a command, and answers or begins it if it need not wait. @returns whether it left the queue */
+  /**
+   * Decides a command, and answers or starts the command unless it must wait.
+   *
+   * @returns whether the command has left the queue
+   */
   #takeTurn(entry: Entry, claimed: ReadonlySet<string>): boolean {
     let decision: Decision;
     try {
@@ -201,7 +214,7 @@ export class Turns {
       entry.fail(error);
       return this.#queue.delete(entry);
     }
-    // The transition may have closed the interface, or taken its own command out of the queue.
+    // The transition may have closed the interface, or cancelled its own command.
     if (!this.#queue.has(entry)) return true;
     entry.resources = decision.resources;
     const refused = this.#options.refuseAll() ?? this.#refuseUnknown(entry);
@@ -218,7 +231,7 @@ export class Turns {
   }
 }
 
-/** `Promise.withResolvers`, which Node 20 does not have. */
+/** `Promise.withResolvers`, which Node 20 lacks. */
 function withResolvers<T>(): {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

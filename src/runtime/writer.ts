@@ -1,5 +1,7 @@
 /**
- * The writer: everything that changes the snapshot goes through here, one decision at a time: intent → effect → settle.
+ * The writer: holds the current snapshot, and takes each command through intent → effect → settlement.
+ *
+ * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
 import { isTrusted, type Context } from '../core/decision.ts';
 import { evolve, type AdminEvent, type Decision } from '../resources/index.ts';
@@ -25,7 +27,7 @@ import {
   type Waiting,
 } from './turn.ts';
 
-/** @internal */
+/** The options of {@link Writer}. @internal */
 export interface WriterOptions
   extends
     Pick<CommandOptions, 'gateway' | 'clock' | 'deadlineMs'>,
@@ -37,17 +39,17 @@ export interface WriterOptions
   readonly onError: (error: unknown) => void;
 }
 
-/** A command that is performed, or recovered. */
+/** A command that is performed, or recovered after a restart. */
 interface Performing {
   readonly command: Command;
   /**
-   * Whether the host does it. What the host has done is so, whether the journal keeps it or not. A command without
-   * effects takes hold only once its events are in the journal.
+   * Whether the command has effects. If it has, the snapshot shows what the host did, even if the store fails. A command
+   * without effects takes hold only once its events are journaled.
    */
   readonly asksHost: boolean;
 }
 
-/** The store failed at a settlement of events that hold, or may hold after a restart. */
+/** The store failed at a settlement that has events. The events may or may not be stored. */
 class Unkept extends Error {
   readonly place: Place;
 
@@ -88,9 +90,9 @@ export class Writer {
   }
 
   /**
-   * Decides as `execute` would at this moment, and does nothing.
+   * Decides a command on the current snapshot. Changes nothing.
    *
-   * @throws whatever the transition throws; TypeError when it gives no decision
+   * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
   decide({ transition, actor }: CommandRequest): Decision {
     const decision = transition(this.#snapshot, this.#options.contextOf(actor));
@@ -103,7 +105,7 @@ export class Writer {
     return this.#turns.wait(request);
   }
 
-  /** Makes a snapshot the current one, with the events that made it. */
+  /** Makes `next` the current snapshot, and publishes the events that led to it. */
   record(next: Snapshot, events: readonly AdminEvent[]): void {
     this.#snapshot = next;
     this.#options.journal.mark(next.revision);
@@ -111,21 +113,21 @@ export class Writer {
   }
 
   /**
-   * Finds out what became of a command that an earlier life began.
+   * Finds out the outcome of a command that an earlier life left in flight.
    *
-   * @returns resolves when that is known, or is known to take longer
+   * @returns resolves when the outcome is known, or when the host does not tell it in time
    */
   recover(open: OpenCommand): Promise<void> {
     const { command: id, resources, events } = open.intent;
     const since = events[0]?.at ?? this.#options.clock.now();
     const command = commandOf(id, { resources, events }, since);
     return new Promise((resolve) => {
-      // Somebody may have been told in the earlier life that its outcome is unknown.
+      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       this.#turns.hold(command, 'unknown', async () => {
         try {
           await recover(open, this.#optionsOf({ command, asksHost: true }, resolve));
         } catch (error) {
-          // Closing leaves it to the next life; a store that fails has said so itself.
+          // After a close, the next life recovers the command. A failure of the store has gone to `onError` already.
           if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
         }
         resolve();
@@ -133,7 +135,7 @@ export class Writer {
     });
   }
 
-  /** Refuses commands to come, answers those that wait, and settles those in flight. */
+  /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#turns.close();
@@ -176,12 +178,13 @@ export class Writer {
     }
   }
 
-  /** A host may put together a decision of its own. An event that does not fold would make the journal unreadable. */
+  /** Checks a decision that the host has built. An event that does not fold would make the journal unreadable. */
   #assertFolds({ events }: Acceptance): void {
     try {
       evolve(this.#snapshot, events);
     } catch (cause) {
-      throw new TypeError('A transition must make events that can be folded over the snapshot', { cause });
+      const message = 'A transition must return events that can be folded over the snapshot; see the cause';
+      throw new TypeError(message, { cause });
     }
   }
 
@@ -207,7 +210,7 @@ export class Writer {
     place: Place,
   ): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(performing, settled, place);
-    // What is not finished stays open in the journal: the next life finds out.
+    // No settlement is journaled, so the command stays open, and the next life finds out the outcome.
     if (place.at === 'break') return this.#apply(events);
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
@@ -216,14 +219,17 @@ export class Writer {
       return await this.#options.journal.keep(record, () => this.#apply(events));
     } catch (error) {
       if (!this.#options.journal.failed) throw error;
-      // What the host has done is so, kept or not, and what is shown must say so.
+      // The snapshot must show what the host did, even if the journal does not.
       if (performing.asksHost) this.#apply(events);
       if (events.length > 0) throw new Unkept(place);
       return events;
     }
   }
 
-  /** The events as they go on record: with the time of the settlement, and the command they belong to. */
+  /**
+   * Gives events the time of the settlement and the id of the command. Adds `command.failed` if the host refused after
+   * the client was told that the outcome is unknown.
+   */
   #recorded(performing: Performing, settled: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
     const stamp = { at: this.#options.contextOf(undefined).now, command: performing.command.id };
     const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
@@ -233,12 +239,12 @@ export class Writer {
     return Object.freeze(events);
   }
 
-  /** Folds events over the snapshot as it is now: reports may have changed it since the decision. */
+  /** Folds events over the current snapshot, which reports may have changed since the decision. */
   #apply(events: readonly AdminEvent[]): readonly AdminEvent[] {
     if (events.length === 0) return events;
     const before = this.#snapshot;
     const next = evolve(before, events);
-    // A command is a revision of its own even when the host's reports have told all of it already.
+    // The events of a command need a revision of their own, even if reports of the host have made the change already.
     this.record(next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next, events);
     return events;
   }
@@ -259,16 +265,16 @@ function commandOf(
   return actor === undefined ? command : { ...command, actor };
 }
 
-/** What of a command holds where its settlement could not be kept. */
+/** A sentence about the part of a command that the host did, for a command whose settlement was not journaled. */
 function heldBy(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
-    return `Only ${String(done)} of ${String(of)} parts were done; the gateway was not asked for the rest.`;
+    return `Only ${String(done)} of ${String(of)} parts were done. The gateway was not asked for the other parts.`;
   }
-  return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway has done it.';
+  return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway made the change.';
 }
 
-/** Tells those who wait for a command of unknown outcome that it was not done. */
+/** The event for a command whose outcome was unknown and that turned out to have failed. */
 function failure(
   { resource, actor }: Command,
   reason: string,
@@ -279,16 +285,16 @@ function failure(
 }
 
 /**
- * A function that is no transition, such as an async one, must not stop the queue for everyone; an event of unknown
- * type must not get into the journal, which nobody could read then.
+ * Checks the return value of a transition. A wrong value, such as the promise of an async function, must not block the
+ * queue. An event of unknown type must not reach the journal, because the journal would be unreadable.
  */
 function assertDecision(decision: unknown): asserts decision is Decision {
   const { outcome, resources, events, effects } = (decision ?? {}) as Partial<Acceptance>;
   if (!Array.isArray(resources) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
-    throw new TypeError('A transition must answer with a decision at once: it cannot be an async function');
+    throw new TypeError('A transition must return a decision at once; it cannot be an async function');
   }
   if (outcome === 'accepted' && !isTrusted(decision as object) && !areConsistent(events, effects))
     throw new TypeError(
-      'A transition must make events and effects of known types, an effect for each event that needs one',
+      'A transition must return events and effects of known types, with an effect for each event that needs one',
     );
 }

@@ -147,54 +147,55 @@ function bothLate(end: (held: HeldCall) => void): Scenario {
   return { gateway, run };
 }
 
-const broken = 'throws, or rejects with anything else, and `inspect`';
 const scenarios: Readonly<Record<string, () => Scenario>> = {
-  'does it: `apply` resolves': () => called(freshGateway()),
+  'applies the change: `apply` resolves': () => called(freshGateway()),
   'refuses: `apply` rejects with `EffectRefused`': () =>
     called(freshGateway().will(new EffectRefused('Busy.'))),
-  [`${broken} says \`in-place\``]: () => called(freshGateway().will('throwAtOnce').willSee('in-place')),
-  [`${broken} says \`not-in-place\``]: () =>
+  'fails, and `inspect` answers `in-place`': () =>
+    called(freshGateway().will('throwAtOnce').willSee('in-place')),
+  'fails, and `inspect` answers `not-in-place`': () =>
     called(freshGateway().will('failBefore').otherwise({ inspect: 'not-in-place' })),
-  [`${broken} fails or says anything else`]: () =>
+  'fails, and `inspect` fails or answers anything else': () =>
     called(freshGateway().will('failBefore').otherwise({ inspect: blind })),
-  [`${broken} is silent`]: () => called(freshGateway().will('failBefore').otherwise({ inspect: 'silent' })),
-  'does it and then throws': () => called(freshGateway().will('failAfter')),
-  'is silent past the deadline, and `inspect` says `in-place`': () => silent(['in-place']),
-  'is silent past the deadline, and `inspect` says `not-in-place`, or fails': () =>
+  'fails, and `inspect` does not answer': () =>
+    called(freshGateway().will('failBefore').otherwise({ inspect: 'silent' })),
+  'applies the change, and then fails': () => called(freshGateway().will('failAfter')),
+  'does not answer before the deadline, and `inspect` answers `in-place`': () => silent(['in-place']),
+  'does not answer before the deadline, and `inspect` answers `not-in-place`, or fails': () =>
     silent(['not-in-place', blind]),
-  'is silent past the deadline, and so is `inspect`': () =>
+  'does not answer before the deadline, and neither does `inspect`': () =>
     called(freshGateway().will('silentBefore').otherwise({ inspect: 'silent' })),
-  'answers after the deadline, when `inspect` has said `in-place` already': () =>
+  'answers after the deadline, when `inspect` has already answered `in-place`': () =>
     silent(['in-place'], refuseHeld),
   'answers twice': () => called(freshGateway().will(answerTwice)),
 
-  '`apply` resolves after all': () => silent(['not-in-place'], (held) => held.done()),
-  '`apply` refuses after all': () => silent(['not-in-place'], refuseHeld),
-  '`apply` rejects otherwise, and `inspect` says `in-place`': () =>
+  '`apply` resolves late': () => silent(['not-in-place'], (held) => held.done()),
+  '`apply` refuses late': () => silent(['not-in-place'], refuseHeld),
+  '`apply` fails late, and `inspect` answers `in-place`': () =>
     silent(['not-in-place', 'in-place'], (held) => held.fail(new Error('The wire broke'))),
-  '`apply` rejects otherwise, and `inspect` says `not-in-place`': () =>
+  '`apply` fails late, and `inspect` answers `not-in-place`': () =>
     silent(['not-in-place'], (held) => held.fail(new Error('The wire broke'))),
-  '`inspect` says `in-place` while `apply` is still out': () => silent(['not-in-place', 'in-place']),
-  '`apply` never ends, and `inspect` never says `in-place`': () => silent(['not-in-place']),
-  'the interface is closed before it is known': () =>
+  '`inspect` answers `in-place` while `apply` is running': () => silent(['not-in-place', 'in-place']),
+  '`apply` never ends, and `inspect` never answers `in-place`': () => silent(['not-in-place']),
+  'the interface is closed before the outcome is known': () =>
     silent(['not-in-place'], (_held, { admin }) => void admin.close()),
 
-  'before the intent is kept': () => deadAt(1, 'lost'),
-  'after the intent is kept, before, while or after the gateway does it': () => deadAt(2, 'lost'),
-  'after the settlement is kept, before or after the answer': () => deadAt(2, 'kept'),
+  'before the intent is stored': () => deadAt(1, 'lost'),
+  'after the intent is stored, and before the settlement is stored': () => deadAt(2, 'lost'),
+  'after the settlement is stored': () => deadAt(2, 'kept'),
 
-  'at the intent': () => failsAtOnce(lose),
-  'at the intent, which it has kept all the same': () => failsAtOnce(keepAndFail),
+  'at the intent, and the intent is lost': () => failsAtOnce(lose),
+  'at the intent, and the intent is stored': () => failsAtOnce(keepAndFail),
   'at the settlement': () => failsLater((held) => held.done()),
-  'while a refusal of the gateway is written down': () => failsLater(refuseHeld),
-  'for a fact that needs no gateway: a user is created': () => failsForUser(lose),
-  'for the same, which it has kept all the same': () => failsForUser(keepAndFail),
+  'at the settlement of a refused change': () => failsLater(refuseHeld),
+  'at a change without effects (a user is created), which is lost': () => failsForUser(lose),
+  'at a change without effects (a user is created), which is stored': () => failsForUser(keepAndFail),
 
-  'is taken back': () => both('done'),
-  'is not taken back: the gateway refuses that, too': () => both(new EffectRefused('Never.')),
-  'is taken back or not: the gateway does not say': () => both('silentBefore'),
-  'is taken back, as turns out after the 504': () => bothLate((held) => held.done()),
-  'is not taken back, as turns out after the 504': () => bothLate(refuseHeld),
+  'is undone': () => both('done'),
+  'is not undone: the gateway refuses the undo': () => both(new EffectRefused('Never.')),
+  'may be undone: the gateway does not answer': () => both('silentBefore'),
+  'is undone, and this is known after the 504': () => bothLate((held) => held.done()),
+  'is not undone, and this is known after the 504': () => bothLate(refuseHeld),
 };
 
 const tables = tablesOf(read('docs/runtime.md')).filter(({ header }) => header.at(-1) === 'After a restart');

@@ -87,7 +87,7 @@ describe('a store that fails', () => {
     await clock.settle();
     await clock.advance(30_000);
     expect(await execution).toMatchObject({ outcome: 'refused', problem: { code: 'store-unavailable' } });
-    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms.']);
+    expect(errors.map(String)).toEqual(['Error: The configuration store did not answer within 30000 ms.']);
     await admin.close();
   });
 
@@ -135,7 +135,9 @@ describe('a store that fails', () => {
       closeServiceSessions(snapshot, 'My Service', context),
     )) as Extract<Execution, { readonly outcome: 'unknown' }>;
     expect([outcome, problem.status]).toEqual(['unknown', 503]);
-    expect(problem.detail).toContain('Only 1 of 3 parts were done; the gateway was not asked for the rest.');
+    expect(problem.detail).toContain(
+      'Only 1 of 3 parts were done. The gateway was not asked for the other parts.',
+    );
     expect(admin.snapshot.sessions.size).toBe(1500);
     await admin.close();
   });
@@ -162,7 +164,7 @@ describe('a store that fails', () => {
     await clock.settle();
     await clock.advance(30_000);
     await closing;
-    expect(errors.map(String)).toEqual(['Error: The store did not answer within 30000 ms.']);
+    expect(errors.map(String)).toEqual(['Error: The configuration store did not answer within 30000 ms.']);
   });
 
   it('answers 503 over the wire', async () => {

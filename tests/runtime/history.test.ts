@@ -80,7 +80,7 @@ describe('what a store holds that this version cannot read', () => {
       'unknown',
     ],
     [
-      'an event that makes no sense',
+      'an event that does not fit the state before it',
       {
         state,
         records: [
@@ -93,7 +93,7 @@ describe('what a store holds that this version cannot read', () => {
           },
         ],
       },
-      'makes no sense',
+      'does not fit the state before it',
     ],
     [
       'an intent of unknown effects',

@@ -218,7 +218,8 @@ describe('a host that does not answer within the deadline', () => {
           resource: '/services/My-Service',
           actor: 'ada',
           command: execution.outcome === 'unknown' ? execution.commandId : 'known',
-          reason: 'The gateway refused: it was not done. Nothing was changed.',
+          reason:
+            'The gateway did not confirm the change, and then said that the change is not in place. Nothing was changed.',
         },
       },
     });

@@ -1,5 +1,5 @@
 /**
- * Bodies: read within the limits, and only where they matter.
+ * Request bodies: reads the body of a command, within the limits.
  */
 import { parseJson } from '../../json/parse.ts';
 import type { Json } from '../../json/value.ts';
@@ -11,7 +11,7 @@ import type { Limits } from '../limits.ts';
 /**
  * Reads the body of a command.
  *
- * @returns the JSON, or why not: media type, size, encoding, grammar
+ * @returns the JSON, or a problem with the media type, the size, the encoding or the JSON grammar
  * @internal
  */
 export async function readBody(
@@ -30,7 +30,7 @@ export async function readBody(
   return parseJson(text, { depth: limits.maxBodyDepth });
 }
 
-/** The text, or `undefined` when the bytes are not UTF-8. */
+/** Decodes bytes to text; `undefined` if the bytes are not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   // A JSON text starts with an ASCII character, so a NUL this early means UTF-16 or UTF-32.
   if (bytes[0] === 0 || bytes[1] === 0) return undefined;
@@ -47,7 +47,7 @@ async function bytesOf({ body }: AdminRequest, limit: number): Promise<Uint8Arra
   return typeof body === 'function' ? body(limit) : body;
 }
 
-/** The media type without its parameters (RFC 9110 §8.3.1); `undefined` when none is given. */
+/** The media type without its parameters (RFC 9110 §8.3.1); `undefined` if the header is missing or empty. */
 function mediaTypeOf(header: string | undefined): string | undefined {
   const [type = ''] = (header ?? '').split(';');
   return type.trim().toLowerCase() || undefined;
@@ -56,10 +56,13 @@ function mediaTypeOf(header: string | undefined): string | undefined {
 function unsupported({ mediaTypes }: Pick<Route, 'mediaTypes'>): Result<never> {
   return fail(
     'unsupported-media-type',
-    `Send the body as ${mediaTypes.join(' or ')} and say so in Content-Type.`,
+    `The media type of the body is missing or not supported here. Send Content-Type: ${mediaTypes.join(' or ')}.`,
   );
 }
 
 function tooLarge({ maxBodyBytes }: Limits): Result<never> {
-  return fail('content-too-large', `The body may have at most ${String(maxBodyBytes)} bytes.`);
+  return fail(
+    'content-too-large',
+    `The body may have at most ${String(maxBodyBytes)} bytes. Send a smaller one.`,
+  );
 }

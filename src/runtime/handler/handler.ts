@@ -1,7 +1,7 @@
 /**
- * The handler: request → limits → route → authenticate → authorise → query and body → the command's turn → respond.
+ * The handler: request → limits → route → authenticate → authorise → query and body → turn of the command → response.
  *
- * It knows no transport: a request and a response are plain values.
+ * The handler is independent of any transport. Requests and responses are plain values.
  */
 import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import type { Version } from '../../core/version.ts';
@@ -27,31 +27,36 @@ import { parseQuery, type Query } from './query.ts';
 import { empty, json, list, refusal } from './respond.ts';
 
 /**
- * What became of a request: a response, or the word that there is nothing here at its path, so that the host's own
- * routes go on.
+ * The result of `handle`: a response, or `matched: false` if the interface has nothing at the path. The host can then
+ * try its own routes.
  *
  * @public
  */
 export type Handled =
   | {
-      /** There is something at this path. */
+      /** The path belongs to the interface. */
       readonly matched: true;
       /** The response. */
       readonly response: AdminResponse;
     }
   | {
-      /** There is nothing at this path. */
+      /** The path does not belong to the interface. */
       readonly matched: false;
     };
 
-/** Decides whether a principal may use a route. Answer without looking at the resource. @public */
+/**
+ * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
+ * request with 403 `forbidden`. The function is called before the resource is looked up.
+ *
+ * @public
+ */
 export type Authorize = (
   principal: Principal | undefined,
   route: Route,
   parameters: PathParameters,
 ) => boolean;
 
-/** What the handler is made of. @internal */
+/** The options of the handler. @internal */
 export interface HandlerOptions {
   readonly snapshot: () => Snapshot;
   readonly execute: (command: CommandRequest) => Promise<Execution>;
@@ -83,7 +88,7 @@ const knownMethods: ReadonlySet<string> = new Set([
 
 const router = createRouter(boundRoutes);
 
-/** Makes a handler. @internal */
+/** Makes the `handle` function of an interface. @internal */
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
   return async (request) => {
     try {
@@ -96,12 +101,14 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     } catch (error) {
       if (request.signal?.aborted === true) return matched(refusal(goneAway()));
       options.onError(error);
-      return matched(
-        refusal(problem('internal', 'Something is broken inside. The host has been told; try again later.')),
-      );
+      return matched(refusal(problem('internal', internalError)));
     }
   };
 }
+
+const internalError =
+  'The administration interface failed with an internal error. The error was reported to the gateway. If you sent a ' +
+  'command, read the resource before you send the command again.';
 
 function matched(response: AdminResponse): Handled {
   return { matched: true, response };
@@ -130,32 +137,34 @@ async function respond(
   return command(options, request, { route, parameters, query: query.value, principal: principal.value });
 }
 
-/** What is said at a path that is known, to a method that has no route there. */
+/** The response at a known path to a method without a route: to `OPTIONS`, or to a method that is not allowed. */
 function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<BoundRoute>): AdminResponse {
   const [patchType] = here.get('PATCH')?.mediaTypes ?? [];
   const accept = patchType === undefined ? {} : { 'accept-patch': patchType };
   if (method === 'OPTIONS') return empty(204, { allow, ...accept });
   if (knownMethods.has(method)) {
-    return refusal(problem('method-not-allowed', `This path takes ${allow}.`), { allow });
+    return refusal(problem('method-not-allowed', `This path supports only ${allow}.`), { allow });
   }
-  return refusal(problem('method-unknown', `The method is unknown. This path takes ${allow}.`), { allow });
+  return refusal(problem('method-unknown', `The method is unknown. This path supports only ${allow}.`), {
+    allow,
+  });
 }
 
-/** Nothing but `true` allows: a hook that forgets to answer, or answers with a promise, lets nobody in. */
+/** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefined, match: Found): boolean {
   if (authorize === undefined) return true;
   const allowed: unknown = authorize(principal, match.route, match.parameters);
-  // A promise is no yes, and one that rejects must not end the process.
+  // The promise is refused, but its rejection must not end the process.
   if (allowed instanceof Promise) allowed.catch(() => undefined);
   return allowed === true;
 }
 
-/** An admin user who was deleted, or given another password, while the log-in was checked is not let in. */
+/** Whether an admin user was neither deleted nor given another password while the log-in was checked. */
 function isStillThere({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
   return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
 }
 
-/** Whether a hook has named somebody. Hosts written without types answer `null`, `false` or a promise, too. */
+/** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
 function isPrincipal(value: unknown): value is Principal {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }
@@ -171,7 +180,10 @@ async function identify(
   if (isPrincipal(principal) && isStillThere(principal, before, snapshot()))
     return { ok: true, value: principal };
   if (principal !== 'throttled') {
-    return { ok: false, problem: problem('unauthenticated', 'Name and password are missing or wrong.') };
+    return {
+      ok: false,
+      problem: problem('unauthenticated', 'The credentials are missing or wrong. Send valid ones.'),
+    };
   }
   return {
     ok: false,
@@ -184,7 +196,7 @@ function challengeFor({ authenticate }: HandlerOptions, { code }: Problem): Read
   return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
 }
 
-/** What a request asks of a route. */
+/** A request that was matched and read, for one route. */
 interface Asked<R> {
   readonly route: R;
   readonly parameters: PathParameters;
@@ -225,7 +237,7 @@ function etagOf(snapshot: Snapshot, version: Version | undefined, query?: Query)
     : formatEtag(snapshot.epoch, version, query === undefined ? '' : projectionOf(query));
 }
 
-/** Tells the entity tags of different cuts of one thing apart. */
+/** The part of an entity tag that stands for the selected fields and range. */
 function projectionOf({ fields, range }: Query): string {
   const cut = range === undefined ? '' : `${String(range.first)}-${String(range.last)}`;
   return [fields?.join(',') ?? '', cut].filter((part) => part !== '').join(';');
@@ -262,7 +274,7 @@ async function command(
   const toDo: CommandRequest = {
     transition: transitionAt(asked, tags === undefined ? undefined : ok(tags), change.value.decide),
     ...(principal === undefined ? {} : { actor: principal.name }),
-    // A client that goes away takes its command back, as long as that has not begun.
+    // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
   return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
@@ -295,22 +307,24 @@ function acceptFor(
 }
 
 function targetTooLong({ maxTargetBytes }: Limits): Problem {
-  return problem('uri-too-long', `The request target may have at most ${String(maxTargetBytes)} bytes.`);
+  const detail = `The path and the query together may have at most ${String(maxTargetBytes)} bytes. Shorten them.`;
+  return problem('uri-too-long', detail);
 }
 
 function brokenEscape(): Problem {
   const detail =
-    'A percent sign in the path must begin an escape of UTF-8, such as %20; write a percent sign itself as %25.';
+    'The path contains a percent sign that does not begin an escape of UTF-8, such as %20. Write a percent sign itself ' +
+    'as %25.';
   return problem('path-encoding-invalid', detail);
 }
 
 function goneAway(): Problem {
-  return problem('closed', 'The client went away before its command had its turn: nothing was done.');
+  return problem('closed', 'The client disconnected before the command started. Nothing was changed.');
 }
 
 function forbidden(): Problem {
   return problem(
     'forbidden',
-    'You are not allowed to do this. Ask whoever administers the rights on this gateway.',
+    'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Plans: what a command would do, for a reader.
+ * Plans: the description of what a command would do.
  */
 import type { Version } from '../../core/version.ts';
 import { formatEtag } from '../../http/etag.ts';
@@ -10,8 +10,9 @@ import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../.
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /**
- * What a command would do at this moment: what `admin.plan` returns, and the body of an answer to `?dry_run=true`. Over
- * HTTP a refusal is the answer that the request itself would get, so a plan there is never `refused`.
+ * What a command would do now: the result of `admin.plan`, and the body of the response to `?dry_run=true`.
+ *
+ * Over HTTP, a refused dry run gets the error response of the command itself, so the body is never a `refused` plan.
  *
  * @public
  */
@@ -19,30 +20,30 @@ export type Plan =
   | {
       /** Whether anything would change. */
       readonly outcome: 'accepted' | 'unchanged';
-      /** The operations that would change the settings; left out when no settings would change. */
+      /** The JSON Patch operations on the settings, with secrets redacted; left out if no settings would change. */
       readonly patch?: readonly Operation[];
-      /** What would happen, without secrets. */
+      /** The events that would happen, with secrets redacted. */
       readonly events: readonly Json[];
-      /** What the host would be asked to do, without secrets. */
+      /** The effects that the host would be asked for, with secrets redacted. */
       readonly effects: readonly Json[];
       /**
-       * The entity tag that the resource would have. Left out where its representation carries none, and where nothing
-       * says which resource that is: `admin.plan` without `ifMatch`.
+       * The entity tag that the resource would get. Left out if the representation has no entity tag, or if `admin.plan`
+       * is called without `ifMatch` and therefore does not know the resource.
        */
       readonly etag?: string;
-      /** What would be closed. */
+      /** The sessions and connections that would close. */
       readonly closes: {
-        /** How many sessions. */
+        /** Number of sessions. */
         readonly sessions: number;
-        /** How many backend connections, those of the sessions included. */
+        /** Number of backend connections, including the connections of the closed sessions. */
         readonly connections: number;
       };
-      /** What would go on although a part of what it uses is gone. */
+      /** The sessions that would continue although a part of what they use is gone. */
       readonly stays: {
         /**
-         * How many sessions go on without the service or the connections that they have now: the open sessions of a service
-         * that is stopped, and the sessions whose connections to a server are closed. A session that would be closed
-         * does not count. 0 for a command that stops no service and closes no connections of a server.
+         * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a server.
+         * A session that would close does not count. 0 for a command that stops no service and closes no connections of
+         * a server.
          */
         readonly sessions: number;
       };
@@ -55,9 +56,11 @@ export type Plan =
     };
 
 /**
- * Writes the plan of a decision.
+ * Makes the plan of a decision.
  *
- * @param versionOf - when the resource that the command is about last changed; left out when nothing says which that is
+ * @param decision - the decision
+ * @param snapshot - the snapshot on which the decision was made
+ * @param versionOf - gives the version of the resource in a snapshot; left out if no resource is known
  * @internal
  */
 export function toPlan(
@@ -80,7 +83,7 @@ export function toPlan(
   };
 }
 
-/** Counts the sessions and connections that effects close, and the sessions that go on. */
+/** Counts the sessions and connections that effects close, and the sessions that continue. */
 function footprintOf(
   effects: readonly Effect[],
   { sessions }: Snapshot,
@@ -98,7 +101,7 @@ function footprintOf(
   }
   for (const id of closed) connections += sessions.countConnections(id);
   const isStopped = (id: number): boolean => stopped.has(sessions.find(id)?.service ?? '');
-  // From the counters, because a service may have a million sessions.
+  // Counters, not loops, because a service may have a million sessions.
   let stays = 0;
   for (const service of stopped) stays += sessions.countOfService(service);
   for (const id of closed) if (isStopped(id)) stays -= 1;

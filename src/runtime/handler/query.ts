@@ -1,30 +1,31 @@
 /**
- * Queries: what a request asks for beside its path.
+ * Queries: the parameters `fields`, `range` and `dry_run` of a request.
  */
 import { parseFields } from '../../http/fields.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
 import type { Route } from '../../http/route.ts';
 
-/** A query that has been read. @internal */
+/** A parsed query. @internal */
 export interface Query {
-  /** The fields asked for, in canonical order; left out for all. */
+  /** The selected fields, in canonical order; left out for all fields. */
   readonly fields?: readonly string[];
-  /** The range asked for; left out for all. */
+  /** The selected range; left out for the whole list. */
   readonly range?: Range;
-  /** Whether the command is only to be planned. */
+  /** Whether the command is a dry run. */
   readonly dryRun: boolean;
-  /** The query without its range, encoded. */
+  /** The other parameters, without `range`, encoded. */
   readonly rest: string;
 }
 
 const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
 
 /**
- * Reads a query. A parameter that the route does not list is refused: a `range` that is silently ignored makes a pager
- * loop for ever.
+ * Parses a query. A parameter that the route does not support is refused. If an unsupported `range` were ignored, a
+ * client that reads page by page would never end.
  *
- * @param raw - the query as it was written, without `?`
+ * @param route - the route of the request
+ * @param raw - the query as the client sent it, without `?`
  * @internal
  */
 export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string): Result<Query> {
@@ -38,7 +39,7 @@ export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string):
   if (range?.ok === false) return range;
   const dryRun = query.getAll('dry_run');
   if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
-    return fail('query-invalid', 'The parameter "dry_run" is "true" or "false", once.');
+    return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
   }
   return ok({
     ...(fields === undefined ? {} : { fields: fields.value }),
@@ -49,8 +50,8 @@ export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string):
 }
 
 function unsupported(stranger: string, known: readonly string[]): string {
-  const supported = known.length === 0 ? 'It takes no query parameters.' : `It takes: ${known.join(', ')}.`;
-  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. ${supported}`;
+  const supported = known.length === 0 ? 'no parameters' : known.join(', ');
+  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. Supported: ${supported}.`;
 }
 
 function withoutRange(query: URLSearchParams): string {

@@ -1,17 +1,17 @@
 /**
- * Responses: representations and problems as JSON text with the headers that belong to them.
+ * Responses: representations and problems as JSON text, with their headers.
  */
 import type { Problem } from '../../problem.ts';
 import type { Listing } from '../../http/route.ts';
 import type { AdminResponse } from '../../http/message.ts';
 
-/** Headers under construction. @internal */
+/** The headers of a response. @internal */
 export type Headers = Readonly<Record<string, string>>;
 
-/** Lists longer than this are written piece by piece, each a turn of the event loop apart. */
+/** Longer lists are sent in pieces of this length. Each piece takes one turn of the event loop. */
 const pieceLength = 1000;
 
-/** A response with a JSON body. Figures that change by themselves must not be kept by anyone on the way. @internal */
+/** Makes a response with a JSON body. @internal */
 export function json(status: number, value: unknown, headers: Headers): AdminResponse {
   return {
     status,
@@ -20,12 +20,12 @@ export function json(status: number, value: unknown, headers: Headers): AdminRes
   };
 }
 
-/** A response without a body. @internal */
+/** Makes a response without a body. @internal */
 export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
   return { status, headers: status === 304 ? headersFor(headers) : headers };
 }
 
-/** A response that says why not (RFC 9457). @internal */
+/** Makes a response with a problem (RFC 9457). @internal */
 export function refusal(problem: Problem, headers: Headers = {}): AdminResponse {
   const body = JSON.stringify(problem);
   return {
@@ -35,7 +35,12 @@ export function refusal(problem: Problem, headers: Headers = {}): AdminResponse 
   };
 }
 
-/** A response with a list. A long one does not hold up the event loop, nor does it stand in memory whole. @internal */
+/**
+ * Makes a response with a list. A long list is streamed, so the whole text is never in memory, and the event loop is not
+ * blocked.
+ *
+ * @internal
+ */
 export function list(
   listing: Listing,
   { offset, length }: { readonly offset: number; readonly length: number },
@@ -61,11 +66,12 @@ async function* pieces(
     const part = listing.slice(start, Math.min(pieceLength, end - start)).map(select);
     const text = JSON.stringify(part).slice(1, -1);
     yield encoder.encode(`${start === offset ? '[' : ','}${text}${start + pieceLength >= end ? ']' : ''}`);
-    // A timer, unlike a promise, lets other work of the event loop go first.
+    // A timer, unlike a resolved promise, lets the event loop do other work first.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }
 
+/** Caches must not store live figures. A representation with an entity tag may be stored, if it is revalidated. */
 function headersFor(headers: Headers): Headers {
   return { 'cache-control': headers['etag'] === undefined ? 'no-store' : 'no-cache', ...headers };
 }

@@ -66,14 +66,17 @@ export interface Fields {
 
 /** The interfaces that document a kind. The table must agree with each of them. */
 interface Interfaces {
+  /** The settings; left out for a kind without settings. */
   readonly settings?: object;
-  readonly representation?: object;
-  readonly document?: object;
+  readonly representation: object;
+  readonly document: object;
+  /** The members of the resource in a snapshot, without the settings. */
+  readonly state: object;
 }
 
 /**
  * Declares the fields of a kind. A table that differs from one of the interfaces does not compile; the compiler error
- * names the members that differ.
+ * names the interface and the members that differ.
  *
  * @internal
  */
@@ -259,6 +262,20 @@ type SettingsOf<T> = Flat<
   } & { readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting & Optional>]?: Value<T[K]> }
 >;
 
+type InSnapshot<R> = R extends { readonly time: string } ? number : Value<R>;
+type Elsewhere = Setting | Derived;
+
+/** The members of a resource in a snapshot, without the settings, that a table declares. */
+type StateOf<T> = Flat<
+  {
+    readonly [K in keyof T as When<StoredName<T[K], K>, T[K], unknown, Elsewhere | Optional>]: InSnapshot<
+      T[K]
+    >;
+  } & {
+    readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Optional, Elsewhere>]?: InSnapshot<T[K]>;
+  }
+>;
+
 type Shown<R> = R extends { readonly time: string } ? string : Value<R>;
 
 /** The representation that a table declares. */
@@ -287,14 +304,17 @@ type DocumentOf<T> = Flat<
  */
 type Agreement<T, I extends Interfaces> = Check<'settings', SettingsOf<T>, I> &
   Check<'representation', RepresentationOf<T>, I> &
-  Check<'document', DocumentOf<T>, I>;
-type Check<K extends keyof Interfaces, Declared, I extends Interfaces> = I extends {
-  readonly [P in K]: infer Written;
-}
-  ? Differing<Declared, Flat<Written>> extends never
+  Check<'document', DocumentOf<T>, I> &
+  Check<'state', StateOf<T>, I>;
+type Check<K extends keyof Interfaces, Declared, I extends Interfaces> = CheckWritten<
+  K,
+  Declared,
+  I extends { readonly [P in K]: infer Written } ? Written : object
+>;
+type CheckWritten<K extends keyof Interfaces, Declared, Written> =
+  Differing<Declared, Flat<Written>> extends never
     ? unknown
-    : { readonly [P in `these members differ from the ${K}`]: Differing<Declared, Flat<Written>> }
-  : unknown;
+    : { readonly [P in `these members differ from the ${K}`]: Differing<Declared, Flat<Written>> };
 type Differing<A, B> = {
   [K in keyof A | keyof B]-?: K extends keyof A & keyof B
     ? Same<Flat<Pick<A, K>>, Flat<Pick<B, K>>> extends true

@@ -15,7 +15,7 @@ const control = /[\u0000-\u001f\u007f-\u009f]/;
 const hostName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 
 /** One line of text of at most `length` UTF-16 code units, without control characters or lone surrogates. */
-export function text(length: number): z.ZodMiniString {
+export function text(length: number): z.ZodMiniString<string> {
   return z.string().check(
     z.maxLength(length),
     z.refine((value) => !control.test(value) && value.isWellFormed(), {

@@ -21,6 +21,7 @@ import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { quoted } from '../problem.ts';
+import type { ConnectionDocument } from '../snapshot/session-document.ts';
 import {
   noStatistics,
   type Connection,
@@ -141,7 +142,11 @@ export type ConnectionEffect = EffectOf<'connections.close'> & {
 const line = shape.text(4096);
 
 /** Fields of the chapter "Connection". Server and service are stored as keys and shown as links. */
-const fields = defineFields<{ representation: ConnectionRepresentation }>()({
+const fields = defineFields<{
+  representation: ConnectionRepresentation;
+  document: Omit<ConnectionDocument, 'id'>;
+  state: Omit<Connection, 'id'>;
+}>()({
   state: { shape: line },
   role: { shape: line },
   server: { shape: line },

@@ -89,7 +89,9 @@ export interface FilterDocument {
   /** Name of the filter module. */
   readonly module: string;
   /** The parameters by name, or a single parameter with its name. No parameters if left out. */
-  readonly parameters?: FilterSettings['parameters'] | (FilterParameter & { readonly name: string });
+  readonly parameters?:
+    | FilterSettings['parameters']
+    | { readonly name: string; readonly value: string; readonly configurable: boolean };
   /** Ignored: derived from the services. */
   readonly services?: unknown;
 }
@@ -119,6 +121,8 @@ const singleEntry = z.pipe(
 const fields = defineFields<{
   settings: FilterSettings;
   representation: FilterRepresentation;
+  document: FilterDocument;
+  state: Omit<Filter, 'key' | 'version' | 'settings'>;
 }>()({
   name: { shape: shape.name },
   module: { shape: shape.text(255) },

@@ -145,7 +145,11 @@ export interface Module {
 
 const path = { shape: shape.text(4096), optional: true } as const;
 
-const fields = defineFields<{ representation: InstanceRepresentation }>()({
+const fields = defineFields<{
+  representation: InstanceRepresentation;
+  document: InstanceRepresentation;
+  state: Omit<Instance, 'version' | 'facts'> & Instance['facts'];
+}>()({
   config: path,
   cachedir: path,
   datadir: path,
@@ -160,7 +164,11 @@ const fields = defineFields<{ representation: InstanceRepresentation }>()({
   started: { shape: shape.instant, time: 'rfc5322', optional: true },
 });
 
-const threadsFields = defineFields<{ representation: Threads; document: Threads }>()({
+const threadsFields = defineFields<{
+  representation: Threads;
+  document: Threads;
+  state: Threads;
+}>()({
   load_average: {
     shape: z.strictObject({
       historic: z.number(),
@@ -183,14 +191,22 @@ const threadsFields = defineFields<{ representation: Threads; document: Threads 
   },
 });
 
-const taskFields = defineFields<{ document: TaskDocument }>()({
+const taskFields = defineFields<{
+  representation: TaskDocument;
+  document: TaskDocument;
+  state: Task;
+}>()({
   name: { shape: shape.text(255) },
   type: { shape: shape.text(255) },
   frequency: { shape: z.number() },
   next_due: { shape: shape.instant, time: 'asctime' },
 });
 
-const moduleFields = defineFields<{ representation: Module; document: Module }>()({
+const moduleFields = defineFields<{
+  representation: Module;
+  document: Module;
+  state: Module;
+}>()({
   name: { shape: shape.text(255) },
   type: { shape: shape.text(255) },
   version: { shape: shape.text(255) },

@@ -40,7 +40,11 @@ export interface Listener {
 }
 
 /** The fields of a listener. @internal */
-export const listenerFields = defineFields<{ representation: Listener; document: Listener }>()({
+export const listenerFields = defineFields<{
+  representation: Listener;
+  document: Listener;
+  state: Listener;
+}>()({
   name: { shape: shape.name },
   protocol: { shape: shape.text(255) },
   address: { shape: shape.address },

@@ -67,7 +67,11 @@ export type LogEvent = EventOf<'logs.flushed'>;
 /** The effect on the logs: the host must write pending messages to disk and reopen the log files. @internal */
 export type LogEffect = EffectOf<'logs.flush'>;
 
-const fields = defineFields<{ representation: LogsRepresentation }>()({
+const fields = defineFields<{
+  representation: LogsRepresentation;
+  document: LogsRepresentation;
+  state: Omit<Logs, 'version' | 'facts'> & Logs['facts'];
+}>()({
   logdir: { shape: shape.text(4096), optional: true },
   maxlog: { shape: z.boolean(), optional: true },
   syslog: { shape: z.boolean(), optional: true },

@@ -110,6 +110,7 @@ const fields = defineFields<{
   settings: MonitorSettings;
   representation: MonitorRepresentation;
   document: MonitorDocument;
+  state: Omit<Monitor, 'key' | 'version' | 'settings'>;
 }>()({
   name: { shape: shape.name },
   module: { shape: shape.text(255) },

@@ -146,6 +146,7 @@ const fields = defineFields<{
   settings: ServerSettings;
   representation: ServerRepresentation;
   document: ServerDocument;
+  state: Omit<Server, 'key' | 'version' | 'settings'>;
 }>()({
   name: { shape: shape.name },
   address: { shape: shape.address, setting: true },

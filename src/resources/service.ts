@@ -154,6 +154,7 @@ const fields = defineFields<{
   settings: ServiceSettings;
   representation: ServiceRepresentation;
   document: ServiceDocument;
+  state: Omit<Service, 'key' | 'version' | 'settings'>;
 }>()({
   name: { shape: shape.name },
   router: { shape: shape.text(255) },

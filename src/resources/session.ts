@@ -21,6 +21,7 @@ import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { ok, quoted } from '../problem.ts';
+import type { SessionDocument } from '../snapshot/session-document.ts';
 import type { Session } from '../snapshot/session-table.ts';
 import {
   linkOf,
@@ -134,7 +135,11 @@ export type SessionEffect = EffectOf<'sessions.close'> & {
 const line = shape.text(4096);
 
 /** Fields of the chapter "Session". The service is stored as its key and shown as its link. */
-const fields = defineFields<{ representation: SessionRepresentation }>()({
+const fields = defineFields<{
+  representation: SessionRepresentation;
+  document: Omit<SessionDocument, 'connections'>;
+  state: Omit<Session, 'connections'>;
+}>()({
   id: { shape: shape.id },
   state: { shape: line },
   user: { shape: line },

@@ -74,7 +74,11 @@ const userName = z.string().check(
   }),
 );
 
-const fields = defineFields<{ representation: UserRepresentation; document: NewUser }>()({
+const fields = defineFields<{
+  representation: UserRepresentation;
+  document: NewUser;
+  state: Omit<User, 'key' | 'version'>;
+}>()({
   name: { shape: userName },
   password: { shape: shape.text(4096).check(z.minLength(1)), secret: 'passwordHash' },
 });

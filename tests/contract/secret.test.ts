@@ -12,10 +12,22 @@ import { planted } from '../support/document.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer } from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
+import { modifiableFields } from './modifiable-field.ts';
 
 const password = 'planted-Passw0rd-ünïcode';
 const json = { 'content-type': 'application/json' };
-const setPassword = JSON.stringify([{ op: 'replace', path: '/password', value: password }]);
+const service = '/services/My-Service';
+/** The secrets of the service that the tests patch. */
+const secrets = modifiableFields.filter(({ patch, sealedAs }) => patch === service && sealedAs !== undefined);
+const setSecrets = JSON.stringify(
+  secrets.map(({ field }) => ({ op: 'replace', path: `/${field}`, value: password })),
+);
+
+/** The sealed texts of these secrets in settings. */
+function sealedIn(settings: object | undefined): readonly string[] {
+  const texts = new Map<string, string>(Object.entries(settings ?? {}));
+  return secrets.map(({ sealedAs = '' }) => texts.get(sealedAs) ?? '');
+}
 
 /** Fails where anything secret is in what a client got. */
 function expectNoSecret(answers: readonly Answer[]): void {
@@ -46,34 +58,21 @@ describe.each(transportNames)('through %s', (name) => {
       answers.push(answer);
       return answer;
     };
-    const service = '/services/My-Service';
-    expect((await send('PATCH', `${service}?dry_run=true`, setPassword)).status).toBe(200);
-    expect((await send('PATCH', service, setPassword)).status).toBe(200);
-    const sealed = admin.snapshot.services.find('my-service')?.settings.passwordSealed ?? '';
-    expect(await sealer.open(sealed)).toBe(password);
+    expect((await send('PATCH', `${service}?dry_run=true`, setSecrets)).status).toBe(200);
+    expect((await send('PATCH', service, setSecrets)).status).toBe(200);
+    for (const sealed of sealedIn(admin.snapshot.services.find('my-service')?.settings))
+      expect(await sealer.open(sealed)).toBe(password);
     expect((await send('PUT', '/users', JSON.stringify({ name: 'joan', password }))).status).toBe(204);
     expect(admin.snapshot.users.find('joan')?.passwordHash).not.toContain(password);
-    for (const op of ['test', 'add', 'remove', 'copy', 'move', 'paint']) {
-      await send(
-        'PATCH',
-        service,
-        JSON.stringify([{ op, path: '/password', from: '/password', value: password }]),
-      );
-      await send(
-        'PATCH',
-        service,
-        JSON.stringify([{ op, path: '/password/0', from: '/user', value: password }]),
-      );
-      await send(
-        'PATCH',
-        service,
-        JSON.stringify([{ op, path: '/max_connection', value: password, from: '/password' }]),
-      );
-      await send(
-        'PATCH',
-        service,
-        JSON.stringify([{ op, path: `/${encodeURIComponent('password')}`, value: [password] }]),
-      );
+    for (const { field } of secrets) {
+      const path = `/${field}`;
+      for (const operation of ['test', 'add', 'remove', 'copy', 'move', 'paint'].flatMap((op) => [
+        { op, path, from: path, value: password },
+        { op, path: `${path}/0`, from: '/user', value: password },
+        { op, path: '/max_connection', value: password, from: path },
+        { op, path, value: [password] },
+      ]))
+        await send('PATCH', service, JSON.stringify([operation]));
     }
     await send('PUT', '/users', JSON.stringify({ name: 'joan', password }));
     await send('PUT', '/users', JSON.stringify({ name: password, password }));
@@ -94,9 +93,9 @@ describe.each(transportNames)('through %s', (name) => {
       gateway: sampleGateway().will(new EffectRefused('The backend does not take it.')),
     });
     const transport = await transports[name](admin);
-    const answer = await transport.send('PATCH', '/services/My-Service', {
+    const answer = await transport.send('PATCH', service, {
       headers: json,
-      body: setPassword,
+      body: setSecrets,
     });
     expect(answer.status).toBe(409);
     expectNoSecret([answer]);
@@ -109,7 +108,7 @@ describe('what is streamed to readers', () => {
     const { admin } = runAdmin();
     const transport = await transports.core(admin);
     const reader = admin.events({ after: '0.0' });
-    await transport.send('PATCH', '/services/My-Service', { headers: json, body: setPassword });
+    await transport.send('PATCH', service, { headers: json, body: setSecrets });
     await transport.send('PUT', '/users', {
       headers: json,
       body: JSON.stringify({ name: 'joan', password }),
@@ -127,23 +126,23 @@ describe('the host', () => {
     const sealer = createSecretSealer();
     const { admin, gateway } = runAdmin({ sealer });
     const transport = await transports.core(admin);
-    await transport.send('PATCH', '/services/My-Service', { headers: json, body: setPassword });
+    await transport.send('PATCH', service, { headers: json, body: setSecrets });
     const [effect] = gateway.applied as readonly Extract<Effect, { readonly type: 'service.update' }>[];
-    expect(await sealer.open(effect?.after.passwordSealed ?? '')).toBe(password);
-    expect(effect?.operations).toMatchObject([{ path: '/passwordSealed' }]);
+    for (const sealed of sealedIn(effect?.after)) expect(await sealer.open(sealed)).toBe(password);
+    expect(effect?.operations).toMatchObject(secrets.map(({ sealedAs = '' }) => ({ path: `/${sealedAs}` })));
   });
 
-  it('gives a sealed text through execute, which a client cannot', async () => {
+  it.each(secrets)('gives a sealed $field through execute, which a client cannot', async ({ field }) => {
     const { admin } = runAdmin();
     const transport = await transports.core(admin);
-    const forged = JSON.stringify([{ op: 'replace', path: '/password', value: { sealed: 'v1.forged' } }]);
-    const answer = await transport.send('PATCH', '/services/My-Service', { headers: json, body: forged });
+    const forged = JSON.stringify([{ op: 'replace', path: `/${field}`, value: { sealed: 'v1.forged' } }]);
+    const answer = await transport.send('PATCH', service, { headers: json, body: forged });
     expect([answer.status, (answer.body as { code: string }).code]).toEqual([422, 'password-unacceptable']);
     const execution = await admin.execute((snapshot, context) =>
       patchService(
         snapshot,
         'My Service',
-        [{ op: 'add', path: '/password', value: { sealed: 'v1.own' } }],
+        [{ op: 'add', path: `/${field}`, value: { sealed: 'v1.own' } }],
         context,
       ),
     );

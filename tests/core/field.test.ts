@@ -45,8 +45,19 @@ interface SafeDocument {
   readonly alarmSealed?: string;
   readonly makerHash: string;
 }
+interface StoredSafe {
+  readonly name: string;
+  readonly built: number;
+  readonly note?: string;
+  readonly makerHash: string;
+}
 
-const fields = defineFields<{ settings: SafeSettings; representation: Safe; document: SafeDocument }>()({
+const fields = defineFields<{
+  settings: SafeSettings;
+  representation: Safe;
+  document: SafeDocument;
+  state: StoredSafe;
+}>()({
   name: { shape: shape.name },
   paint: { shape: shape.text(20), setting: 'colour', default: 'grey' },
   built: { shape: shape.instant, time: 'rfc5322' },

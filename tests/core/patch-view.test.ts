@@ -18,8 +18,18 @@ interface House {
   readonly keySealed?: string;
   readonly alarmSealed?: string;
 }
+interface StoredHouse {
+  readonly address: string;
+  readonly age: number;
+}
+type ShownHouse = StoredHouse & Pick<House, 'rooms' | 'owner'> & { readonly paint: House['colour'] };
 
-const fields = defineFields<{ settings: House }>()({
+const fields = defineFields<{
+  settings: House;
+  representation: ShownHouse & Partial<Pick<House, 'guests'>>;
+  document: ShownHouse & Partial<Pick<House, 'guests' | 'keySealed' | 'alarmSealed'>>;
+  state: StoredHouse;
+}>()({
   address: { shape: z.string() },
   age: { shape: z.int() },
   paint: { shape: z.enum(['red', 'green']), setting: 'colour' },

@@ -12,6 +12,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { modifiableFields, type ModifiableField } from '../contract/modifiable-field.ts';
 import {
   asClientsKnow,
   modelOf,
@@ -138,8 +139,8 @@ interface Vault {
   readonly sealed: string[];
 }
 
-/** A gateway whose service has a password that the test knows, or none. */
-async function vault(set: boolean): Promise<Vault> {
+/** A gateway whose service has a secret that the test knows, or none. */
+async function vault(field: string, set: boolean): Promise<Vault> {
   const real = createSecretSealer();
   const sealed: string[] = [];
   const counting = (text: string): Promise<string> => {
@@ -149,8 +150,8 @@ async function vault(set: boolean): Promise<Vault> {
   const sealer: SecretSealer = { durable: true, open: (text) => real.open(text), seal: counting };
   const { admin } = runAdmin({ sealer });
   const change = set
-    ? { op: 'replace', path: '/password', value: secret }
-    : { op: 'remove', path: '/password' };
+    ? { op: 'replace', path: `/${field}`, value: secret }
+    : { op: 'remove', path: `/${field}` };
   expect((await patch({ snapshot: admin.snapshot, sealer, sealed }, [change], admin)).status).toBe(200);
   sealed.length = 0;
   return { snapshot: admin.snapshot, sealer, sealed };
@@ -167,39 +168,36 @@ async function patch(
   return send('PATCH', '/services/My-Service', { headers, body: JSON.stringify(operations) });
 }
 
+type Probe = (guess: unknown) => readonly unknown[];
+
 /** Ways to make a guess tell: each a patch that would do something else if the guess were right. */
-const probes: readonly ((guess: unknown) => readonly unknown[])[] = [
-  ...[
-    '/password',
-    '/password/',
-    '/password/0',
-    '/password/length',
-    '/password/sealed',
-    '/passwordSealed',
-  ].flatMap((path) => [
-    (value: unknown) => [{ op: 'test', path, value }],
-    (value: unknown) => [
-      { op: 'add', path: '/user', value },
-      { op: 'test', path, value },
-    ],
-    (value: unknown) => [
-      { op: 'replace', path: '/password', value },
-      { op: 'test', path, value },
-    ],
-    ...['/user', '/router_options/x', '/servers/-'].flatMap((other) =>
-      ['copy', 'move'].flatMap((op) => [
-        (value: unknown) => [
-          { op, from: path, path: other },
-          { op: 'test', path: other, value },
-        ],
-        (value: unknown) => [
-          { op: 'add', path: other, value },
-          { op, from: other, path },
-        ],
-      ]),
-    ),
-  ]),
-];
+const probesOf = ({ field, sealedAs = '' }: ModifiableField): readonly Probe[] =>
+  ['', '/', '/0', '/length', '/sealed']
+    .map((below) => `/${field}${below}`)
+    .concat(`/${sealedAs}`)
+    .flatMap((path) => [
+      (value: unknown) => [{ op: 'test', path, value }],
+      (value: unknown) => [
+        { op: 'add', path: '/user', value },
+        { op: 'test', path, value },
+      ],
+      (value: unknown) => [
+        { op: 'replace', path: `/${field}`, value },
+        { op: 'test', path, value },
+      ],
+      ...['/user', '/router_options/x', '/servers/-'].flatMap((other) =>
+        ['copy', 'move'].flatMap((op) => [
+          (value: unknown) => [
+            { op, from: path, path: other },
+            { op: 'test', path: other, value },
+          ],
+          (value: unknown) => [
+            { op: 'add', path: other, value },
+            { op, from: other, path },
+          ],
+        ]),
+      ),
+    ]);
 const forms: readonly ((text: string) => unknown)[] = [
   (text) => text,
   (text) => [text],
@@ -208,9 +206,13 @@ const forms: readonly ((text: string) => unknown)[] = [
 ];
 const wrong = fc.stringMatching(/^[a-zA-Z0-9-]{1,20}$/).filter((text) => text !== secret);
 
-describe('a guess at the password of a service', () => {
+const secrets = modifiableFields.filter(({ kind, sealedAs }) => kind === 'service' && sealedAs !== undefined);
+
+describe.each(secrets)('a guess at the $field of a $kind', (row) => {
+  const probes = probesOf(row);
+
   it('gets the same answer and costs the same, right or wrong, set or not', async () => {
-    const vaults = [await vault(true), await vault(false)];
+    const vaults = [await vault(row.field, true), await vault(row.field, false)];
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...probes),
@@ -234,8 +236,8 @@ describe('a guess at the password of a service', () => {
   });
 
   it('that is written is a change, right or wrong', async () => {
-    const gateway = await vault(true);
-    const write = (value: string): readonly Operation[] => [{ op: 'replace', path: '/password', value }];
+    const gateway = await vault(row.field, true);
+    const write = (value: string): readonly Operation[] => [{ op: 'replace', path: `/${row.field}`, value }];
     const right = await patch(gateway, write(secret));
     expect(right.status).toBe(200);
     await fc.assert(

@@ -14,6 +14,7 @@ import { documents } from '../support/arbitrary-document.ts';
 import { planted, sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { contentOf } from '../support/expect-decision.ts';
 import { readAll } from '../support/reading.ts';
+import { storedSecrets, withSecrets } from '../support/secret-field.ts';
 
 const matchers = ['toBe', 'toEqual', 'toStrictEqual', 'toMatchObject'] as const;
 
@@ -115,7 +116,7 @@ describe('JSON of a snapshot', () => {
     expect(services).toMatchObject({ size: 3, version: { command: 0, live: 0 } });
     expect(services?.entries[0]).toEqual({
       ...mine,
-      settings: { ...mine?.settings, passwordSealed: '[redacted]' },
+      settings: { ...mine?.settings, ...withSecrets('service', '[redacted]') },
     });
     expect(services?.entries[1]).toEqual(bare);
     expect(users?.entries).toMatchObject([{ name: 'ada', passwordHash: '[redacted]' }, { name: 'Grace' }]);
@@ -229,8 +230,8 @@ describe('a secret', () => {
       fc.property(documents, ({ services = [], users = [], ...document }) => {
         const snapshot = createSnapshot({
           ...document,
-          services: services.map((service) => ({ ...service, passwordSealed: `1-${secret}` })),
-          users: users.map((user) => ({ ...user, passwordHash: `2-${secret}` })),
+          services: services.map((service) => ({ ...service, ...withSecrets('service', `1-${secret}`) })),
+          users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`) })),
         });
         expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);
       }),
@@ -240,7 +241,7 @@ describe('a secret', () => {
 
   it('is in none of them when it is all in which two snapshots differ', () => {
     const document = (text: string): GatewayDocument => ({
-      services: [{ name: 'Sales', router: 'r', passwordSealed: `${text}-${secret}` }],
+      services: [{ name: 'Sales', router: 'r', ...withSecrets('service', `${text}-${secret}`) }],
       users: [{ name: 'ada', passwordHash: `${text}-${secret}` }],
     });
     const [one, other] = [createSnapshot(document('1')), createSnapshot(document('2'))];
@@ -262,11 +263,9 @@ describe('a secret', () => {
 
   it('is what no endpoint shows: in each place of a document, what none shows is shown nowhere else', () => {
     const hidden = places.filter(({ snapshot }) => !JSON.stringify(readAll(snapshot)).includes(secret));
-    expect(hidden.map(({ place }) => place.join('/'))).toEqual([
-      'services/0/passwordSealed',
-      'users/0/passwordHash',
-      'users/1/passwordHash',
-    ]);
+    const secrets = places.filter(({ place }) => storedSecrets.has(String(place.at(-1))));
+    expect(new Set(secrets.map(({ place }) => place.at(-1)))).toEqual(storedSecrets);
+    expect(hidden.map(({ place }) => place.join('/'))).toEqual(secrets.map(({ place }) => place.join('/')));
     for (const { snapshot } of hidden)
       expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);
     expect(places.length).toBeGreaterThan(50);

@@ -12,6 +12,7 @@ import { createScriptedGateway, createVirtualClock, type ScriptedGateway } from 
 
 import { documents } from '../../support/arbitrary-document.ts';
 import { planted, sampleDocument, sampleSnapshot } from '../../support/document.ts';
+import { withSecrets } from '../../support/secret-field.ts';
 
 function gatewayOf(snapshot: Snapshot = sampleSnapshot()): ScriptedGateway {
   return createScriptedGateway({ snapshot, clock: createVirtualClock(1000) });
@@ -199,7 +200,7 @@ describe('the differences between a gateway and a snapshot', () => {
   const [service, server, monitor, filter] = ['services', 'servers', 'monitors', 'filters'].map(
     (name) => changed[name]?.[0] ?? {},
   );
-  Object.assign(service ?? {}, { state: 'stopped', max_connection: 7, passwordSealed: 'v1.other' });
+  Object.assign(service ?? {}, { state: 'stopped', max_connection: 7 });
   Object.assign(server ?? {}, { status: ['running'], port: 1 });
   Object.assign(monitor ?? {}, { state: 'failed', servers: [] });
   Object.assign(filter ?? {}, { parameters: {} });
@@ -213,7 +214,6 @@ describe('the differences between a gateway and a snapshot', () => {
   it('are a sentence for each place, and say what both have', () => {
     expect(sentences).toEqual([
       '/services/my-service/state: the gateway has "started", the snapshot "stopped"',
-      '/services/my-service/settings/passwordSealed: the gateway and the snapshot have different texts',
       '/services/my-service/settings/max_connection: the gateway has 100, the snapshot 7',
       '/monitors/main-monitor/state: the gateway has "started", the snapshot "failed"',
       '/monitors/main-monitor/settings/servers: the gateway has ["/servers/db-serv-1","/servers/DB-Server-2"], the snapshot []',
@@ -233,8 +233,17 @@ describe('the differences between a gateway and a snapshot', () => {
 
   it('show no secret', () => {
     const without = createSnapshot({ ...sampleDocument, services: [], sessions: [] });
+    const [service, ...services] = sampleDocument.services ?? [];
+    const others = withSecrets('service', 'v1.other');
+    const document = { ...sampleDocument, services: [{ ...service, ...others }, ...services] };
+    const told = gatewayOf().differences(createSnapshot(document as GatewayDocument));
+    expect(told).toEqual(
+      Object.keys(others).map(
+        (name) => `/services/my-service/settings/${name}: the gateway and the snapshot have different texts`,
+      ),
+    );
     const all = [
-      ...sentences,
+      ...told,
       ...gatewayOf().differences(without),
       ...gatewayOf(without).differences(sampleSnapshot()),
     ];

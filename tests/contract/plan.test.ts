@@ -44,6 +44,7 @@ describe.each(transportNames)('through %s', (name) => {
     return body as Plan;
   }
 
+  // Promise: dry-run
   it.each(writes)('$method $path is planned, and then does what was planned', async (endpoint) => {
     const { admin, gateway } = running;
     const { snapshot } = admin;
@@ -126,6 +127,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(appliedTo(running.gateway)).toEqual(['service.stop /services/My-Service']);
   });
 
+  // Promise: plan-secret
   it('shows no secret', async () => {
     const json = { 'content-type': 'application/json' };
     const secret = 'a secret of the operator';

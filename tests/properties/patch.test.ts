@@ -39,6 +39,7 @@ const models = new Map(subjects.map((subject) => [subject, modelOf(subject)]));
 type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly before: object }>;
 
 describe('a patch of a resource, whatever is in it', () => {
+  // Promise: patch-result
   it('does what RFC 6902 and the rules say, or is refused where they say that it cannot be done', () => {
     const met = { accepted: 0, unchanged: 0, refused: 0 };
     fc.assert(
@@ -58,6 +59,7 @@ describe('a patch of a resource, whatever is in it', () => {
     for (const count of Object.values(met)) expect(count).toBeGreaterThan(100);
   });
 
+  // Promise: patch-valid
   it('makes no snapshot whose document does not parse', () => {
     fc.assert(
       fc.property(subjectPatches, ([subject, operations]) => {
@@ -209,6 +211,7 @@ const forms: readonly ((text: string) => unknown)[] = [
 const wrong = fc.stringMatching(/^[a-zA-Z0-9-]{1,20}$/).filter((text) => text !== secret);
 
 describe('a guess at the password of a service', () => {
+  // Promise: password-guess
   it('gets the same answer and costs the same, right or wrong, set or not', async () => {
     const vaults = [await vault(true), await vault(false)];
     await fc.assert(

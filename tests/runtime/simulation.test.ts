@@ -5,6 +5,7 @@ import { simulate } from '../simulation/simulation.ts';
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 2000);
 const first = Number(process.env['SIMULATION_FIRST'] ?? 0);
 
+// Promise: simulation
 it(`tells the truth in every one of ${String(seeds)} worlds`, async () => {
   const failures: string[] = [];
   for (let seed = first; seed < first + seeds && failures.length < 5; seed += 1) {

@@ -213,7 +213,7 @@ describe('the differences between a gateway and a snapshot', () => {
   it('are a sentence for each place, and say what both have', () => {
     expect(sentences).toEqual([
       '/services/my-service/state: the gateway has "started", the snapshot "stopped"',
-      '/services/my-service/settings/passwordSealed: the gateway and the snapshot have different texts',
+      '/services/my-service/settings/passwordSealed: the gateway and the snapshot have different sealed texts',
       '/services/my-service/settings/max_connection: the gateway has 100, the snapshot 7',
       '/monitors/main-monitor/state: the gateway has "started", the snapshot "failed"',
       '/monitors/main-monitor/settings/servers: the gateway has ["/servers/db-serv-1","/servers/DB-Server-2"], the snapshot []',

@@ -1,45 +1,45 @@
 /**
- * A clock on which time passes only when it is told to.
+ * A clock for tests: the time passes only when a test moves the clock.
  */
 import type { Clock } from '../index.ts';
 
 /**
- * A clock that stands still until a test moves it.
+ * A clock that stands still until a test moves the clock.
  *
- * A test awaits each move before it makes the next one. Between two wake-ups the code under test runs until it is at
- * rest: until it has left the clock alone for a number of turns. `VirtualClockOptions` says what a turn is.
+ * Await each move before the next move. Between two wake-ups, the clock waits until the code under test is idle: until
+ * the code has not used the clock for a number of turns. `VirtualClockOptions` defines a turn.
  *
  * @public
  */
 export interface VirtualClock extends Clock {
-  /** How many milliseconds the clock has gone on in all. */
+  /** The number of milliseconds that have passed since the clock was created. */
   monotonic(this: void): number;
-  /** The number of sleeps that have not ended. */
+  /** The number of sleeps in progress. */
   readonly sleeping: number;
-  /** Lets the code under test run until it is at rest. Time does not go on. */
+  /** Waits until the code under test is idle. No time passes. */
   settle(this: void): Promise<void>;
   /**
-   * Goes on by so many milliseconds. Sleeps that are due on the way end in the order in which they are due.
+   * Moves the clock forward. The sleeps that end in that time end in the order of their due times.
    *
-   * @throws RangeError when the time is not finite or less than 0
+   * @throws RangeError if the number of milliseconds is not finite or less than 0
    */
   advance(this: void, milliseconds: number): Promise<void>;
-  /** Goes on to the moment at which the next sleep is due, and ends that sleep. `false` when there is none. */
+  /** Moves the clock to the end of the next sleep, and ends that sleep. Resolves to `false` if nothing sleeps. */
   next(this: void): Promise<boolean>;
   /**
-   * Goes on from one sleep to the next until none is left.
+   * Moves the clock from one sleep to the next until no sleep is left.
    *
-   * @param limitMs - how many milliseconds the clock may go on at most; one hour when left out
-   * @returns whether none is left; `false` when a sleep is due after the limit
+   * @param limitMs - the most milliseconds that the clock moves; one hour if left out
+   * @returns `true` if no sleep is left, `false` if a sleep is due after the limit
    */
   runUntilIdle(this: void, limitMs?: number): Promise<boolean>;
   /**
-   * Goes on from one sleep to the next until a promise settles.
+   * Moves the clock from one sleep to the next until a promise settles.
    *
    * @param promise - the promise to wait for
-   * @param limitMs - how many milliseconds the clock may go on at most; one hour when left out
-   * @returns the value of the promise, or its rejection
-   * @throws Error when the promise is still pending and no sleep is due within the limit
+   * @param limitMs - the most milliseconds that the clock moves; one hour if left out
+   * @returns the value of the promise; rejects if the promise rejects
+   * @throws Error if the promise is still pending and no sleep is due within the limit
    */
   waitFor<T>(this: void, promise: Promise<T>, limitMs?: number): Promise<T>;
   /** Sets the time of day, in milliseconds since 1970-01-01T00:00:00Z. No sleep becomes shorter or longer. */
@@ -47,21 +47,21 @@ export interface VirtualClock extends Clock {
 }
 
 /**
- * How a virtual clock tells that the code under test is at rest.
+ * How a virtual clock finds out that the code under test is idle.
  *
  * @public
  */
 export interface VirtualClockOptions {
   /**
-   * What one turn is. `promises`, the default, is one turn of the promise jobs: it is fast, and the same seed gives the
-   * same run. The clock then waits for nothing but promises: use ports that answer without files, sockets, WebCrypto and
-   * timers of the system.
+   * The length of one turn. `promises`, the default, is one turn of the promise jobs. Such a turn is fast, and the same
+   * seed gives the same run. The clock then waits for promises alone: use ports without files, sockets, WebCrypto and
+   * system timers.
    *
-   * `event-loop` is one turn of the event loop: what files, sockets and WebCrypto answer within these turns is waited
-   * for, and a sleep of no time ends with the next turn. Await what may take longer before you move the clock.
+   * `event-loop` is one turn of the event loop. The clock then also waits for files, sockets and WebCrypto that answer
+   * within these turns. A sleep of 0 ms ends with the next turn. Await slower calls before you move the clock.
    */
   readonly turn?: 'promises' | 'event-loop';
-  /** For how many turns the code under test has to leave the clock alone to be at rest; 64 when left out. */
+  /** The number of turns without a use of the clock after which the code under test is idle; 64 if left out. */
   readonly turns?: number;
 }
 
@@ -75,29 +75,29 @@ const oneHourMs = 3_600_000;
 const usualTurns = 64;
 const mostTurns = 1_000_000;
 
-/** Shared: a promise of its own for each turn takes several times as long. */
+/** Shared by all turns: a new promise for each turn takes several times as long. */
 const ended = Promise.resolve();
 
-/** Taken when the module loads: test frameworks replace timers later. Browsers have no `setImmediate`. */
+/** Read when the module loads, because test frameworks replace timers later. Browsers have no `setImmediate`. */
 const { setImmediate: startImmediate = (wake: () => void): unknown => setTimeout(wake) } = globalThis as {
   readonly setImmediate?: (wake: () => void) => unknown;
 };
 
-/** What one turn is, by the option. */
+/** Waits for one turn, for each value of the option `turn`. */
 const turnOf = {
   promises: (): Promise<void> => ended,
   'event-loop': (): Promise<void> => new Promise((resolve) => startImmediate(resolve)),
 } as const;
 
 /**
- * Creates a clock that stands still until it is moved.
+ * Creates a clock that stands still until a test moves the clock.
  *
- * A sleep of no time ends by itself. A sleep whose signal aborts ends at once. Sleeps that are due at the same moment
- * end in the order in which they began.
+ * A sleep of 0 ms ends without a move. A sleep whose signal aborts ends at once. Sleeps with the same due time end in
+ * the order of their beginning.
  *
- * @param start - the time of day to begin with, in milliseconds since 1970-01-01T00:00:00Z; the year 2000 when left out
- * @param options - when the code under test is at rest; see `VirtualClockOptions`
- * @returns the clock; its `monotonic` begins at 0
+ * @param start - the initial time, in milliseconds since 1970-01-01T00:00:00Z; the year 2000 if left out
+ * @param options - when the code under test is idle; see `VirtualClockOptions`
+ * @returns the clock; `monotonic` begins at 0
  *
  * @example
  * ```ts
@@ -151,14 +151,14 @@ export function createVirtualClock(
       const end = (): void => void (wait.isOver = true);
       promise.then(end, end);
       await goOn(line.elapsed + limitMs, () => !wait.isOver);
-      if (!wait.isOver) throw new Error('The promise is pending, and no sleeper is due in time');
+      if (!wait.isOver) throw new Error('The promise is still pending, and no sleep is due within the limit');
       return promise;
     },
     jumpTo: (time) => line.jumpTo(time),
   };
 }
 
-/** The time that has gone by, and those who sleep. */
+/** The time that has passed, and the sleeps in progress. */
 class Timeline {
   elapsed = 0;
   readonly sleepers: Sleeper[] = [];
@@ -202,12 +202,13 @@ class Timeline {
     return true;
   }
 
-  /** Waits until so many turns have gone by without a use of the clock. */
+  /** Waits until `#turns` turns in a row have passed without a use of the clock. */
   async settle(): Promise<void> {
     let seen = this.#uses;
     let quiet = 0;
     for (let turn = 0; quiet < this.#turns; turn += 1) {
-      if (turn >= mostTurns) throw new Error('The clock is used again and again without time going on');
+      if (turn >= mostTurns)
+        throw new Error('The code under test uses the clock without end, although no time passes');
       await this.#turn();
       quiet = this.#uses === seen ? quiet + 1 : 0;
       seen = this.#uses;
@@ -217,10 +218,10 @@ class Timeline {
 
 function assertDuration(milliseconds: number): void {
   if (!Number.isFinite(milliseconds) || milliseconds < 0)
-    throw new RangeError(`Time cannot go on by ${String(milliseconds)} ms`);
+    throw new RangeError(`The clock moves by 0 ms or more, not by ${String(milliseconds)} ms`);
 }
 
-/** Adds a sleeper at its place: the sleepers are in the order in which they are due. */
+/** Adds a sleep. The list stays in the order of the due times. */
 function fallAsleep(sleepers: Sleeper[], due: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {

@@ -1,14 +1,14 @@
 /**
- * What tests of a host need: a clock that they move, a gateway that fails as they like, audits of the ports they write.
+ * Tools for the tests of a host: a clock that a test moves, a gateway that fails on demand, and audits of ports.
  *
  * @packageDocumentation
  */
 
-// Let time and chance be what the test says.
+// Control time and randomness.
 export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from './clock.ts';
 export { createRandom, type Random } from './random.ts';
 
-// Stand in for the gateway.
+// Replace the real gateway.
 export {
   createScriptedGateway,
   type ScriptedCall,

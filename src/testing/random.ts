@@ -1,37 +1,37 @@
 /**
- * Chance that can be repeated: the same seed, the same numbers, on every machine.
+ * Random numbers that a test can repeat: the same seed gives the same numbers on every machine.
  */
 
 /**
- * Numbers that look random and follow from a seed.
+ * A sequence of pseudo-random numbers, determined by a seed.
  *
  * @public
  */
 export interface Random {
-  /** The next number: at least 0 and less than 1, in steps of 2^-32. */
+  /** The next number: a multiple of 2^-32, at least 0 and less than 1. */
   next(this: void): number;
   /**
-   * A whole number: at least 0 and less than `count`.
+   * The next whole number: at least 0 and less than `count`.
    *
-   * @throws RangeError when `count` is not a whole number from 1 to 2^32
+   * @throws RangeError if `count` is not a whole number from 1 to 2^32
    */
   below(this: void, count: number): number;
   /**
-   * One of the items of a list.
+   * Picks an item of a list.
    *
-   * @throws RangeError when the list is empty
+   * @throws RangeError if the list is empty
    */
   pick<T>(this: void, list: readonly T[]): T;
-  /** Whether something happens that has this probability: 0 never does, 1 always. */
+  /** Gives `true` with this probability: never for 0, always for 1. */
   chance(this: void, probability: number): boolean;
 }
 
 /**
- * Creates a source of numbers that follow from a seed. Good enough for tests, and for nothing that must not be guessed.
+ * Creates a generator of pseudo-random numbers for tests. The numbers can be guessed: do not use them for secrets.
  *
- * @param seed - any safe integer; neighbours give numbers that have nothing to do with each other
- * @returns the source; each has a state of its own
- * @throws RangeError when the seed is not a safe integer
+ * @param seed - any safe integer; neighbouring seeds give unrelated numbers
+ * @returns the generator, with its own state
+ * @throws RangeError if the seed is not a safe integer
  *
  * @example
  * ```ts
@@ -46,23 +46,24 @@ export interface Random {
  * @public
  */
 export function createRandom(seed: number): Random {
-  if (!Number.isSafeInteger(seed)) throw new RangeError(`A seed is a safe integer, not ${String(seed)}`);
+  if (!Number.isSafeInteger(seed))
+    throw new RangeError(`The seed must be a safe integer, not ${String(seed)}`);
   const next = sfc32(0, seed | 0, Math.floor(seed / 2 ** 32) | 0);
   const below = (count: number): number => {
     if (!Number.isInteger(count) || count < 1 || count > 2 ** 32)
-      throw new RangeError(`A count is a whole number from 1 to 2^32, not ${String(count)}`);
+      throw new RangeError(`count must be a whole number from 1 to 2^32, not ${String(count)}`);
     return Math.floor(next() * count);
   };
   return Object.freeze({
     next,
     below,
-    // The place is within the list, whose items may be undefined.
+    // The index is within the list. The cast keeps lists whose items may be undefined.
     pick: <T>(list: readonly T[]): T => list[below(list.length)] as T,
     chance: (probability: number): boolean => next() < probability,
   });
 }
 
-/** Chris Doty-Humphrey's "small fast counting" generator with 32-bit words, which is in the public domain. */
+/** The generator "small fast counting" of Chris Doty-Humphrey, with 32-bit words. The generator is in the public domain. */
 function sfc32(a: number, b: number, c: number): () => number {
   let [x, y, z, counter] = [a, b, c, 1];
   const next = (): number => {
@@ -73,7 +74,7 @@ function sfc32(a: number, b: number, c: number): () => number {
     z = (((z << 21) | (z >>> 11)) + sum) | 0;
     return (sum >>> 0) / 2 ** 32;
   };
-  // Until then the words are not mixed.
+  // The words of the seed are mixed only after these rounds.
   for (let round = 0; round < 12; round += 1) next();
   return next;
 }

@@ -1,40 +1,39 @@
 /**
- * What every store has to do, as a list of audits that the author of a store runs in whatever test framework there is.
+ * The requirements for every store, as a list of audits. The author of a store runs the audits in any test framework.
  */
 import type { ConfigurationStore, StoredHistory } from '../index.ts';
 import type { Json } from '../json/index.ts';
 
 /**
- * Where the store under audit keeps what it is given: a directory, a table, an object.
+ * The place where the store under audit keeps its content, such as a directory, a table or an object.
  *
  * @public
  */
 export interface StorePlace {
-  /** Opens the store there. Called again once the one before was disposed of: it finds what that one kept. */
+  /** Opens the store at this place. Called again after the earlier store was disposed of; the content must still be there. */
   open(): Promise<ConfigurationStore>;
 }
 
 /**
- * One thing that a store has to do.
+ * One requirement for a store.
  *
  * @public
  */
 export interface StoreAudit {
-  /** Names the audit. It never changes. */
+  /** The id of the audit. An id never changes. */
   readonly id: string;
-  /** Says what a store does, in a sentence. */
+  /** The requirement, in a sentence. */
   readonly name: string;
-  /** Resolves when the store does it; rejects with an Error that says what it does instead. */
+  /** Resolves if the store meets the requirement. Rejects with an Error that says how the store behaves instead. */
   run(): Promise<void>;
 }
 
 /**
- * Gives the audits of a store.
+ * Creates the audits of a store.
  *
- * Run all of them; the order does not matter, and they may run at the same time. What they cannot find out is whether
- * the store keeps its promises when the power fails.
+ * Run all audits, in any order or in parallel. The audits do not test whether the content survives a power failure.
  *
- * @param createPlace - makes a new, empty place; called once for each audit
+ * @param createPlace - creates a new, empty place; called once for each audit
  * @returns the audits
  *
  * @example
@@ -46,7 +45,7 @@ export interface StoreAudit {
  *   const store = createMemoryStore();
  *   return Promise.resolve({ open: () => Promise.resolve(store) });
  * });
- * audits[0]?.name; // => 'a new store holds nothing'
+ * audits[0]?.name; // => 'a new store is empty'
  * for (const audit of audits) await audit.run();
  * ```
  *
@@ -61,39 +60,40 @@ export function storeAudits(createPlace: () => Promise<StorePlace>): readonly St
 }
 
 const table: readonly (readonly [id: string, name: string, check: (place: StorePlace) => Promise<void>])[] = [
-  ['load-new', 'a new store holds nothing', checkNew],
-  ['load-unwritten', 'a store that was opened and not written to still holds nothing', checkUnwritten],
-  ['append-order', 'records are kept in the order in which they were appended', checkOrder],
-  ['append-many', 'a thousand records fit in one call', checkMany],
-  ['append-large', 'a record of four million characters is kept', checkLarge],
-  ['append-json', 'every JSON value comes back as it was', checkJson],
-  ['append-position', 'each call moves the position, and load gives the last one', checkPosition],
+  ['load-new', 'a new store is empty', checkNew],
+  ['load-unwritten', 'a store that was opened and not written to is still empty', checkUnwritten],
+  ['append-order', 'records are loaded in the order of their appends', checkOrder],
+  ['append-many', 'one call of append takes a thousand records', checkMany],
+  ['append-large', 'a record may have four million characters', checkLarge],
+  ['append-json', 'every JSON value is loaded as it was appended', checkJson],
+  ['append-position', 'each call gives a new position, and load gives the last position', checkPosition],
   [
     'append-conflict',
-    'records for another position are refused, and none of them is kept',
+    'records for another position are refused, and none of the records is kept',
     checkAppendConflict,
   ],
-  ['compact-replace', 'a state takes the place of all records', checkCompact],
-  ['compact-again', 'a state takes the place of the one before', checkCompactAgain],
-  ['compact-append', 'records after a compaction come behind its state', checkAppendAfterCompact],
+  ['compact-replace', 'a state replaces all records', checkCompact],
+  ['compact-again', 'a state replaces the earlier state', checkCompactAgain],
+  ['compact-append', 'records after a compaction are added to its state', checkAppendAfterCompact],
   ['compact-null', 'null is a state', checkNullState],
-  ['compact-position', 'a compaction ends the positions before it', checkCompactPosition],
+  ['compact-position', 'a compaction makes all earlier positions invalid', checkCompactPosition],
   [
     'compact-conflict',
-    'a state for another position is refused, and what was there stays',
+    'a state for another position is refused, and the content stays',
     checkCompactConflict,
   ],
-  ['share-given', 'what is kept is not what the caller goes on using', checkGiven],
-  ['share-loaded', 'what was loaded can be changed without changing what is kept', checkLoaded],
-  ['dispose-twice', 'a store can be disposed of twice, and without having been loaded', checkDisposeTwice],
-  ['dispose-waits', 'disposal waits for the call that is in flight', checkDisposeWaits],
-  ['dispose-ends', 'a store that was disposed of takes nothing', checkDisposeEnds],
+  ['share-given', 'a later change of a given value does not change the content', checkGiven],
+  ['share-loaded', 'a change of a loaded value does not change the content', checkLoaded],
+  ['dispose-twice', 'a store can be disposed of twice, and before it was loaded', checkDisposeTwice],
+  ['dispose-waits', 'disposal waits for the call in flight', checkDisposeWaits],
+  ['dispose-ends', 'a store that was disposed of refuses calls', checkDisposeEnds],
 ];
 
 async function checkNew(place: StorePlace): Promise<void> {
   const { position, ...rest } = await historyIn(place);
-  expectSame('what a new store loads', rest, { records: [] });
-  if (typeof position !== 'string') throw new Error(`the position must be a text, not ${describe(position)}`);
+  expectSame('the content of a new store', rest, { records: [] });
+  if (typeof position !== 'string')
+    throw new Error(`the position must be a string, not ${describe(position)}`);
 }
 
 async function checkUnwritten(place: StorePlace): Promise<void> {
@@ -135,13 +135,13 @@ const values: readonly Json[] = [
   '',
   'ä\u0301 € 💾 שלום \u2028 \ufeff \ufffd',
   '"quoted" \\ / \b\f\n\r\t \u0000 \u001f \u007f',
-  // Halves of a character, which JSON can write down as escapes.
+  // Lone surrogates, which JSON can write as escapes.
   '\ud83d and \udcbe',
   [],
   {},
   [[[[]]], [null], {}],
   { '': '', ' a b ': [1], 'ä/~€': { constructor: 1, toString: null } },
-  // As a member of its own: written in a literal it would be the prototype.
+  // Parsed, because `__proto__` in a literal sets the prototype and adds no member.
   JSON.parse('{ "__proto__": { "a": 1 }, "length": 2 }') as Json,
 ];
 
@@ -161,7 +161,7 @@ async function checkPosition(place: StorePlace): Promise<void> {
   });
   if (new Set(positions).size < 3) throw new Error(`a position was given twice: ${positions.join(', ')}`);
   const { position } = await historyIn(place);
-  expectSame('the position after the store was opened again', position, positions[2]);
+  expectSame('the position after the store was reopened', position, positions[2]);
 }
 
 async function checkAppendConflict(place: StorePlace): Promise<void> {
@@ -207,8 +207,7 @@ async function checkCompactPosition(place: StorePlace): Promise<void> {
   await write(place, async (store, position) => {
     const second = await store.append([1], { expectedPosition: position });
     const third = await store.compact([1], { expectedPosition: second });
-    if ([position, second].includes(third))
-      throw new Error(`compact gave the position ${third} a second time`);
+    if ([position, second].includes(third)) throw new Error(`compact gave the position ${third} again`);
     await expectConflict('append', store.append([2], { expectedPosition: second }));
   });
   await expectHistory(place, { state: [1], records: [] });
@@ -277,7 +276,7 @@ async function checkDisposeEnds(place: StorePlace): Promise<void> {
   await expectHistory(place, { records: [] });
 }
 
-/** Opens the store, does something with it, and disposes of it whatever comes. */
+/** Opens the store, runs a task on the store, and disposes of the store even if the task fails. */
 async function write(
   place: StorePlace,
   task: (store: ConfigurationStore, position: string) => Promise<unknown>,
@@ -306,25 +305,25 @@ async function historyIn(place: StorePlace): Promise<StoredHistory> {
 
 async function expectHistory(place: StorePlace, expected: Omit<StoredHistory, 'position'>): Promise<void> {
   const { position: _position, ...found } = await historyIn(place);
-  expectSame('what the store loads', found, expected);
+  expectSame('the loaded content', found, expected);
 }
 
 async function expectRejection(method: string, call: Promise<unknown>): Promise<void> {
   const given = await call.then(describe, () => undefined);
-  if (given !== undefined) throw new Error(`${method} must reject, and gives ${given}`);
+  if (given !== undefined) throw new Error(`${method} must reject, but resolved to ${given}`);
 }
 
-/** By name: a store may have been built with another copy of this library. */
+/** Compares the name of the error, because a store may use another copy of this library. */
 async function expectConflict(method: string, call: Promise<unknown>): Promise<void> {
   const fault = await call.then(
-    (given) => `gives ${describe(given)}`,
+    (given) => `resolved to ${describe(given)}`,
     (error: unknown) =>
       error instanceof Error && error.name === 'StoreConflictError'
         ? undefined
-        : `rejects with ${String(error)}`,
+        : `rejected with ${String(error)}`,
   );
   if (fault !== undefined)
-    throw new Error(`${method} must reject with a StoreConflictError for another position, and ${fault}`);
+    throw new Error(`${method} must reject with a StoreConflictError for another position, but ${fault}`);
 }
 
 function expectSame(what: string, found: unknown, expected: unknown): void {

@@ -111,6 +111,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     expect((await send('GET', '/services', ada)).status).toBe(401);
   });
 
+  // Promise: last-user
   it('lets users delete themselves, but never the last one', async () => {
     const { send, admin } = await guard();
     expect((await send('DELETE', '/users/ada', basic('ada', 'engine'))).status).toBe(204);
@@ -119,6 +120,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     expect(admin.snapshot.users.size).toBe(1);
   });
 
+  // Promise: last-two-users
   it('lets exactly one win when the last two delete each other at the same time', async () => {
     const { send, admin } = await guard();
     const answers = await Promise.all([
@@ -131,6 +133,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     expect(admin.snapshot.users.size).toBe(1);
   });
 
+  // Promise: authorize-first
   it('refuses what the host does not authorise, before it looks for the resource', async () => {
     const asked: unknown[] = [];
     const { send, admin } = await guard((principal, route, parameters) => {
@@ -209,6 +212,7 @@ describe('creating users', () => {
     ).toEqual(['/name', '/password']);
   });
 
+  // Promise: existing-user
   it('is refused for a name that exists in other case, and leaves its password alone', async () => {
     const { admin, put } = await open();
     const { snapshot } = admin;

@@ -88,6 +88,7 @@ describe.each(transportNames)('through %s', (name) => {
   describe.each(Object.entries(badInputs))('%s', (_, inputs) => {
     // `Request` and `node:http` change targets on the way, each in its own manner.
     const rows = rowsThrough(name, inputs, ({ method, target, code }) => [method, target, code].join(' '));
+    // Promise: bad-input
     it.each(rows)('is refused with $status $code and changes nothing: $method $what', async (input) => {
       const running = runAdmin(input.limits === undefined ? {} : { limits: input.limits });
       const { snapshot } = running.admin;
@@ -163,6 +164,7 @@ function endless(): { readonly pieces: Iterable<Uint8Array>; taken: number; ende
 }
 
 describe('a body without length that never ends', () => {
+  // Promise: endless-body
   it('is asked for no more than a byte beyond the limit', async () => {
     const { admin } = runAdmin();
     const { snapshot } = admin;

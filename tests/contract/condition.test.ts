@@ -123,6 +123,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(tags.add(await tagOf('/users')).size).toBe(4);
   });
 
+  // Promise: counter-condition
   it('lets an edit happen while only counters have changed', async () => {
     const tag = await tagOf('/services/My-Service');
     const session = { id: 77, state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 0 };
@@ -192,6 +193,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await patch('/services/nothing', '/user', 'a', '"x"')).status).toBe(404);
   });
 
+  // Promise: check-order
   it('says that it has changed before it says that the patch is wrong', async () => {
     expect((await patch('/services/My-Service', '/nothing', 1, '"x"')).status).toBe(412);
     expect((await patch('/services/My-Service', '/nothing', 1, '*')).status).toBe(422);
@@ -208,6 +210,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(running.gateway.calls).toEqual([]);
   });
 
+  // Promise: life-tag
   it('takes no tag of another life of the gateway', async () => {
     const snapshot = createSnapshot(sampleDocument);
     const [one, other] = [runAdmin({ snapshot }), runAdmin({ snapshot })];

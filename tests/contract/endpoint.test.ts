@@ -15,6 +15,7 @@ import { endpoints, targetOf, type Endpoint, type Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, valuesAt } from './field.ts';
 
 describe('the table of routes', () => {
+  // Promise: endpoints
   it('has the endpoints of the description and no other', () => {
     const described = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(described.toSorted());
@@ -55,6 +56,7 @@ describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
     );
   }
 
+  // Promise: transports
   it.each(endpoints)('$method $path answers as described', async (endpoint) => {
     const answer = await send(endpoint, targetOf(endpoint));
     expectAnswer(endpoint, answer);

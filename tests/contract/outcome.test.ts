@@ -71,6 +71,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 204, 503]);
   });
 
+  // Promise: internal-error
   it('what is broken inside is 500 without saying what, and the host is told', async () => {
     const failure = new Error('planted detail');
     const hasher = { hash: () => Promise.reject(failure), verify: () => Promise.resolve(false) };
@@ -82,6 +83,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(errors).toEqual([failure]);
   });
 
+  // Promise: if-match
   it('two edits with the same entity tag are one 200 and one 412', async () => {
     const { send } = await open({});
     const { headers: shown } = await send('GET', '/services/My-Service');

@@ -50,6 +50,7 @@ describe.each(transportNames)('through %s', (name) => {
     return body as Plan;
   }
 
+  // Promise: dry-run
   it.each(rowsThrough(name, writes, ({ method }) => method))(
     '$method $path is planned, and then does what was planned',
     async (endpoint) => {
@@ -135,6 +136,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(appliedTo(running.gateway)).toEqual(['service.stop /services/My-Service']);
   });
 
+  // Promise: plan-secret
   it('shows no secret', async () => {
     const json = { 'content-type': 'application/json' };
     const secret = 'a secret of the operator';

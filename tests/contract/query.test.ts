@@ -179,6 +179,7 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
+  // Promise: query-parameter
   it.each(rowsThrough(name, endpoints, ({ method }) => method))(
     '$method $path refuses parameters that it does not list, and names its own',
     async (endpoint) => {
@@ -208,6 +209,7 @@ describe.each(transportNames)('through %s', (name) => {
 });
 
 describe.each(transportNames)('pages through %s', (name) => {
+  // Promise: pages
   it('walk over a long list, forth and back, without gap or repetition', async () => {
     const transport = await transports[name](runAdmin({ snapshot: crowdedSnapshot(2345) }).admin);
     const all = (await transport.send('GET', '/services/sales/sessions')).body as readonly string[];

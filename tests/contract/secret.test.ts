@@ -48,6 +48,7 @@ function expectNoSecret(answers: readonly Answer[]): void {
 }
 
 describe.each(transportNames)('through %s', (name) => {
+  // Promise: answer-secret
   it('no answer of any kind has a secret in it', async () => {
     const sealer = createSecretSealer();
     const { admin, gateway, errors } = runAdmin({ sealer });
@@ -104,6 +105,7 @@ describe.each(transportNames)('through %s', (name) => {
 });
 
 describe('what is streamed to readers', () => {
+  // Promise: event-secret
   it('has no secret in it that is not sealed or hashed', async () => {
     const { admin } = runAdmin();
     const transport = await transports.core(admin);

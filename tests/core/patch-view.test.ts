@@ -137,6 +137,7 @@ describe('patchSettings', () => {
     );
   });
 
+  // Promise: patch-no-op
   it('gives the very settings when nothing changes, and only the operations that are needed otherwise', () => {
     const same = patch({ op: 'replace', path: '/colour', value: 'red' });
     expect(same.ok && same.value.after).toBe(house);

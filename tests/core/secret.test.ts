@@ -6,6 +6,7 @@ import type { Json } from '../../src/json/value.ts';
 import { isSealed, maskSecrets, passwordFault } from '../../src/core/secret.ts';
 
 describe('redactSecrets', () => {
+  // Promise: redact
   it('leaves no hash and no sealed text wherever they stand, and everything else', () => {
     const secret = 'planted-secret';
     const plain = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;

@@ -262,6 +262,7 @@ describe('the surroundings', () => {
     return JSON.parse(execFileSync(process.execPath, ['--input-type=module'], options));
   }
 
+  // Promise: times
   it.each([
     ['UTC', 'C', 0],
     ['America/New_York', 'en_US.UTF-8', -300],

@@ -41,6 +41,7 @@ describe('the TypeScript blocks of the documentation', () => {
     expect(faults.get(chain)).toEqual([]);
   });
 
+  // Promise: code-blocks
   it.each(
     chains
       .filter(([first]) => !first.words.includes(compileOnly))

@@ -92,6 +92,7 @@ describe('the table of events', () => {
     expect(rows.map(({ type }) => type).toSorted()).toEqual(Object.keys(eventTable).toSorted());
   });
 
+  // Promise: event-table
   it.each(rows)('says of $type which members it has', async ({ type, members, from }) => {
     const event = (await oneOfEach()).get(type);
     const expected = from === 'command' ? common : common.filter((name) => !/^(actor|command)$/.test(name));

@@ -210,6 +210,7 @@ describe('the tables of what becomes of a command', () => {
     expect(rows.map(([what]) => what)).toEqual(Object.keys(scenarios));
   });
 
+  // Promise: outcome-table
   it.each(rows)('%s: %s', async (what = '', answer = '', shown = '', told = '', after = '') => {
     const scenario = scenarios[what]?.();
     if (scenario === undefined) throw new Error('Nothing runs this row');

@@ -53,6 +53,7 @@ describe('copyJson', () => {
     );
   });
 
+  // Promise: input-read-once
   it('reads each property once at most, also of an object in two places', () => {
     let reads = 0;
     const item = {

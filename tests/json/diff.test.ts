@@ -35,6 +35,7 @@ function valueOf<T>(result: Result<T>): T {
 }
 
 describe('diff', () => {
+  // Promise: diff
   it('makes a patch that leads from one document to the other, within the usual limits', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.boolean(), (from, to, guards) => {

@@ -80,6 +80,7 @@ describe('applyPatch', () => {
     );
   });
 
+  // Promise: patch-input
   it('never touches the document, and freezes all that is new', () => {
     fc.assert(
       fc.property(anyPatch, ([document, operations]) => {
@@ -297,6 +298,7 @@ describe('a refusal', () => {
     expect(result.ok || result.problem.code).toBe(code);
   });
 
+  // Promise: patch-copies
   it('stops copies that double the document, at the operation that crosses the limit', () => {
     const start = { a: 'x'.repeat(100_000) };
     const copies = Array.from({ length: 90 }, (_, n) => short(`copy  /c${String(n)}`));
@@ -359,6 +361,7 @@ describe('an add that must find nothing there', () => {
 });
 
 describe('reserved keys taken as plain', () => {
+  // Promise: no-prototype
   it('are members like any other, and reach no prototype', () => {
     const texts =
       'add /__proto__ {"a":1}|add /__proto__/b 2|copy /__proto__ /constructor|move /__proto__/a /c';

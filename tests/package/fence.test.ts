@@ -26,6 +26,7 @@ const ofTheWeb = [
 const ofTheLanguage = ['Object.hasOwn({}, "a")', '"a".isWellFormed()', 'new Intl.DateTimeFormat("en")'];
 
 describe('the compiler fence', () => {
+  // Promise: pure-layers
   it('leaves the pure layers the language and nothing else', () => {
     const all = [...ofNode, ...ofTheWeb, ...ofTheLanguage];
     expect(refusals('src/tsconfig.pure.json', all)).toEqual([...ofNode, ...ofTheWeb]);

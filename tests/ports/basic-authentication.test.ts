@@ -245,6 +245,7 @@ describe('the work of a log-in', () => {
     return work.calls;
   }
 
+  // Promise: log-in-work
   it('is the same for an unknown user, a wrong password and the right one, from the first on', async () => {
     const first = await workOf(['ada', 'difference']);
     expect(first).toEqual(['hash', 'verify $pbkdf2-sha256$i=1']);

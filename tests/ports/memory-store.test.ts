@@ -27,6 +27,7 @@ describe('a store in memory', () => {
     expect(createMemoryStore().durable).toBe(false);
   });
 
+  // Promise: memory-store
   it('has one of two that write to it at once see that it was too late', async () => {
     const store = createMemoryStore();
     const [one, other] = [await store.load(), await store.load()];

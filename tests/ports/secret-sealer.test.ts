@@ -67,6 +67,7 @@ describe('open', () => {
     expect(await createSecretSealer({ key: Uint8Array.from(key) }).open(sealed)).toBe('correct horse');
   });
 
+  // Promise: sealed-text
   it('refuses a text in which any character was changed, added or left out', async () => {
     const secrets = createSecretSealer({ key });
     const characters = fc.stringMatching(/^[A-Za-z0-9_+/=. \n-]$/);

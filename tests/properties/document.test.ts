@@ -21,6 +21,7 @@ describe('a document that the shapes accept, in whatever form', () => {
 });
 
 describe('a valid document, whatever it is', () => {
+  // Promise: document-round-trip
   it('comes back as it was', () => {
     fc.assert(
       fc.property(documents, (document) => {
@@ -30,6 +31,7 @@ describe('a valid document, whatever it is', () => {
     );
   });
 
+  // Promise: snapshot-links
   it('makes a snapshot that is frozen, whose links resolve, and whose counts are right', () => {
     fc.assert(
       fc.property(documents, (document) => {

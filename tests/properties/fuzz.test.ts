@@ -26,6 +26,7 @@ afterEach(() => {
 });
 
 describe('any body', () => {
+  // Promise: answer-size
   it.each(writers)(
     'sent with $method to $target is done or refused, and never answered by a hundred times as much',
     async ({ method, target, type }) => {

@@ -40,6 +40,7 @@ const models = new Map(subjects.map((subject) => [subject, modelOf(subject)]));
 type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly before: object }>;
 
 describe('a patch of a resource, whatever is in it', () => {
+  // Promise: patch-result
   it('does what RFC 6902 and the rules say, or is refused where they say that it cannot be done', () => {
     const met = { accepted: 0, unchanged: 0, refused: 0 };
     fc.assert(
@@ -59,6 +60,7 @@ describe('a patch of a resource, whatever is in it', () => {
     for (const count of Object.values(met)) expect(count).toBeGreaterThan(100);
   });
 
+  // Promise: patch-valid
   it('makes no snapshot whose document does not parse', () => {
     fc.assert(
       fc.property(subjectPatches, ([subject, operations]) => {
@@ -211,6 +213,7 @@ const secrets = modifiableFields.filter(({ kind, sealedAs }) => kind === 'servic
 describe.each(secrets)('a guess at the $field of a $kind', (row) => {
   const probes = probesOf(row);
 
+  // Promise: password-guess
   it('gets the same answer and costs the same, right or wrong, set or not', async () => {
     const vaults = [await vault(row.field, true), await vault(row.field, false)];
     await fc.assert(

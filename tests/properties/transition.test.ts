@@ -63,6 +63,7 @@ describe('the arbitrary commands', () => {
 });
 
 describe('whatever is commanded and reported, of whatever gateway', () => {
+  // Promise: laws
   it('every step keeps the laws, and the history of events makes the same snapshot', () => {
     fc.assert(
       fc.property(documents, happenings, (document, list) => {
@@ -80,6 +81,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
     );
   });
 
+  // Promise: counts
   it('current_connections counts the open sessions, and total_connections never decreases', () => {
     fc.assert(
       fc.property(documents, happenings, (document, list) => {

@@ -86,6 +86,7 @@ function areApart(one: readonly string[], other: readonly string[]): boolean {
 }
 
 describe('reverting a patch', () => {
+  // Promise: undo
   it('brings back what there was, and reverting that brings the patch again', () => {
     forEachChange(({ subject, next, event }) => {
       const undone = expectDecision(revert(event), next);
@@ -121,6 +122,7 @@ describe('reverting a patch', () => {
     expect(met).toBeGreaterThan(5);
   });
 
+  // Promise: undo-conflict
   it('is refused, and does nothing, where the same place was changed since', () => {
     forEachChange(({ next, event }) => {
       for (const { path } of event.operations) {

@@ -37,6 +37,7 @@ describe('the status of a server', () => {
     );
   });
 
+  // Promise: maintenance
   it('has maintenance from the administrator alone, and all else from the report', () => {
     fc.assert(
       fc.property(words, words, (set, reported) => {
@@ -168,6 +169,7 @@ describe('patching a server', () => {
     });
   });
 
+  // Promise: patch-faults
   it('names all that is wrong with the result, each with the operation that wrote it', () => {
     const problem = expectRefused(
       patch(

@@ -116,6 +116,7 @@ describe('patching a service', () => {
     expect(inUtc.code).toBe('patch-test-failed');
   });
 
+  // Promise: patch-atomic
   it('does all of it or nothing', () => {
     expectRefused(
       patch(

@@ -55,6 +55,7 @@ describe('close', () => {
     expect((await admin.execute(stop)).outcome).toBe('refused');
   });
 
+  // Promise: close-ends
   it('ends when the host does not answer within the deadline', async () => {
     const held = hold();
     const gateway = sampleGateway().will(held.apply).willSee('not-in-place');

@@ -45,6 +45,7 @@ function codeOf(execution: Execution): string {
 }
 
 describe('a command', () => {
+  // Promise: applied
   it('asks the host, then changes the snapshot, and says what happened', async () => {
     const { admin, gateway, clock } = runAdmin();
     const before = admin.snapshot;
@@ -60,6 +61,7 @@ describe('a command', () => {
     expect([stateOf(admin), admin.snapshot.revision, before.revision]).toEqual(['stopped', 1, 0]);
   });
 
+  // Promise: shown-when-applied
   it('shows nothing before the host has done it', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
@@ -83,6 +85,7 @@ describe('a command', () => {
     expect(admin.snapshot.services.find('bare-service')?.started).toBe(clock.now());
   });
 
+  // Promise: no-op
   it('does nothing when it is so already: a second stop calls the host once', async () => {
     const { admin, gateway } = runAdmin();
     const [one, two] = await Promise.all([admin.execute(stop()), admin.execute(stop())]);
@@ -91,6 +94,7 @@ describe('a command', () => {
     expect(admin.snapshot.revision).toBe(1);
   });
 
+  // Promise: refused-unchanged
   it('does nothing when it is refused', async () => {
     const { admin, gateway } = runAdmin();
     const before = admin.snapshot;
@@ -136,6 +140,7 @@ describe('a command', () => {
 });
 
 describe('a refusal of the host', () => {
+  // Promise: gateway-refusal
   it('is a 409 with the reason, and nothing has changed', async () => {
     const { admin, gateway } = runAdmin({
       gateway: sampleGateway().will(new EffectRefused('The port 4006 is in use.')),
@@ -156,6 +161,7 @@ describe('a refusal of the host', () => {
     expect(gateway.inspected.length).toBe(0);
   });
 
+  // Promise: all-or-nothing
   it('has what was done before taken back, the last first', async () => {
     const gateway = sampleGateway().will('done', 'done', new EffectRefused('No.'));
     const { admin } = runAdmin({ gateway });
@@ -177,6 +183,7 @@ describe('a refusal of the host', () => {
     expect(admin.snapshot).toBe(before);
   });
 
+  // Promise: undo-refused
   it('leaves true what the host will not take back, and says so', async () => {
     const gateway = sampleGateway().will('done', new EffectRefused('No.'), new EffectRefused('Never.'));
     const { admin } = runAdmin({ gateway });
@@ -202,6 +209,7 @@ describe('a refusal of the host', () => {
 });
 
 describe('a long teardown', () => {
+  // Promise: teardown-shares
   it('settles in parts, and others get a turn between them', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
@@ -219,6 +227,7 @@ describe('a long teardown', () => {
     expect([admin.snapshot.revision, gateway.calls.length]).toEqual([3, 3]);
   });
 
+  // Promise: teardown-scope
   it('closes what was open when it was decided, not what came later', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(3) });
@@ -242,6 +251,7 @@ describe('a host that throws at once or rejects otherwise', () => {
       throw reason;
     });
 
+  // Promise: applied-then-failed
   it.each([
     ['throws at once', throwing],
     ['rejects', () => rejected(new Error('the wire broke'))],
@@ -296,6 +306,7 @@ describe('the host', () => {
   const no: Answer = (_resolve, rejectWith) => rejectWith?.(new EffectRefused('No.'));
   const broken: Answer = (_resolve, rejectWith) => rejectWith?.(new Error('changed its mind'));
 
+  // Promise: first-answer
   it.each([
     ['yes, yes and a failure', [yes, yes, broken], 'accepted', 1, 0],
     ['yes and no', [yes, no], 'accepted', 1, 0],

@@ -44,6 +44,7 @@ function codeOf(execution: Execution): string {
 }
 
 describe('commands at the same time', () => {
+  // Promise: resource-order
   it('wait for one another on one resource, in the order in which they came', async () => {
     const [first, second] = [hold(), hold()];
     const gateway = sampleGateway().will(first.apply, second.apply);
@@ -67,6 +68,7 @@ describe('commands at the same time', () => {
     expect([stateOf(admin), admin.snapshot.revision]).toEqual(['stopped', 3]);
   });
 
+  // Promise: resource-parallel
   it('overlap on different resources, and settle in the order in which the host is done', async () => {
     const [first, second] = [hold(), hold()];
     const { admin } = runAdmin({ gateway: sampleGateway().will(first.apply, second.apply) });
@@ -118,6 +120,7 @@ describe('commands at the same time', () => {
     expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(1);
   });
 
+  // Promise: decided-in-turn
   it('decide again when their turn comes', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
@@ -128,6 +131,7 @@ describe('commands at the same time', () => {
     expect(gateway.calls).toHaveLength(1);
   });
 
+  // Promise: queue-limit
   it('are refused beyond the limit of waiting ones', async () => {
     const first = hold();
     const { admin } = runAdmin({
@@ -149,6 +153,7 @@ describe('commands at the same time', () => {
     expect((await admin.execute(start())).outcome).toBe('accepted');
   });
 
+  // Promise: started-completes
   it('leave the queue when they are taken back in time, and go on when they have begun', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
@@ -195,6 +200,7 @@ describe('commands at the same time', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  // Promise: no-nesting
   it('are queued, not nested, when they come from inside the host', async () => {
     const order: string[] = [];
     const gateway = sampleGateway();
@@ -230,6 +236,7 @@ describe('commands at the same time', () => {
 });
 
 describe('a report during a command', () => {
+  // Promise: report-kept
   it('keeps what it changed', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });

@@ -31,6 +31,7 @@ describe('a command with a condition', () => {
     }
   });
 
+  // Promise: condition-first
   it.each([
     '/services/my-service',
     '/services/My-Service/listeners',

@@ -37,6 +37,7 @@ async function flushTimes(admin: Admin, times: number): Promise<void> {
 }
 
 describe('the events', () => {
+  // Promise: event-order
   it('come in the order of the revisions, each with its place', async () => {
     const { admin } = runAdmin();
     const reader = admin.events();
@@ -55,6 +56,7 @@ describe('the events', () => {
     await admin.close();
   });
 
+  // Promise: event-of-change
   it('tell nothing of what changed nothing', async () => {
     const { admin } = runAdmin();
     const reader = admin.events({ after: '0.0' });
@@ -101,6 +103,7 @@ describe('the events', () => {
     ]);
   });
 
+  // Promise: slow-reader
   it('tell a reader that is too slow of one gap, and hold nobody up', async () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 3 } });
     const [slow, quick] = [admin.events(), admin.events()];
@@ -122,6 +125,7 @@ describe('the events', () => {
     ]);
   });
 
+  // Promise: event-gap
   it('tell a reader that comes back too late of a gap', async () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     await flushTimes(admin, 5);
@@ -204,6 +208,7 @@ describe('the events', () => {
     expect([await last, getEventListeners(signal, 'abort')]).toEqual([['end'], []]);
   });
 
+  // Promise: reader-leaves
   it('end when the reader goes away', async () => {
     const { admin } = runAdmin();
     await flushTimes(admin, 2);
@@ -250,6 +255,7 @@ describe('the events', () => {
     ]);
   });
 
+  // Promise: clock-jump
   it('have the time of their settlement, whatever the clock does', async () => {
     const { admin, clock } = runAdmin();
     const reader = admin.events({ after: '0.0' });
@@ -266,6 +272,7 @@ describe('the events', () => {
     expect(admin.snapshot.logs.last_flushed).toBe(Date.parse('2001-01-01T00:00:00Z'));
   });
 
+  // Promise: event-frozen
   it('are frozen, so that no reader changes them for another', async () => {
     const { admin } = runAdmin();
     const reader = admin.events({ after: '0.0' });

@@ -156,6 +156,7 @@ async function goesWell(transition: Transition) {
 }
 
 describe.each(Object.entries(commands))('%s', (_kind, transition) => {
+  // Promise: failed-apply
   it.each(Object.keys(everyFault.apply) as (keyof typeof everyFault.apply)[])(
     'tells the truth when any call of the host goes so: %s',
     async (way) => {
@@ -169,6 +170,7 @@ describe.each(Object.entries(commands))('%s', (_kind, transition) => {
     },
   );
 
+  // Promise: failed-inspect
   it.each(Object.keys(everyFault.inspect) as (keyof typeof everyFault.inspect)[])(
     'tells the truth when the host is asked what is in place, and that goes so: %s',
     async (way) => {
@@ -185,6 +187,7 @@ describe.each(Object.entries(commands))('%s', (_kind, transition) => {
     },
   );
 
+  // Promise: store-call
   it.each(Object.keys(storeFailures) as (keyof typeof storeFailures)[])(
     'tells the truth when any call of the store fails: %s',
     async (how) => {

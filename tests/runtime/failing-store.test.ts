@@ -26,6 +26,7 @@ const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 describe('a store that fails', () => {
+  // Promise: intent-failed
   it('when the intent is kept: the host is asked for nothing, and nothing is changed', async () => {
     const store = new FailingStore();
     const { admin, gateway, errors } = await openRunning(store);
@@ -40,6 +41,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
+  // Promise: settlement-failed
   it('when the settlement is kept: it is not acknowledged, and what is shown is what the host has', async () => {
     const store = new FailingStore();
     const held = hold();
@@ -63,6 +65,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
+  // Promise: store-failed
   it('is not asked again: commands are refused from then on, reading and reports go on', async () => {
     const store = new FailingStore();
     const { admin, gateway } = await openRunning(store);
@@ -79,6 +82,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
+  // Promise: store-timeout
   it('by never answering counts as failed after its deadline', async () => {
     const store = new FailingStore();
     const { admin, clock, errors } = await openRunning(store);

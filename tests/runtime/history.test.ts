@@ -38,6 +38,7 @@ const state = { format: 1, revision: 0, document: {}, open: [] };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
 
 describe('what a store holds that this version cannot read', () => {
+  // Promise: unreadable-record
   it('is not read: a record that lacks a member, or has another kind of value there', async () => {
     const { state, records } = await leftBehind();
     expect(records.map(({ type }) => type)).toEqual(['intent', 'settlement', 'intent']);
@@ -56,6 +57,7 @@ describe('what a store holds that this version cannot read', () => {
     }
   });
 
+  // Promise: unreadable-state
   it('is not read: a state that lacks a member, or has another kind of value there', async () => {
     for (const member of Object.keys(state) as (keyof typeof state)[]) {
       const { [member]: _left, ...without } = state;

@@ -47,11 +47,13 @@ function run(options: Partial<AdminOptions> = {}) {
 }
 
 describe('a host without types', () => {
+  // Promise: principal
   it.each([null, false, '', {}, { name: 7 }])('lets nobody in with a principal of %j', async (principal) => {
     const authenticate = (() => Promise.resolve(principal)) as unknown as Authenticate;
     expect(await run({ authenticate }).send('GET', '/services')).toMatchObject({ status: 401 });
   });
 
+  // Promise: authorize-true
   it.each([undefined, null, 1, 'yes', Promise.resolve(true)])(
     'allows nothing with an answer of %p',
     async (answer) => {
@@ -60,6 +62,7 @@ describe('a host without types', () => {
     },
   );
 
+  // Promise: limit-value
   it.each([0, -1, NaN, 1.5, Infinity])('cannot switch a limit off with %p', (maxBodyBytes) => {
     expect(() => run({ limits: { maxBodyBytes } })).toThrow(RangeError);
   });
@@ -87,6 +90,7 @@ describe('a host without types', () => {
 });
 
 describe('a user who is deleted', () => {
+  // Promise: deleted-user
   it('is not let in by a log-in that was in flight', async () => {
     const { admin, send } = run({
       authenticate: async () => {
@@ -124,6 +128,7 @@ describe('a hostile program', () => {
     expect(decision.next).toBe(snapshot);
   });
 
+  // Promise: report-safe
   it('cannot make a report throw, and what is sound in the report holds', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
@@ -186,6 +191,7 @@ describe('a hostile client', () => {
     expect(answer).toEqual({ status: 400, code: 'session-id-invalid' });
   });
 
+  // Promise: hash-limit
   it('cannot have more than a few passwords hashed at the same time', async () => {
     let [running, most] = [0, 0];
     const hasher = {

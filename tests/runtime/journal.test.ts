@@ -18,6 +18,7 @@ async function journalOf(store = createMemoryStore()): Promise<Journal> {
 const mark = (revision: number): JournalRecord => ({ type: 'mark', revision });
 
 describe('the journal', () => {
+  // Promise: record-while-busy
   it('keeps what comes at whatever moment after the record before', async () => {
     for (let turns = 0; turns < 30; turns += 1) {
       const journal = await journalOf();
@@ -33,6 +34,7 @@ describe('the journal', () => {
     }
   });
 
+  // Promise: record-order
   it('tells in the order of the records, each before the next, whatever was thrown', async () => {
     const journal = await journalOf();
     const told: number[] = [];
@@ -50,6 +52,7 @@ describe('the journal', () => {
     expect([told, journal.failed]).toEqual([[1, 2, 3], false]);
   });
 
+  // Promise: report-mark
   it('marks how far revisions have come, no more often than it has to', async () => {
     const store = createMemoryStore();
     const journal = await journalOf(store);
@@ -64,6 +67,7 @@ describe('the journal', () => {
     ]);
   });
 
+  // Promise: write-size
   it('gives the store a bounded amount at once, and one record at least', async () => {
     const store = createMemoryStore();
     const sizes: number[] = [];

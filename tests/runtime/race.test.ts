@@ -230,6 +230,7 @@ const limitIn = ({ services }: Snapshot): number | undefined =>
   services.find('sales')?.settings.max_connection;
 
 describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', (keeps) => {
+  // Promise: no-lost-edit
   it('no edit with a condition is lost, whatever happens in which order', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -259,6 +260,7 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
     );
   });
 
+  // Promise: one-of-many-edits
   it('of edits with one entity tag that are sent at once, one is done and the others are 412', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 2, max: 5 }), async (scheduler, clients) => {

@@ -66,6 +66,7 @@ const inspectStart = 'inspect service.start';
 const inspectWatch = 'inspect monitor.stop';
 
 describe('a command that an earlier life began', () => {
+  // Promise: recovery-cases
   it.each<[string, Row]>([
     [
       'is done when its effect is in place',

@@ -36,6 +36,7 @@ async function die(
 }
 
 describe('a command that was in flight when the process ended', () => {
+  // Promise: recovery-applied
   it('has happened when the host says so', async () => {
     const store = createMemoryStore();
     const dead = await die(store, sampleGateway().will(hold().apply), stop);
@@ -49,6 +50,7 @@ describe('a command that was in flight when the process ended', () => {
     await admin.close();
   });
 
+  // Promise: recovery-failed
   it('has not happened when the host says so, and an event tells', async () => {
     const store = createMemoryStore();
     const dead = await die(store, sampleGateway().will(hold().apply), stop);
@@ -73,6 +75,7 @@ describe('a command that was in flight when the process ended', () => {
     await third.admin.close();
   });
 
+  // Promise: recovery-undo
   it('is taken back when only a part of it was done', async () => {
     const store = createMemoryStore();
     const gateway = sampleGateway().will('done', hold().apply);
@@ -95,6 +98,7 @@ describe('a command that was in flight when the process ended', () => {
     await admin.close();
   });
 
+  // Promise: recovery-unknown
   it('keeps its resource from others until the host knows, without keeping the interface from opening', async () => {
     const store = createMemoryStore();
     await die(store, sampleGateway().will(hold().apply), stop);

@@ -35,6 +35,7 @@ const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 describe('an interface with a store', () => {
+  // Promise: restart
   it('comes back with its configuration and its users, and without sessions', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
@@ -79,6 +80,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
+  // Promise: unique-revision
   it('uses no revision and no entity tag twice', async () => {
     const store = createMemoryStore();
     const lives: Snapshot[] = [];
@@ -156,6 +158,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
+  // Promise: shared-write
   it('keeps together what is asked for together', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
@@ -167,6 +170,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
+  // Promise: journal-size
   it('puts together what has grown', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
@@ -177,6 +181,7 @@ describe('an interface with a store', () => {
     expect([state === undefined, records.length]).toEqual([false, 2]);
   });
 
+  // Promise: storable-secret
   it('refuses secrets that could not be read after a restart', async () => {
     const store = new FailingStore();
     const body = JSON.stringify([{ op: 'replace', path: '/password', value: 'hunter2' }]);
@@ -268,6 +273,7 @@ function foreign(events: readonly object[], effects: readonly object[] = []): Tr
 }
 
 describe('a decision that a host has put together', () => {
+  // Promise: invalid-decision
   it.each([
     [
       'an event that lacks what it folds',

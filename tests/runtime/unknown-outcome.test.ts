@@ -72,6 +72,7 @@ describe('a host that does not answer within the deadline', () => {
     expect([stateOf(running), running.admin.snapshot.revision, running.errors]).toEqual(['stopped', 1, []]);
   });
 
+  // Promise: unknown-outcome
   it('is unknown while it is not in place and may still land: 504 with the id of the command', async () => {
     const running = await silent('not-in-place', 'not-in-place', 'not-in-place', 'not-in-place');
     const execution = await running.execution;
@@ -86,6 +87,7 @@ describe('a host that does not answer within the deadline', () => {
     expect([stateOf(running), running.admin.snapshot.revision]).toEqual(['started', 0]);
   });
 
+  // Promise: outcome-found
   it.each([
     ['in-place', 'stopped'],
     ['not-in-place', 'started'],
@@ -129,6 +131,7 @@ describe('a host that does not answer within the deadline', () => {
     expect([stateOf(running), running.gateway.inspected.length <= 2]).toEqual(['stopped', true]);
   });
 
+  // Promise: inspect-retry
   it('is asked again and again with growing pauses', async () => {
     const running = await silent('not-in-place');
     running.gateway.otherwise({ inspect: 'not-in-place' });
@@ -150,6 +153,7 @@ describe('a host that does not answer within the deadline', () => {
     expect([stateOf(running), running.gateway.inspected.length]).toEqual(['stopped', 3]);
   });
 
+  // Promise: unknown-blocks
   it('blocks its resource meanwhile, and no other', async () => {
     const running = await silent('not-in-place', 'not-in-place');
     await running.execution;
@@ -180,6 +184,7 @@ describe('a host that does not answer within the deadline', () => {
     expect(await second).toMatchObject({ problem: { code: 'command-in-progress' } });
   });
 
+  // Promise: late-success
   it('tells the outcome with an event that repeats the id of the command', async () => {
     const running = await silent('not-in-place', 'in-place');
     const reader = running.admin.events({ after: '0.0' });
@@ -204,6 +209,7 @@ describe('a host that does not answer within the deadline', () => {
     expect((await admin.execute(stop)).outcome).toBe('accepted');
   });
 
+  // Promise: late-failure
   it('tells with an event too that it was not done', async () => {
     const gateway = sampleGateway().will('failBefore').willSee(new Error('cannot see'), 'not-in-place');
     const { admin, clock } = runAdmin({ gateway });

@@ -20,6 +20,7 @@ export function testShare(share: number): void {
   const mine = Array.from({ length: seeds }, (_, index) => first + index).filter(
     (seed) => seed % shares === share - 1,
   );
+  // Promise: simulation
   it(`tells the truth in every one of ${String(mine.length)} worlds`, async () => {
     const failures: string[] = [];
     for (const seed of mine) {

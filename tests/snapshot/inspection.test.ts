@@ -225,6 +225,7 @@ function shownOf(snapshot: Snapshot): readonly string[] {
 describe('a secret', () => {
   const secret = 'planted-where-nobody-reads';
 
+  // Promise: inspection-secret
   it('is in nothing that a console, a log or a failing test shows of any snapshot', () => {
     fc.assert(
       fc.property(documents, ({ services = [], users = [], ...document }) => {

@@ -218,6 +218,7 @@ describe('an invalid document', () => {
     ).toEqual([]);
   });
 
+  // Promise: document-faults
   it('names everything that is wrong at once, in one entry as in several', () => {
     const document = {
       format: 1,

@@ -70,6 +70,7 @@ async function logIn(gateway: RunningGateway): Promise<Readonly<Record<string, s
   throw new Error('Nobody can log in');
 }
 
+// Promise: killed
 it.each(Array.from({ length: rounds }, (_none, index) => first + index))(
   'keeps what it has acknowledged, and nothing that it has refused, when it is killed (CRASH_ROUNDS=1 CRASH_FIRST=%d)',
   async (seed) => {

@@ -60,6 +60,7 @@ afterEach(async () => {
 afterAll(endGateways);
 
 describe('the example gateway with a store', () => {
+  // Promise: restart-gateway
   it('is after a restart what it was made before, except for its sessions', async () => {
     const before = await start();
     const client = await connectSocket(before.portOf('First'));
@@ -108,6 +109,7 @@ describe('the example gateway with a store', () => {
     expect((await textsIn(store)).join('')).not.toContain('correct horse');
   });
 
+  // Promise: store-precedence
   it('goes by what it kept, and not by what the document says meanwhile', async () => {
     await (await start()).stop();
     const gateway = await startOn(documentOf({ user: 'somebody' }), ['--store', store]);
@@ -171,6 +173,7 @@ describe('the password of a service of the example gateway', () => {
     });
   });
 
+  // Promise: stored-secret
   it('is kept with a key, and nowhere in the clear', async () => {
     const environment = { GATEWAY_KEY: randomBytes(32).toString('base64url') };
     const gateway = await start(environment);

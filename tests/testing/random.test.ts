@@ -60,7 +60,7 @@ describe('numbers that follow from a seed', () => {
 
   it('can be had of safe integers only, below whole numbers only, from lists with items only', () => {
     expect(() => createRandom(0.5)).toThrow(RangeError);
-    expect(() => createRandom(NaN)).toThrow('A seed is a safe integer, not NaN');
+    expect(() => createRandom(NaN)).toThrow('The seed must be a safe integer, not NaN');
     for (const count of [0, -1, 1.5, 2 ** 33, NaN]) {
       expect(() => createRandom(0).below(count)).toThrow(RangeError);
     }

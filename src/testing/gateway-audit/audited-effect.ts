@@ -1,5 +1,5 @@
 /**
- * The effects with which a gateway port is audited: those of transitions on its own document.
+ * The effects of an audit: those of transitions on the document of the audited gateway.
  */
 import {
   closeServerConnections,
@@ -26,20 +26,20 @@ import {
 } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';
 
-/** An effect, and others that show how a port understands it. @internal */
+/** An effect to audit, and the related effects that the audits need. @internal */
 export interface AuditedEffect {
   readonly effect: Effect;
-  /** The effect that takes it back. */
+  /** The effect that undoes `effect`. */
   readonly inverse?: Effect | undefined;
-  /** A later change of other settings of the same thing. */
+  /** A later change of other settings of the same resource. */
   readonly later?: Effect | undefined;
-  /** The same effect, about sessions whose ids other sessions have now. */
+  /** The same effect on sessions that are closed and whose ids were reused by the sessions of `effect`. */
   readonly gone?: Effect | undefined;
 }
 
 const context: Context = { now: 0 };
 
-/** Gives the effects that a gateway with this snapshot can be asked for. @internal */
+/** Lists effects that transitions on a snapshot ask for. @internal */
 export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
   const reversible = [...runningTransitions(snapshot), ...patchTransitions(snapshot)];
   return [
@@ -66,7 +66,7 @@ function effectsOf(decision: Decision): readonly Effect[] {
   return decision.outcome === 'accepted' ? decision.effects : [];
 }
 
-/** A transition, and one that may come after it. */
+/** A transition, and a transition that may follow. */
 type Transitions = readonly [transition: Transition, later?: Transition];
 
 function runningTransitions({ services, monitors }: Snapshot): readonly Transitions[] {
@@ -118,7 +118,7 @@ function patchTransitions({ services, servers, monitors, filters }: Snapshot): r
   ];
 }
 
-/** Changes of the first two parameters that may be changed. */
+/** Changes of the first two configurable parameters. */
 function parameterTransitions({ name, settings: { parameters } }: Filter): readonly Transitions[] {
   const [transition, later] = Object.entries(parameters)
     .filter(([, { configurable }]) => configurable)
@@ -134,7 +134,7 @@ function parameterTransitions({ name, settings: { parameters } }: Filter): reado
   return [later === undefined ? [transition] : [transition, later]];
 }
 
-/** The transition that gives a setting a value. */
+/** The transition that sets a setting to a value. */
 function setting(
   patch: (snapshot: Snapshot, name: string, operations: readonly Operation[], within: Context) => Decision,
   name: string,
@@ -176,7 +176,7 @@ function closingTransitions({ services, servers, sessions }: Snapshot): readonly
   ];
 }
 
-/** The same as of sessions that connected a moment later: there are none such. */
+/** The same effect with later connect times. No session of the gateway has these connect times. */
 function ofLaterSessions(effect: Effect): Effect | undefined {
   const later = <T extends { readonly connected: number }>(each: T): T => ({
     ...each,

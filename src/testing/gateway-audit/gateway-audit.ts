@@ -1,5 +1,5 @@
 /**
- * What every gateway port has to do, as a list of audits that its author runs in whatever test framework there is.
+ * The requirements for every gateway port, as a list of audits. The author of a port runs the audits in any test framework.
  */
 import {
   createSnapshot,
@@ -11,35 +11,35 @@ import {
 import { auditedEffectsOf, type AuditedEffect } from './audited-effect.ts';
 
 /**
- * One thing that a gateway port has to do.
+ * One requirement for a gateway port.
  *
  * @public
  */
 export interface GatewayAudit {
-  /** Names the audit: the type of the effect, and what is asked of it. It never changes. */
+  /** The id of the audit: the type of the effect, and the requirement. An id never changes. */
   readonly id: string;
-  /** Says what a port does, in a sentence. */
+  /** The requirement, in a sentence. */
   readonly name: string;
-  /** Resolves when the port does it; rejects with an Error that says what it does instead. */
+  /** Resolves if the port meets the requirement. Rejects with an Error that says how the port behaves instead. */
   run(this: void): Promise<void>;
 }
 
 /**
- * Gives the audits of a gateway port.
+ * Creates the audits of a gateway port.
  *
- * They ask the port for the effects of transitions on the document: services and monitors are started and stopped,
- * settings are changed (a limit of a service, the maintenance of a server, the interval of a monitor, the value of a
- * parameter), sessions and connections are closed, the logs are flushed. Give a document with things of all kinds, two
- * of each where you can: a kind that the document does not have is not audited.
+ * The audits call the port with the effects of transitions on the document. The effects start and stop services and
+ * monitors, change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of
+ * a parameter), close sessions and connections, and flush the logs. Give a document with at least two resources of every
+ * kind: a kind that the document lacks is not audited.
  *
- * A port may read settings from the snapshot whenever it needs them. Their updates are always in place then: leave out
- * the audits `<type>/before` of such a port.
+ * A port may read settings from the snapshot at each use. The updates of these settings are then always in place: leave
+ * out the audits `<type>/before` for such a port.
  *
- * @param document - what the gateway has when it is opened
- * @param open - opens a gateway in that state; called once or more for each audit. A gateway with `Symbol.asyncDispose`
+ * @param document - the initial state of the gateway
+ * @param open - opens a gateway in that state; called at least once for each audit. A gateway with `Symbol.asyncDispose`
  *   is disposed of at the end of the audit
- * @returns the audits. The order does not matter
- * @throws {@link InvalidDocumentError} when the document is not valid
+ * @returns the audits, which may run in any order
+ * @throws {@link InvalidDocumentError} if the document is invalid
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export interface GatewayAudit {
  * const snapshot = createSnapshot(document);
  * const audits = gatewayAudits(document, async () => createScriptedGateway({ snapshot }));
  * audits[0]?.id; // => 'service.stop/before'
- * audits[0]?.name; // => 'service.stop is not in place before it is applied, however often that is asked'
+ * audits[0]?.name; // => 'service.stop is not in place before apply, however often inspect is called'
  * for (const audit of audits) await audit.run();
  * ```
  *
@@ -74,12 +74,12 @@ export function gatewayAudits(
   );
 }
 
-/** One row of the table of laws. */
+/** One row of the table of audits. */
 interface Law {
   readonly id: string;
-  /** Goes on from the type of an effect. */
+  /** The rest of the sentence that begins with the type of an effect. */
   readonly name: string;
-  /** Whether the law is about an effect. */
+  /** Whether the audit applies to an effect. */
   readonly covers: (audited: AuditedEffect, all: readonly AuditedEffect[]) => boolean;
   readonly check: (asked: Asked, all: readonly AuditedEffect[]) => Promise<void>;
 }
@@ -87,38 +87,38 @@ interface Law {
 const laws: readonly Law[] = [
   {
     id: 'before',
-    name: 'is not in place before it is applied, however often that is asked',
-    // Where nothing is pending, the logs are flushed already.
+    name: 'is not in place before apply, however often inspect is called',
+    // If no log entry is pending, the logs are already flushed.
     covers: ({ effect }) => effect.type !== 'logs.flush',
     async check({ audited: { effect }, expect }) {
-      await expect(effect, 'not-in-place', 'before anything was applied');
-      await expect(effect, 'not-in-place', 'when it was only asked before');
+      await expect(effect, 'not-in-place', 'before any effect was applied');
+      await expect(effect, 'not-in-place', 'after a call of inspect alone');
     },
   },
   {
     id: 'after',
-    name: 'is in place once it is applied',
+    name: 'is in place after apply',
     covers: () => true,
     async check({ audited: { effect, inverse }, apply, expect }) {
       await apply(effect);
-      await expect(effect, 'in-place', 'after it was applied');
+      await expect(effect, 'in-place', 'after apply');
       if (inverse !== undefined) await expect(inverse, 'not-in-place', `after ${effect.type} was applied`);
     },
   },
   {
     id: 'undo',
-    name: 'is no longer in place once its opposite is applied',
+    name: 'is no longer in place after the inverse effect was applied',
     covers: ({ inverse }) => inverse !== undefined,
     async check({ audited: { effect, inverse = effect }, apply, expect }) {
       await apply(effect);
       await apply(inverse);
-      await expect(inverse, 'in-place', 'after it was applied to take the first back');
-      await expect(effect, 'not-in-place', 'after it was taken back');
+      await expect(inverse, 'in-place', 'after this undo was applied');
+      await expect(effect, 'not-in-place', 'after the effect was undone');
     },
   },
   {
     id: 'others',
-    name: 'leaves other things alone',
+    name: 'does not change other resources',
     covers: (audited, all) => all.some((other) => isApart(audited, other)),
     async check({ audited, apply, expect }, all) {
       await apply(audited.effect);
@@ -130,47 +130,48 @@ const laws: readonly Law[] = [
   },
   {
     id: 'later',
-    name: 'stays in place when other settings of the same thing are changed later',
+    name: 'stays in place after a later change of other settings of the resource',
     covers: ({ later }) => later !== undefined,
     async check({ audited: { effect, later = effect }, apply, expect }) {
       await apply(effect);
       await apply(later);
-      await expect(effect, 'in-place', 'after other settings were changed as well');
-      await expect(later, 'in-place', 'after it was applied to settings that had been changed');
+      await expect(effect, 'in-place', 'after a later change of other settings');
+      await expect(later, 'in-place', 'after an earlier change of other settings');
     },
   },
   {
     id: 'gone',
-    name: 'is in place for what is gone, and does not hit what has its id now',
+    name: 'is in place for a closed session, and does not close a later session with the same id',
     covers: ({ gone }) => gone !== undefined,
     async check({ audited: { effect, gone = effect }, apply, expect }) {
       await expect(gone, 'in-place', 'of a session with another connect time');
       await apply(gone);
-      await expect(effect, 'not-in-place', 'after only one with another connect time was to be closed');
+      await expect(effect, 'not-in-place', 'after an effect on a session with another connect time');
     },
   },
   {
     id: 'abort',
-    name: 'tells the truth when its signal aborts meanwhile',
+    name: 'gets a true answer if its signal aborts during apply',
     covers: () => true,
     async check({ audited: { effect }, applyAborted, expect }) {
       const outcome = await applyAborted(effect);
-      if (outcome === 'done') await expect(effect, 'in-place', 'when apply has resolved after an abort');
-      if (outcome === 'refused') await expect(effect, 'not-in-place', 'when it was refused after an abort');
+      if (outcome === 'done') await expect(effect, 'in-place', 'after apply resolved in spite of the abort');
+      if (outcome === 'refused')
+        await expect(effect, 'not-in-place', 'after apply refused because of the abort');
     },
   },
 ];
 
-/** Another thing, which can be taken back: what is closed may belong to what was closed before. */
+/** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */
 function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
   return other.inverse !== undefined && other.effect.resource !== effect.resource;
 }
 
-/** A gateway that is asked for things. */
+/** An effect under audit, with the calls of the gateway that a check needs. */
 interface Asked {
   readonly audited: AuditedEffect;
   readonly apply: (effect: Effect) => Promise<void>;
-  /** Applies an effect, and aborts at once. */
+  /** Applies an effect, and aborts the signal during the call. */
   readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
   readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
 }
@@ -189,14 +190,16 @@ async function withGateway(
 }
 
 function ask(gateway: GatewayPort, audited: AuditedEffect): Asked {
-  // A port that throws at once is treated as one that rejects.
+  // An async function, so that an error thrown by the port becomes a rejection.
   const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
     gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
   return {
     audited,
     async apply(effect) {
       await call(effect, new AbortController()).catch((error: unknown) => {
-        throw new Error(`${textOf(effect)} must be done, and is not: ${String(error)}`, { cause: error });
+        throw new Error(`apply must resolve for ${textOf(effect)}, but failed: ${String(error)}`, {
+          cause: error,
+        });
       });
     },
     async applyAborted(effect) {
@@ -217,7 +220,7 @@ function ask(gateway: GatewayPort, audited: AuditedEffect): Asked {
   };
 }
 
-/** An effect and its inverse belong to one command, every other effect to a command of its own. */
+/** The id of the command of an effect. An effect and its inverse share a command; every other effect has its own. */
 function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
   return `audit of ${textOf(asked === inverse ? effect : asked)}`;
 }

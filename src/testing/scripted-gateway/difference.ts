@@ -1,17 +1,17 @@
 /**
- * Where a snapshot and a scripted gateway disagree.
+ * The differences between a snapshot and the state of a scripted gateway.
  */
 import { redactSecrets, type Snapshot } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';
 import { gatewayOf, toState, type LiveGateway, type ScriptedState } from './state.ts';
 import { isMap, isSame, keysOf, memberOf } from './setting-change.ts';
 
-/** Tells where they disagree: a sentence for each place, which begins with its pointer into the state. @internal */
+/** Lists the differences. Each is a sentence that begins with a JSON Pointer into the state. @internal */
 export function differencesBetween(gateway: LiveGateway, snapshot: Snapshot): readonly string[] {
   return compare(stateOf(gateway), stateOf(gatewayOf(snapshot)), []);
 }
 
-/** What both of them know. */
+/** The part of the state that a snapshot has too. */
 function stateOf(gateway: LiveGateway): Json {
   const { flushes: _flushes, ...state }: ScriptedState = toState(gateway);
   return state as unknown as Json;
@@ -29,11 +29,14 @@ function compare(
   }
   if (isSame(actual, told) || areStill(actual, told, path)) return [];
   const place = formatPointer(path);
-  if (isSecret(path.at(-1))) return [`${place}: the gateway and the snapshot have different texts`];
+  if (isSecret(path.at(-1))) return [`${place}: the gateway and the snapshot have different sealed texts`];
   return [`${place}: the gateway has ${textOf(actual)}, the snapshot ${textOf(told)}`];
 }
 
-/** Neither of them runs. What has failed, was started, and is stopped when that is taken back, was failed before. */
+/**
+ * Whether two states differ only as `stopped` and `failed` do. A service that failed and was started is `stopped` in the
+ * gateway after the undo of the start, and `failed` in the snapshot. The service runs in neither.
+ */
 function areStill(actual: Json | undefined, told: Json | undefined, path: readonly string[]): boolean {
   const [collection, , member] = path;
   if (collection === 'sessions' || member !== 'state' || path.length !== 3) return false;

@@ -1,5 +1,5 @@
 /**
- * Effects on a scripted gateway: how each of them changes it, and how it is seen whether what it asks for is so.
+ * Effects on a scripted gateway: how each effect changes the gateway, and when each effect is in place.
  */
 import { EffectRefused, type Effect, type Update } from '../../index.ts';
 import type { Json } from '../../json/index.ts';
@@ -8,9 +8,9 @@ import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
 
 /** One row of the table of effects. */
 interface EffectRow<F extends Effect> {
-  /** Does what the effect asks for, also where it is so already. */
+  /** Applies the effect, also if the effect is already in place. */
   readonly change: (this: void, gateway: LiveGateway, effect: F, commandId: string) => void;
-  /** Whether what the effect asks for is so. */
+  /** Whether the effect is in place. */
   readonly isSo: (this: void, gateway: LiveGateway, effect: F, commandId: string) => boolean;
 }
 
@@ -53,13 +53,13 @@ const rows: EffectRows = {
   },
 };
 
-/** How an effect changes a gateway, and how it is seen. @internal */
+/** The row of an effect in the table of effects. @internal */
 export function rowOf(effect: Effect): EffectRow<Effect> {
-  // The row of an effect takes that very effect; the compiler cannot see it through the index.
+  // The row takes effects of this type. The compiler cannot derive that from the index.
   return rows[effect.type] as EffectRow<Effect>;
 }
 
-/** Running or not: what has failed does not run. */
+/** The row of an effect that starts or stops. A failed service or monitor counts as stopped. */
 function running<F extends Effect>(
   collection: Collection,
   keyOf: (effect: F) => string,
@@ -74,7 +74,7 @@ function running<F extends Effect>(
   };
 }
 
-/** Settings. Those that the update leaves alone may have been changed since. */
+/** The row of an effect that updates settings. Other settings of the resource may have changed in between. */
 function updated<F extends Extract<Effect, Update<object>>>(
   collection: Collection,
   keyOf: (effect: F) => string,
@@ -106,15 +106,16 @@ function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedTh
 }
 
 /**
- * A monitor finds the status of a server again and again, so that what an administrator wrote there may be gone at
- * once. Only `maintenance` stays. The other words tell whether an update was done if nothing else does.
+ * Whether an update of a server is in place. A monitor reports the status of a server again and again and may overwrite
+ * the words of an administrator at once, except for `maintenance`. So the other words count only for an update that
+ * changes nothing else.
  */
 function isServerUpdated(present: Json, { before, after }: Change): boolean {
   const [own, old, now] = [withoutFindings(present), withoutFindings(before), withoutFindings(after)];
   return isSame(old, now) ? hasChange(present, before, after) : hasChange(own, old, now);
 }
 
-/** The settings of a server without what a monitor finds. */
+/** The settings of a server without the words that a monitor reports. */
 function withoutFindings(settings: Json): Json {
   if (!isMap(settings)) return settings;
   const { state, ...rest } = settings;
@@ -125,11 +126,11 @@ function withoutFindings(settings: Json): Json {
 
 function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {
   const thing = things.get(key);
-  if (thing === undefined) throw new EffectRefused(`The gateway has nothing by the name of "${key}".`);
+  if (thing === undefined) throw new EffectRefused(`The gateway has no resource named "${key}".`);
   return thing;
 }
 
-/** The connections of a session; of none when its id is used by another one meanwhile. */
+/** The connections of a session; `undefined` if the session is closed, also if a later session has its id. */
 function connectionsOf(
   { sessions }: LiveGateway,
   { session: id, connected }: { readonly session: number; readonly connected: number },

@@ -1,77 +1,77 @@
 /**
- * How a scripted gateway misbehaves: a row for each way in which a call may go.
+ * The faults of a scripted gateway: a row for each outcome of a call.
  */
 import { EffectRefused } from '../../index.ts';
 import type { Random } from '../random.ts';
 
 /**
- * How `apply` may go wrong, each with its probability from 0 to 1. For each call the faults are tried in this order, and
- * the first that happens is the one. A while may end before or after the deadline.
+ * The faults of `apply`, each with its probability from 0 to 1. For each call the faults are drawn in this order, and the
+ * first fault that is drawn happens. A delay may be shorter or longer than the timeout of the effect.
  *
  * @public
  */
 export interface ApplyFaults {
-  /** Nothing is done, and the call rejects with {@link EffectRefused}. */
+  /** Nothing is applied, and the call rejects with {@link EffectRefused}. */
   readonly refuse: number;
-  /** Nothing is done, and the call throws instead of giving a promise. */
+  /** Nothing is applied, and the call throws instead of returning a promise. */
   readonly throwAtOnce: number;
-  /** Nothing is done, and the call rejects with an error that is no refusal. */
+  /** Nothing is applied, and the call rejects with an error that is no refusal. */
   readonly failBefore: number;
-  /** The effect is done, and the call rejects with an error that is no refusal. */
+  /** The effect is applied, and the call rejects with an error that is no refusal. */
   readonly failAfter: number;
-  /** The effect is done at once or after a while, and the call resolves after that while. */
+  /** The effect is applied before or after a delay, and the call resolves after the delay. */
   readonly late: number;
-  /** Nothing is done, and after a while the call rejects with {@link EffectRefused}. */
+  /** Nothing is applied, and the call rejects with {@link EffectRefused} after a delay. */
   readonly lateRefuse: number;
-  /** The effect is done at once, after a while, or never, and the call rejects after a while with another error. */
+  /** The effect is applied before a delay, after the delay, or never. The call rejects with another error after the delay. */
   readonly lateFail: number;
   /**
-   * The effect is done at once or after a while, and the call is never answered. When the effect does not last, because a
-   * service that was started fails, the call ends as with `silentBefore`.
+   * The effect is applied at once or after a delay, and the call never settles. If the effect does not last, because a
+   * started service fails, `inspect` answers as after `silentBefore`.
    */
   readonly silentAfter: number;
   /**
-   * Nothing is done, and the call is never answered. The interface then inspects for ever: leave this fault out where a
-   * simulation has to come to rest by itself.
+   * Nothing is applied, and the call never settles. The interface then calls `inspect` without end: leave this fault out
+   * of a simulation that must become idle.
    */
   readonly silentBefore: number;
-  /** The effect is done, and the call gives a thenable that is no promise and answers three times: yes, yes, and no. */
+  /** The effect is applied. The call returns a thenable that fulfils twice, then rejects. The thenable is no promise. */
   readonly twice: number;
 }
 
 /**
- * How `inspect` may go wrong, each with its probability from 0 to 1, tried as those of `ApplyFaults` are. After three
- * faults in a row, chance gives a command an answer. No answer is ever untrue.
+ * The faults of `inspect`, each with its probability from 0 to 1, drawn in the same way as `ApplyFaults`. After three
+ * faults in a row for a command, the next call for that command gets an answer. Every answer is true.
  *
  * @public
  */
 export interface InspectFaults {
-  /** The call throws instead of giving a promise. */
+  /** The call throws instead of returning a promise. */
   readonly throwAtOnce: number;
   /** The call rejects. */
   readonly fail: number;
-  /** The call answers after a while, with the truth of the beginning or of the end of that while. */
+  /** The call answers after a delay. The answer was true at the beginning or at the end of the delay. */
   readonly late: number;
-  /** The call is never answered. */
+  /** The call never settles. */
   readonly silent: number;
-  /** The call gives a thenable that is no promise and answers three times: the truth twice, and a failure. */
+  /** The call returns a thenable that fulfils twice with the true answer, then rejects. The thenable is no promise. */
   readonly twice: number;
 }
 
 /**
- * How a scripted gateway may go wrong. What is left out never happens.
+ * The faults of a scripted gateway. A fault that is left out never happens.
  *
  * @public
  */
 export interface GatewayFaults {
-  /** How `apply` may. */
+  /** The faults of `apply`. */
   readonly apply?: Partial<ApplyFaults>;
-  /** How `inspect` may. */
+  /** The faults of `inspect`. */
   readonly inspect?: Partial<InspectFaults>;
 }
 
 /**
- * Every fault there is, none of them often.
+ * Every fault, each with a low probability.
  *
  * @example
  * ```ts
@@ -99,18 +99,18 @@ export const everyFault: { readonly apply: ApplyFaults; readonly inspect: Inspec
   inspect: Object.freeze({ throwAtOnce: 0.03, fail: 0.1, late: 0.15, silent: 0.05, twice: 0.05 }),
 });
 
-/** What a call may do. @internal */
+/** The means of a call. @internal */
 export interface Doing<T> {
-  /** Does what is asked, or looks: each time anew. */
+  /** Applies or inspects the effect, anew at each call. */
   readonly act: () => T;
-  /** Lets some time go by. */
+  /** Waits for a random delay. */
   readonly wait: () => Promise<void>;
   readonly random: Random;
 }
 
 type Ways<Name extends PropertyKey, T> = { readonly [N in Name]: (doing: Doing<T>) => Promise<T> };
 
-/** How `apply` may go: as it should, or with a fault. @internal */
+/** The outcomes of `apply`: success, or a fault. @internal */
 export const applyWays: Ways<'done' | keyof ApplyFaults, void> = {
   done: answer,
   refuse: () => Promise.reject(refusal()),
@@ -128,14 +128,14 @@ export const applyWays: Ways<'done' | keyof ApplyFaults, void> = {
   async lateFail(doing) {
     if (doing.random.chance(1 / 3)) await doing.wait();
     else await late(doing);
-    throw new Error('The scripted gateway fails after a while');
+    throw new Error('The scripted gateway failed after a delay');
   },
   silentAfter: (doing) => late(doing).then(silent),
   silentBefore: silent,
   twice,
 };
 
-/** How `inspect` may go: with a true answer, with one that the test gives, or with a fault. @internal */
+/** The outcomes of `inspect`: a true answer, an answer from the test, or a fault. @internal */
 export const inspectWays: Ways<
   'answer' | 'in-place' | 'not-in-place' | keyof InspectFaults,
   'in-place' | 'not-in-place'
@@ -155,15 +155,15 @@ function answer<T>({ act }: Doing<T>): Promise<T> {
 }
 
 function throwAtOnce(): never {
-  throw new Error('The scripted gateway throws');
+  throw new Error('The scripted gateway threw an error');
 }
 
 function fail(): Promise<never> {
-  return Promise.reject(new Error('The scripted gateway fails'));
+  return Promise.reject(new Error('The scripted gateway failed'));
 }
 
 function refusal(): EffectRefused {
-  return new EffectRefused('The scripted gateway does not want to.');
+  return new EffectRefused('This is a scripted refusal.');
 }
 
 async function late<T>({ act, wait, random }: Doing<T>): Promise<T> {
@@ -176,7 +176,7 @@ async function late<T>({ act, wait, random }: Doing<T>): Promise<T> {
   return result;
 }
 
-/** There is never an answer. @internal */
+/** A promise that never settles. @internal */
 export function silent(): Promise<never> {
   return new Promise(() => undefined);
 }
@@ -187,10 +187,10 @@ function twice<T>({ act }: Doing<T>): Promise<T> {
     then(fulfilled, rejected) {
       const first = Promise.resolve(fulfilled?.(result));
       fulfilled?.(result);
-      rejected?.(new Error('The scripted gateway answers again'));
+      rejected?.(new Error('The scripted gateway answered again'));
       return first as Promise<never>;
     },
   };
-  // Hosts without types give such things.
+  // A host without types may return such a thenable.
   return thenable as Promise<T>;
 }

@@ -1,28 +1,28 @@
 /**
- * Held calls: calls of a scripted gateway that a test ends when it likes.
+ * Held calls: calls of a scripted gateway that stay open until a test ends them.
  */
 import type { Effect, EffectContext } from '../../index.ts';
 
 /**
- * A call of `apply` that a test ends when it likes.
+ * A call of `apply` that stays open until a test ends the call.
  *
  * @public
  */
 export interface HeldCall {
-  /** How the call goes: give this to `will`. */
+  /** The outcome of the call. Pass this function to `will`. */
   apply(this: void, effect: Effect, context: EffectContext, perform: () => void): Promise<void>;
   /** Resolves when the gateway is called. */
   readonly begun: Promise<void>;
-  /** Ends the call well: the gateway does what the effect asks for, and the call resolves. */
+  /** Ends the call with success: the gateway applies the effect, and the call resolves. */
   done(this: void): void;
-  /** Ends the call with an error: nothing is done, and the call rejects. An {@link EffectRefused} is a refusal. */
+  /** Ends the call with an error: nothing is applied, and the call rejects. An {@link EffectRefused} is a refusal. */
   fail(this: void, error: unknown): void;
 }
 
 /**
- * Makes a call of `apply` that the test ends when it likes.
+ * Creates a call of `apply` that stays open until the test ends the call.
  *
- * @returns the call; a call that nobody ends is never answered
+ * @returns the call; without `done` or `fail` the call never settles
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export function hold(): HeldCall {
     done = resolve;
     fail = reject;
   });
-  // A test may end a call that was never made.
+  // A test may end a call that the gateway never made. The rejection is then unhandled.
   ended.catch(() => undefined);
   return {
     apply(_effect, _context, perform) {

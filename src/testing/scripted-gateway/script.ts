@@ -1,19 +1,18 @@
 /**
- * Scripts: how each call of a scripted gateway goes, as the test says or as chance has it.
+ * Scripts: the outcome of each call of a scripted gateway, given by the test or drawn at random.
  */
 import type { Effect, EffectContext } from '../../index.ts';
 import type { Random } from '../random.ts';
 import type { ApplyFaults, InspectFaults } from './fault.ts';
 
 /**
- * How one call of `apply` goes.
+ * The outcome of one call of `apply`.
  *
- * - `done`: the gateway does it, and the call resolves.
- * - A name of `ApplyFaults`: it goes wrong in that way.
- * - An error: nothing is done, and the call rejects with that error. An {@link EffectRefused} is a refusal with a
- *   reason of the test's own.
- * - A function: the call gives what the function gives. `perform` has the gateway do what the effect asks for; without
- *   it nothing is done.
+ * - `done`: the gateway applies the effect, and the call resolves.
+ * - A name of `ApplyFaults`: this fault happens.
+ * - An error: nothing is applied, and the call rejects with the error. An {@link EffectRefused} is a refusal with its
+ *   reason.
+ * - A function: the call returns the result of the function. The effect is applied only if the function calls `perform`.
  *
  * @public
  */
@@ -24,13 +23,13 @@ export type ApplyWay =
   | ((effect: Effect, context: EffectContext, perform: () => void) => Promise<void>);
 
 /**
- * How one call of `inspect` goes.
+ * The outcome of one call of `inspect`.
  *
- * - `answer`: it answers the truth.
- * - `in-place` and `not-in-place`: it answers this, whether it is true or not.
- * - A name of `InspectFaults`: it goes wrong in that way.
- * - An error: the call rejects with that error.
- * - A function: the call gives what the function gives. `look` says what is true.
+ * - `answer`: the call gives the true answer.
+ * - `in-place` and `not-in-place`: the call gives this answer, true or not.
+ * - A name of `InspectFaults`: this fault happens.
+ * - An error: the call rejects with the error.
+ * - A function: the call returns the result of the function. `look` gives the true answer.
  *
  * @public
  */
@@ -46,17 +45,17 @@ export type InspectWay =
       look: () => 'in-place' | 'not-in-place',
     ) => Promise<'in-place' | 'not-in-place'>);
 
-/** How the calls of one method go. @internal */
+/** The outcomes of the calls of one method. @internal */
 export interface Script<Way> {
-  /** Says how the next calls go, in order. */
+  /** Sets the outcomes of the next calls, in order. */
   readonly add: (ways: readonly Way[]) => void;
-  /** Says how all calls go after them; by chance when nothing is given. */
+  /** Sets the outcome of all calls after these; `undefined` means random outcomes. */
   readonly otherwise: (way: Way | undefined) => void;
-  /** How the call goes that is made now: as the test says, else as given here, else by chance. */
+  /** The outcome of the current call: from the test, else the given outcome, else a random outcome. */
   readonly next: (insteadOfChance?: Way) => Way;
 }
 
-/** Makes the script of a method whose calls go well unless the test or chance say otherwise. @internal */
+/** Creates the script of a method. A call without a fault from the test or from chance has the outcome `well`. @internal */
 export function createScript<Way, Fault extends Way & string>(
   well: Way,
   all: Readonly<Record<Fault, number>>,
@@ -65,7 +64,7 @@ export function createScript<Way, Fault extends Way & string>(
 ): Script<Way> {
   const ways: Way[] = [];
   let usual: Way | undefined;
-  // In the order of the table, whatever the order in which the probabilities were given.
+  // In the order of the table, so that the order of the given probabilities does not matter.
   const order = (Object.keys(all) as Fault[]).filter((fault) => (faults[fault] ?? 0) > 0);
   const byChance = (): Way => order.find((fault) => random.chance(faults[fault] ?? 0)) ?? well;
   return {

@@ -1,5 +1,5 @@
 /**
- * A gateway in the process: it has a state, does what it is asked for, and misbehaves by script or by chance.
+ * A gateway for tests, in the process. The gateway has a state, applies effects, and fails by script or at random.
  */
 import {
   systemClock,
@@ -28,22 +28,22 @@ import { gatewayOf, toState, type ScriptedState } from './state.ts';
 import { createTraffic, type GatewayTraffic } from './traffic.ts';
 
 /**
- * What a scripted gateway is made of.
+ * The options of a scripted gateway.
  *
  * @public
  */
 export interface ScriptedGatewayOptions {
-  /** What the gateway has to begin with. */
+  /** The initial state of the gateway. */
   readonly snapshot: Snapshot;
-  /** The time, for calls that take a while and for sessions that are opened; the system's clock when left out. */
+  /** The clock for delays and for the connect times of sessions; the system clock if left out. */
   readonly clock?: Clock;
-  /** A safe integer from which everything follows that is left to chance; 0 when left out. */
+  /** A safe integer that determines all random choices; 0 if left out. */
   readonly seed?: number;
-  /** How the gateway may go wrong by chance; not at all when left out. */
+  /** The random faults; none if left out. */
   readonly faults?: GatewayFaults;
-  /** The longest while, in milliseconds from 1 on: short ones come as often as long ones. 30,000 when left out. */
+  /** The longest delay in milliseconds, at least 1; 30,000 if left out. Delays are distributed on a logarithmic scale. */
   readonly lateMs?: number;
-  /** Figures that change by themselves, as the gateway gives them; none when left out. */
+  /** The live figures of the gateway; none if left out. */
   readonly telemetry?: Telemetry;
 }
 
@@ -55,73 +55,73 @@ export interface ScriptedGatewayOptions {
 export interface ScriptedCall {
   /** The method that was called. */
   readonly method: 'apply' | 'inspect';
-  /** The effect it was about. */
+  /** The effect of the call. */
   readonly effect: Effect;
-  /** What came with it. */
+  /** The context of the call. */
   readonly context: EffectContext;
-  /** How it went, by the name of the way; `custom` when the test gave an error or a function. */
+  /** The outcome of the call, by name; `custom` if the test gave an error or a function. */
   readonly way: Extract<ApplyWay | InspectWay, string> | 'custom';
 }
 
 /**
- * A gateway in the process.
+ * A gateway for tests, in the process.
  *
  * @public
  */
 export interface ScriptedGateway extends GatewayPort, GatewayTraffic {
-  /** Does what the effect asks for, unless the call is to go otherwise. */
+  /** Applies the effect, unless the script or chance gives another outcome. */
   apply(this: void, effect: Effect, context: EffectContext): Promise<void>;
-  /** Says whether what the effect asks for is so, unless the call is to go otherwise. */
+  /** Tells whether the effect is in place, unless the script or chance gives another outcome. */
   inspect(this: void, effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
-  /** What the gateway has now. */
+  /** The current state of the gateway. */
   readonly state: ScriptedState;
   /** The calls so far, in order. */
   readonly calls: readonly ScriptedCall[];
-  /** The effects that `apply` was asked for so far, in order, whether they were done or not. */
+  /** The effects of the calls of `apply` so far, in order, applied or not. */
   readonly applied: readonly Effect[];
-  /** The effects that `inspect` was asked about so far, in order. */
+  /** The effects of the calls of `inspect` so far, in order. */
   readonly inspected: readonly Effect[];
-  /** Says how the next calls of `apply` go, in order. @returns the gateway */
+  /** Sets the outcomes of the next calls of `apply`, in order. @returns the gateway */
   will(this: void, ...ways: readonly ApplyWay[]): ScriptedGateway;
-  /** Says how the next calls of `inspect` go, in order. @returns the gateway */
+  /** Sets the outcomes of the next calls of `inspect`, in order. @returns the gateway */
   willSee(this: void, ...ways: readonly InspectWay[]): ScriptedGateway;
   /**
-   * Says how all calls go after those that `will` and `willSee` were told of, instead of by chance. The calls of a
-   * method that is left out go by chance.
+   * Sets the outcome of all calls after the outcomes of `will` and `willSee` are used up. A method that is left out has
+   * random outcomes.
    *
    * @returns the gateway
    */
   otherwise(this: void, ways: { readonly apply?: ApplyWay; readonly inspect?: InspectWay }): ScriptedGateway;
   /**
-   * Drops the calls that are under way, as the end of the process does that made them: what they have not done yet is
-   * never done, and nobody hears of them again. What the gateway has stays. A call that goes by a function of the test
-   * is answered as the function says, but performs nothing any more.
+   * Drops the calls in flight, as if the process of the interface had ended. A dropped call applies nothing any more and
+   * never settles. The state of the gateway stays. A call whose outcome is a function of the test settles as the function
+   * does, but its `perform` does nothing any more.
    */
   dropCalls(this: void): void;
   /**
-   * Tells where a snapshot disagrees with what the gateway has: what runs, settings, sessions, connections. What has
-   * failed and what was stopped are alike: neither runs.
+   * Compares a snapshot with the state of the gateway: running services and monitors, settings, sessions, connections.
+   * `failed` and `stopped` count as equal.
    *
-   * @returns a sentence for each place, without secrets; none when they agree
+   * @returns a sentence for each difference, without secrets; empty if there is no difference
    */
   differences(this: void, snapshot: Snapshot): readonly string[];
 }
 
 const usualLateMs = 30_000;
 
-/** How often in a row a command may ask in vain. */
+/** The number of faults of `inspect` in a row that a command may get. */
 const patience = 3;
 
 /**
- * Creates a gateway that has what a snapshot tells of, and changes as it is asked to.
+ * Creates a gateway with the state of a snapshot. The gateway applies effects to that state.
  *
- * It does not misbehave unless it is told to: by a script for the next calls, or by probabilities and a seed. Unless the
- * script says otherwise, `inspect` looks at what the gateway has: an update is in place where what it changes is as it
- * should be; a session that is gone, or whose id another one has, is closed; logs are flushed once for each command.
+ * The gateway fails only on request: by a script for the next calls, or by probabilities and a seed. Without a script
+ * `inspect` compares the effect with the state. An update is in place if the changed settings have their new values. A
+ * closed session stays closed, also if a later session has its id. Logs are flushed once for each command.
  *
- * @param options - what the gateway has, and how it behaves
+ * @param options - the initial state and the faults
  * @returns the gateway
- * @throws RangeError when the seed, a probability or `lateMs` is not what it should be
+ * @throws RangeError if the seed, a probability or `lateMs` is out of range
  *
  * @example
  * ```ts
@@ -197,11 +197,11 @@ export function createScriptedGateway(options: ScriptedGatewayOptions): Scripted
   return gateway;
 }
 
-/** What calls need while they last: each belongs to the life of the process that made it. */
+/** The lives of the process that calls the gateway. Each call belongs to one life. */
 interface Lives {
-  /** What a call may do that goes by a name. */
+  /** The means of a call with a named outcome. */
   readonly doing: <T>(act: () => T) => Doing<T>;
-  /** Does nothing once the calls of this life are dropped. */
+  /** Wraps a function. The wrapper does nothing after the calls of the current life were dropped. */
   readonly untilDropped: (act: () => void) => () => void;
   readonly dropCalls: () => void;
 }
@@ -225,7 +225,7 @@ function createLives(clock: Clock, random: Random, lateMs: number): Lives {
   };
 }
 
-/** How the calls of `inspect` go: after a few faults in a row, chance gives a command an answer. */
+/** The script of `inspect`. After {@link patience} random faults in a row, a command gets an answer. */
 function createInspections(
   faults: GatewayFaults['inspect'],
   random: Random,
@@ -249,7 +249,7 @@ function isFault(way: InspectWay): boolean {
 
 function assertOptions(lateMs: number, { apply = {}, inspect = {} }: GatewayFaults): void {
   if (!Number.isFinite(lateMs) || lateMs < 1) {
-    throw new RangeError(`lateMs is a number of milliseconds from 1 on, not ${String(lateMs)}`);
+    throw new RangeError(`lateMs must be a number of milliseconds from 1 on, not ${String(lateMs)}`);
   }
   assertProbabilities(everyFault.apply, apply);
   assertProbabilities(everyFault.inspect, inspect);
@@ -260,7 +260,7 @@ function assertProbabilities(all: object, faults: Partial<Record<string, number>
     if (!Object.hasOwn(all, fault)) throw new RangeError(`There is no fault "${fault}"`);
     if (!(probability >= 0 && probability <= 1))
       throw new RangeError(
-        `The probability of "${fault}" is a number from 0 to 1, not ${String(probability)}`,
+        `The probability of "${fault}" must be a number from 0 to 1, not ${String(probability)}`,
       );
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Changes of settings, as a gateway sees them that may have been changed otherwise since.
+ * Changes of settings, applied to settings that may have changed in between.
  *
- * A change is what differs between the settings before and after. Maps are looked into, member by member; everything
- * else is taken as a whole.
+ * A change is the difference between the settings before and after. Objects are compared member by member; every other
+ * value is compared as a whole.
  */
 import { sameJson, type Json } from '../../json/index.ts';
 
 type Members = Readonly<Record<string, Json>>;
 
-/** Whether a change is there: where it changes something, what it makes of it is there now. @internal */
+/** Whether a change is in place: each value that the change replaces has its new value. @internal */
 export function hasChange(
   present: Json | undefined,
   before: Json | undefined,
@@ -21,7 +21,7 @@ export function hasChange(
   );
 }
 
-/** Puts a change into what is there now: where it changes nothing, that stays. @internal */
+/** Applies a change to the present value. Parts that the change does not replace stay. @internal */
 export function takeChange<T extends Json | undefined>(present: T, before: T, after: T): T {
   if (isSame(before, after)) return present;
   if (!isMap(present) || !isMap(before) || !isMap(after)) return after;
@@ -32,22 +32,22 @@ export function takeChange<T extends Json | undefined>(present: T, before: T, af
   return Object.fromEntries(members) as unknown as T;
 }
 
-/** Whether two values are equal JSON, or both are not there. @internal */
+/** Whether two values are equal JSON, or both are `undefined`. @internal */
 export function isSame(one: Json | undefined, other: Json | undefined): boolean {
   return one === other || (one !== undefined && other !== undefined && sameJson(one, other));
 }
 
-/** Whether a value is an object of JSON. @internal */
+/** Whether a value is a JSON object. @internal */
 export function isMap(value: Json | undefined): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The keys that one or the other has. @internal */
+/** The keys of both objects, each key once. @internal */
 export function keysOf(one: Members, other: Members): readonly string[] {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])];
 }
 
-/** A member that an object has itself. @internal */
+/** The value of an own member of an object. @internal */
 export function memberOf(members: Members, key: string): Json | undefined {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }

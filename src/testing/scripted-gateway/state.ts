@@ -1,43 +1,43 @@
 /**
- * What a gateway has that is simulated: what runs, with which settings, and which sessions are open.
+ * The state of a scripted gateway: services, monitors, servers and filters with their settings, and the open sessions.
  */
 import { serverStatusWords, type ServerStatusWord, type Session, type Snapshot } from '../../index.ts';
 import type { Json } from '../../json/index.ts';
 import { isMap } from './setting-change.ts';
 
 /**
- * A service, a monitor, a server or a filter, as a scripted gateway has it.
+ * A service, monitor, server or filter of a scripted gateway.
  *
  * @public
  */
 export interface ScriptedThing {
-  /** Whether it runs; left out for what cannot run. */
+  /** The state of a service or monitor; left out for a server or filter. */
   readonly state?: 'started' | 'stopped' | 'failed';
-  /** The settings as they were last updated; the status of a server also as it was last found. */
+  /** The settings after the last update. The `state` of a server also has the status that was last found. */
   readonly settings: { readonly [name: string]: Json };
 }
 
 /**
- * A backend connection, as a scripted gateway has it.
+ * A backend connection of a scripted gateway.
  *
  * @public
  */
 export interface ScriptedConnection {
-  /** Key of the server it goes to. */
+  /** Key of the name of the server. */
   readonly server: string;
-  /** Descriptive text of what it is for. */
+  /** Descriptive text of the purpose of the connection. */
   readonly role: string;
-  /** Descriptive text. */
+  /** Descriptive text of the state of the connection. */
   readonly state: string;
 }
 
 /**
- * A session, as a scripted gateway has it.
+ * A session of a scripted gateway.
  *
  * @public
  */
 export interface ScriptedSession {
-  /** Key of the service it is on. */
+  /** Key of the name of the service. */
   readonly service: string;
   /** Connect time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly connected: number;
@@ -45,14 +45,14 @@ export interface ScriptedSession {
   readonly user: string;
   /** Client address. */
   readonly address: string;
-  /** Descriptive text. */
+  /** Descriptive text of the state of the session. */
   readonly state: string;
-  /** Its backend connections by id. */
+  /** The backend connections of the session by id. */
   readonly connections: { readonly [id: string]: ScriptedConnection };
 }
 
 /**
- * What a scripted gateway has, as plain JSON.
+ * The state of a scripted gateway, as plain JSON.
  *
  * @public
  */
@@ -67,33 +67,33 @@ export interface ScriptedState {
   readonly filters: { readonly [key: string]: ScriptedThing };
   /** The open sessions by id. */
   readonly sessions: { readonly [id: string]: ScriptedSession };
-  /** How often the logs were flushed. */
+  /** The number of commands that flushed the logs. */
   readonly flushes: number;
 }
 
-/** The parts of a gateway that hold things with names. @internal */
+/** The parts of a gateway with named resources. @internal */
 export type Collection = 'services' | 'monitors' | 'servers' | 'filters';
 
-/** A session of a gateway that changes. @internal */
+/** A session of a {@link LiveGateway}. @internal */
 export interface LiveSession extends Omit<ScriptedSession, 'connections'> {
   readonly connections: Map<number, ScriptedConnection>;
-  /** Id of the next connection: within a session none is used twice. */
+  /** Id of the next connection. Within a session no id is used twice. */
   nextConnection: number;
 }
 
 /**
- * A gateway that changes. The status of a server is a map here, from each word that holds to `true`: words are put in
- * and taken out one by one.
+ * The mutable state of a scripted gateway. The status of a server is an object here, with the value `true` for each word
+ * of the status, so that a change adds or removes single words.
  *
  * @internal
  */
 export interface LiveGateway extends Record<Collection, Map<string, ScriptedThing>> {
   readonly sessions: Map<number, LiveSession>;
-  /** For each command that flushed the logs, its id. */
+  /** The ids of the commands that flushed the logs. */
   readonly flushes: string[];
 }
 
-/** Makes the gateway that a snapshot tells of. @internal */
+/** Creates a gateway with the state of a snapshot. @internal */
 export function gatewayOf(snapshot: Snapshot): LiveGateway {
   const { services, monitors, servers, filters, sessions } = snapshot;
   return {
@@ -106,7 +106,7 @@ export function gatewayOf(snapshot: Snapshot): LiveGateway {
   };
 }
 
-/** Writes what a gateway has as plain JSON. @internal */
+/** Converts the state of a gateway to plain JSON. @internal */
 export function toState(gateway: LiveGateway): ScriptedState {
   const { services, monitors, servers, filters, sessions, flushes } = gateway;
   return {
@@ -119,13 +119,13 @@ export function toState(gateway: LiveGateway): ScriptedState {
   };
 }
 
-/** The settings of a server with its status as a map. @internal */
+/** The settings of a server with the status as an object. @internal */
 export function withWordMap({ state, ...rest }: ScriptedThing['settings']): ScriptedThing['settings'] {
   const words = Array.isArray(state) ? (state as readonly string[]) : [];
   return { ...rest, state: Object.fromEntries(words.map((word) => [word, true])) };
 }
 
-/** The words of a status that hold, in the order of {@link serverStatusWords}. @internal */
+/** The words of a status, in the order of {@link serverStatusWords}. @internal */
 export function wordsOf({ state }: ScriptedThing['settings']): readonly ServerStatusWord[] {
   return isMap(state) ? serverStatusWords.filter((word) => word in state) : [];
 }
@@ -160,6 +160,6 @@ function liveSession({ service, connected, user, address, state, connections }: 
   return { service, connected, user, address, state, connections: new Map(open), nextConnection };
 }
 
-function plainSession({ nextConnection: _next, connections, ...facts }: LiveSession): ScriptedSession {
-  return { ...facts, connections: Object.fromEntries(connections) };
+function plainSession({ nextConnection: _next, connections, ...session }: LiveSession): ScriptedSession {
+  return { ...session, connections: Object.fromEntries(connections) };
 }

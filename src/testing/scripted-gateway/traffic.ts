@@ -1,64 +1,64 @@
 /**
- * What happens on a scripted gateway without being asked for, and what it reports of it.
+ * Changes of a scripted gateway that no command causes, and the reports about these changes.
  */
 import { nameKey, type Clock, type HostReport, type ServerStatusWord } from '../../index.ts';
 import { wordsOf, type Collection, type LiveGateway, type LiveSession } from './state.ts';
 
 /**
- * What can happen on a scripted gateway by itself. Each of these makes it happen, and gives what the gateway then
- * reports: nothing when it could not happen. Give that to `admin.report`.
+ * Changes of a scripted gateway that no command causes. Each method makes a change and returns the reports about the
+ * change for `admin.report`. If the change is impossible, the method changes nothing and returns no reports.
  *
  * @public
  */
 export interface GatewayTraffic {
   /**
-   * A client opens a session on a service, which has to be started. The session gets the lowest id that is free: ids
-   * are used again, with another connect time. Then the one before is reported closed first, because a command that
-   * closed it may not have settled yet.
+   * A client opens a session on a service. The service must be started. The session gets the lowest free id, so ids are
+   * reused with another connect time. If an id is reused, the first report closes the earlier session, because a command
+   * that closed the earlier session may not have settled yet.
    *
-   * @throws RangeError when there is no such service
+   * @throws RangeError if there is no such service
    */
   openSession(this: void, service: string): readonly HostReport[];
-  /** The client of a session leaves. */
+  /** The client of a session disconnects. */
   closeSession(this: void, id: number): readonly HostReport[];
   /**
    * A session opens a connection to a server.
    *
-   * @throws RangeError when there is no such server
+   * @throws RangeError if there is no such server
    */
   openConnection(this: void, session: number, server: string): readonly HostReport[];
   /** A session closes one of its connections. */
   closeConnection(this: void, session: number, id: number): readonly HostReport[];
   /**
-   * A service that is started fails.
+   * A started service fails.
    *
-   * @throws RangeError when there is no such service
+   * @throws RangeError if there is no such service
    */
   failService(this: void, name: string): readonly HostReport[];
   /**
-   * A monitor that is started fails.
+   * A started monitor fails.
    *
-   * @throws RangeError when there is no such monitor
+   * @throws RangeError if there is no such monitor
    */
   failMonitor(this: void, name: string): readonly HostReport[];
   /**
-   * A monitor finds the status of a server. Whether it is in `maintenance` is for the administrator to say.
+   * A monitor finds the status of a server. The word `maintenance` is ignored: only an administrator changes it.
    *
-   * @throws RangeError when there is no such server
+   * @throws RangeError if there is no such server
    */
   findStatus(this: void, server: string, words: readonly ServerStatusWord[]): readonly HostReport[];
   /**
-   * What monitors find now, and what has failed. A gateway reports this again and again: an update or a start that
-   * settles after such a report overrules it until the next one.
+   * The status of every server, and every failed service and monitor. Report these again and again: an update or a start
+   * that settles after such a report overrides the report until the next report.
    */
   statusReports(this: void): readonly HostReport[];
-  /** The sessions that are open and their connections: what a gateway reports to an interface that has just begun. */
+  /** The open sessions with their connections. A gateway reports these to an interface that has just started. */
   sessionReports(this: void): readonly HostReport[];
 }
 
-/** @internal */
+/** Creates the traffic of a gateway. @internal */
 export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffic {
-  /** For each id that was used, when the last session of this id connected. */
+  /** The connect time of the last session with each id. */
   const connectTimes = new Map(Array.from(gateway.sessions, ([id, { connected }]) => [id, connected]));
   const { sessions, servers } = gateway;
   return {
@@ -135,8 +135,7 @@ function failed(gateway: LiveGateway, collection: keyof typeof failures): readon
 
 function keyIn(gateway: LiveGateway, collection: Collection, name: string): string {
   const key = nameKey(name);
-  if (!gateway[collection].has(key))
-    throw new RangeError(`There is nothing in ${collection} named "${name}"`);
+  if (!gateway[collection].has(key)) throw new RangeError(`There is no "${name}" in ${collection}`);
   return key;
 }
 
@@ -147,8 +146,8 @@ function freeId(sessions: ReadonlyMap<number, unknown>): number {
 }
 
 function newSession(service: string, connected: number): LiveSession {
-  const facts = { user: 'somebody', address: '192.0.2.1', state: 'Session ready for routing' };
-  return { service, connected, ...facts, connections: new Map(), nextConnection: 0 };
+  const session = { user: 'somebody', address: '192.0.2.1', state: 'Session ready for routing' };
+  return { service, connected, ...session, connections: new Map(), nextConnection: 0 };
 }
 
 function opening(id: number, { service, connected, user, address, state }: LiveSession): HostReport {

@@ -68,6 +68,7 @@ describe('a journal and a snapshot on which something happened', () => {
     return loaded(directory);
   }
 
+  // Promise: journal-cut
   it('are read up to a cut at any byte of the journal, and refused when its header is cut', async () => {
     for (let cut = 0; cut <= journal.length; cut += 1) {
       const expected = cut < (offsets[0] ?? 0) ? 'refused' : numbersBefore(cut);
@@ -75,6 +76,7 @@ describe('a journal and a snapshot on which something happened', () => {
     }
   });
 
+  // Promise: snapshot-cut
   it('are refused when the snapshot is cut at any byte', async () => {
     for (let cut = 0; cut < snapshot.length; cut += 1) {
       expect([cut, await load(journal, snapshot.subarray(0, cut))]).toEqual([cut, 'refused']);
@@ -83,6 +85,7 @@ describe('a journal and a snapshot on which something happened', () => {
 
   // No flipped bit can pass for a torn end: the length of a frame is checked by itself, so that nothing can seem to be
   // cut; and a sector that was not written is zeros, which no single bit makes of JSON or of the header of a frame.
+  // Promise: journal-bit
   it('are refused when any bit is flipped in the header or in the last two appends of the journal', async () => {
     const [end = 0, start = 0] = [offsets[0], offsets.at(-3)];
     const places = Array.from(journal.keys()).filter((index) => index < end || index >= start);
@@ -93,6 +96,7 @@ describe('a journal and a snapshot on which something happened', () => {
     }
   }, 120_000);
 
+  // Promise: snapshot-bit
   it('are refused when any bit of the snapshot is flipped', async () => {
     for (const index of snapshot.keys()) {
       for (let bit = 0; bit < 8; bit += 1) {
@@ -161,6 +165,7 @@ const full: Failing = (failAt) => {
 };
 
 describe('a file store on a disk of which a call fails', () => {
+  // Promise: disk-failure
   it.each([
     ['before anything was done', failingOnce(() => Promise.reject(new DiskError('refused')))],
     ['after it was done', failingOnce(failAfter)],
@@ -253,6 +258,7 @@ class Wrecks {
 }
 
 describe('a file store after a power failure', () => {
+  // Promise: power-failure
   it('has all that it acknowledged, and what was in flight or not, wherever the power failed', async () => {
     const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
     const log = new DiskLog(directory, () => wrecks.add(log, ledger));
@@ -264,6 +270,7 @@ describe('a file store after a power failure', () => {
     expect(await wrecks.expectSound()).toBeGreaterThan(10);
   }, 120_000);
 
+  // Promise: loaded-state
   it('has what it gave when it was loaded, wherever the process before was killed', async () => {
     let wrecked = 0;
     for (let killAt = 1; ; killAt += 1) {

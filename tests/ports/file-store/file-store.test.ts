@@ -232,6 +232,7 @@ async function expectRefusal(directory: string, refusal: RegExp): Promise<unknow
 }
 
 describe('files that no crash leaves', () => {
+  // Promise: missing-file
   it('are refused when the journal that the snapshot names is missing', async () => {
     const directory = await livedIn();
     await rename(join(directory, 'journal-3'), join(directory, 'elsewhere'));
@@ -307,6 +308,7 @@ describe('files that no crash leaves', () => {
     await expect(historyIn(directory)).rejects.toThrow(/snapshot is damaged at byte 1073741824/);
   });
 
+  // Promise: newer-files
   it('are refused when a later version has written them, with the way out', async () => {
     const header = encodeFrame(JSON.stringify({ format: 2, generation: 1 }), 1, 0);
     const directory = await temporaryDirectory();
@@ -347,6 +349,7 @@ describe('files that an interrupted compaction leaves', () => {
 });
 
 describe('a torn end', () => {
+  // Promise: torn-end
   it('is cut off once, and told to the operator', async () => {
     const directory = await livedIn();
     const path = join(directory, 'journal-3');

@@ -65,6 +65,7 @@ describe('readFrames', () => {
     );
   });
 
+  // Promise: damaged-frame
   it('calls any flipped bit damage, and gives the frames before it', () => {
     fc.assert(
       fc.property(files, fc.nat(), fc.nat(7), (texts, place, bit) => {

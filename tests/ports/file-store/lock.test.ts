@@ -55,6 +55,7 @@ describe('the lock of a directory', () => {
     expect(await files.readdir(directory)).toEqual([]);
   });
 
+  // Promise: lock-message
   it('says who is in the way and what to do', async () => {
     const directory = await temporaryDirectory();
     const unlock = await lock(directory);
@@ -78,6 +79,7 @@ describe('the lock of a directory', () => {
     expect(winners).toBeGreaterThanOrEqual(4);
   }, 60_000);
 
+  // Promise: lock-leftover
   it('is free when all that is there was left by processes that are gone, and clears that away', async () => {
     const directory = await temporaryDirectory();
     await leaveSocket(directory, 'lock-00.sock');
@@ -233,6 +235,7 @@ const locked = { error: 'StoreLockedError' };
 describe('the lock between processes', () => {
   beforeAll(buildPackage, 120_000);
 
+  // Promise: lock-lifetime
   it('is held as long as a process lives, and no longer than that', async () => {
     const directory = await temporaryDirectory();
     const first = await run(directory, 'wait');
@@ -244,6 +247,7 @@ describe('the lock between processes', () => {
     expect((await run(directory, 'wait')).said).toEqual({ records: ['of a child'] });
   });
 
+  // Promise: lock-busy
   it('is held by a process that is stopped or too busy to answer', async () => {
     const directory = await temporaryDirectory();
     const busy = await run(directory, 'block');
@@ -269,6 +273,7 @@ describe('the lock between processes', () => {
     )();
   });
 
+  // Promise: one-process
   it('goes to one at most of several processes that start at once', async () => {
     const directory = await temporaryDirectory();
     const started = await Promise.all(Array.from({ length: 4 }, () => run(directory, 'wait')));

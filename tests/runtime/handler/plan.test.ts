@@ -35,6 +35,7 @@ function planOf(transition: Transition): Made {
 }
 
 describe('a plan', () => {
+  // Promise: plan-counts
   it.each<[string, Transition, Made['closes'], Made['stays']]>([
     ['a stop of a service', stop, { sessions: 0, connections: 0 }, { sessions: 2 }],
     ['the end of its sessions', closeAll, { sessions: 2, connections: 3 }, { sessions: 0 }],

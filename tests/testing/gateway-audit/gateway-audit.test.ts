@@ -119,7 +119,7 @@ describe('the audits', () => {
   it('say what is wrong, and of what', async () => {
     const blind = auditsOf((gateway) => ({ ...gateway, inspect: () => Promise.resolve('in-place') }));
     await expect(auditNamed(blind, 'service.stop/before').run()).rejects.toThrow(
-      'inspect must answer "not-in-place" for service.stop of /services/My-Service before anything was applied, not "in-place"',
+      'inspect must answer "not-in-place" for service.stop of /services/My-Service before any effect was applied, not "in-place"',
     );
     const lazy = auditsOf((gateway) => ({
       ...gateway,
@@ -128,7 +128,7 @@ describe('the audits', () => {
       },
     }));
     await expect(auditNamed(lazy, 'monitor.start/after').run()).rejects.toThrow(
-      'monitor.start of /monitors/Idle-Monitor must be done, and is not: EffectRefused: No.',
+      'apply must resolve for monitor.start of /monitors/Idle-Monitor, but failed: EffectRefused: No.',
     );
   });
 });

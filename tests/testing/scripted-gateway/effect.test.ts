@@ -274,7 +274,7 @@ describe('what a gateway says of everything else', () => {
     const gateway = gatewayOf(createSnapshot({}));
     await expect(applyAll(gateway, [effectOf(stop)])).rejects.toMatchObject({
       name: 'EffectRefused',
-      message: 'The gateway has nothing by the name of "my-service".',
+      message: 'The gateway has no resource named "my-service".',
     });
   });
 });

@@ -138,7 +138,7 @@ describe('an answer that comes twice', () => {
     };
     await hear(gateway.apply(stop, context));
     await hear(gateway.inspect(stop, context));
-    const again = 'Error: The scripted gateway answers again';
+    const again = 'Error: The scripted gateway answered again';
     const [yes, seen] = ['yes undefined', 'yes in-place'];
     expect(heard).toEqual([yes, yes, again, seen, seen, again]);
   });
@@ -363,10 +363,13 @@ describe('calls that are dropped', () => {
 
 describe('what cannot be', () => {
   it.each([
-    [{ lateMs: 0 }, 'lateMs is a number of milliseconds from 1 on, not 0'],
-    [{ lateMs: Infinity }, 'lateMs is'],
-    [{ seed: 0.5 }, 'A seed is a safe integer'],
-    [{ faults: { apply: { refuse: 1.5 } } }, 'The probability of "refuse" is a number from 0 to 1, not 1.5'],
+    [{ lateMs: 0 }, 'lateMs must be a number of milliseconds from 1 on, not 0'],
+    [{ lateMs: Infinity }, 'lateMs must be'],
+    [{ seed: 0.5 }, 'The seed must be a safe integer'],
+    [
+      { faults: { apply: { refuse: 1.5 } } },
+      'The probability of "refuse" must be a number from 0 to 1, not 1.5',
+    ],
     [{ faults: { inspect: { fail: NaN } } }, 'The probability of "fail"'],
     [{ faults: { inspect: { refuse: 1 } } as GatewayFaults }, 'There is no fault "refuse"'],
     [{ faults: { apply: { done: 1 } } as GatewayFaults }, 'There is no fault "done"'],

@@ -239,7 +239,8 @@ describe('the differences between a gateway and a snapshot', () => {
     const told = gatewayOf().differences(createSnapshot(document as GatewayDocument));
     expect(told).toEqual(
       Object.keys(others).map(
-        (name) => `/services/my-service/settings/${name}: the gateway and the snapshot have different texts`,
+        (name) =>
+          `/services/my-service/settings/${name}: the gateway and the snapshot have different sealed texts`,
       ),
     );
     const all = [

@@ -37,6 +37,8 @@ export interface Endpoint {
   /** A name or an id of the sample document for each variable segment, with slashes between them. */
   readonly subject?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
+  /** Its figures change by themselves, so the answer has no entity tag. */
+  readonly live?: true;
 }
 
 const patchType = 'application/json-patch+json';
@@ -101,6 +103,7 @@ const service: readonly Endpoint[] = [
     parameters: ['range'],
     answer: list('session link'),
     subject: 'My-Service',
+    live: true,
   },
   {
     method: 'DELETE',
@@ -144,6 +147,7 @@ const server: readonly Endpoint[] = [
     parameters: ['fields', 'range'],
     answer: list('connection'),
     subject: 'db-serv-1',
+    live: true,
   },
   {
     method: 'DELETE',
@@ -200,10 +204,18 @@ const instance: readonly Endpoint[] = [
     aliases: [],
     parameters: ['fields'],
     answer: one('thread information'),
+    live: true,
   },
   { method: 'GET', path: '/gateway/logs', aliases: [], parameters: ['fields'], answer: one('logging') },
   { method: 'POST', path: '/gateway/logs/flush', aliases: [], parameters: [], answer: done },
-  { method: 'GET', path: '/gateway/tasks', aliases: [], parameters: ['fields'], answer: list('task') },
+  {
+    method: 'GET',
+    path: '/gateway/tasks',
+    aliases: [],
+    parameters: ['fields'],
+    answer: list('task'),
+    live: true,
+  },
   {
     method: 'GET',
     path: '/gateway/modules',
@@ -221,8 +233,16 @@ const session: readonly Endpoint[] = [
     parameters: ['fields'],
     answer: one('session'),
     subject: '9',
+    live: true,
   },
-  { method: 'GET', path: '/sessions', aliases: [], parameters: ['fields', 'range'], answer: list('session') },
+  {
+    method: 'GET',
+    path: '/sessions',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('session'),
+    live: true,
+  },
   {
     method: 'GET',
     path: '/sessions/:id/connections',
@@ -230,6 +250,7 @@ const session: readonly Endpoint[] = [
     parameters: ['fields', 'range'],
     answer: list('connection'),
     subject: '9',
+    live: true,
   },
   { method: 'DELETE', path: '/sessions/:id', aliases: [], parameters: [], answer: done, subject: '9' },
 ];
@@ -289,4 +310,15 @@ export const endpoints: readonly Endpoint[] = [
 export function targetOf({ path, subject = '' }: Endpoint, spelling: string = path): string {
   const subjects = subject.split('/');
   return spelling.replace(/:\w+/g, () => subjects.shift() ?? '');
+}
+
+/**
+ * The reading endpoint whose entity tag a command changes: the longest part of the path, in one of its spellings, that
+ * is read and has a tag.
+ */
+export function taggedBy({ path, aliases }: Endpoint): Endpoint | undefined {
+  const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live !== true);
+  return tagged
+    .filter((read) => [path, ...aliases].some((spelling) => `${spelling}/`.startsWith(`${read.path}/`)))
+    .toSorted((a, b) => b.path.length - a.path.length)[0];
 }

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHandler } from 'gateway-admin-core/fetch';
+
+import { crowdedSnapshot } from '../support/document.ts';
+import { runAdmin } from '../support/running-admin.ts';
+
+const origin = 'http://gateway.test';
+
+describe('an interface behind fetch', () => {
+  it('reads a body in whatever pieces it comes', async () => {
+    const { admin } = runAdmin();
+    const text = '[{"op":"replace","path":"/max_connection","value":7}]';
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of new TextEncoder().encode(text)) controller.enqueue(new Uint8Array([byte]));
+        controller.close();
+      },
+    });
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const init = { method: 'PATCH', headers, body, duplex: 'half' } as RequestInit;
+    const response = await createHandler(admin)(new Request(`${origin}/services/My-Service`, init));
+    expect([response.status, await response.json()]).toMatchObject([200, { max_connection: 7 }]);
+  });
+
+  it('lets go of a list that is read no further', async () => {
+    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2345) });
+    let ended = false;
+    const handler = createHandler({
+      ...admin,
+      handle: async (request) => {
+        const handled = await admin.handle(request);
+        if (!handled.matched || typeof handled.response.body !== 'object') return handled;
+        const pieces = handled.response.body;
+        const watched = async function* (): AsyncGenerator<Uint8Array> {
+          try {
+            yield* pieces;
+          } finally {
+            ended = true;
+          }
+        };
+        return { matched: true, response: { ...handled.response, body: watched() } };
+      },
+    });
+    const response = await handler(new Request(`${origin}/sessions`));
+    const reader = response.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
+    expect(ended).toBe(true);
+  });
+
+  it('lets nobody in whom the host does not name', async () => {
+    const { admin } = runAdmin();
+    const handler = createHandler(admin, {
+      principalOf: ({ headers }) => (headers.has('x-name') ? { name: 'ada' } : undefined),
+    });
+    expect((await handler(new Request(`${origin}/services`))).status).toBe(401);
+    const named = { headers: { 'x-name': 'ada' } };
+    expect((await handler(new Request(`${origin}/services`, named))).status).toBe(200);
+  });
+});

@@ -254,7 +254,7 @@ describe('a sequence', () => {
     ['fill, drain, fill', [fill(1), drain, fill(1)]],
   ] as const)('throws a RangeError for %s', (_what, transitions) => {
     expect(() => sequence(...transitions)(empty, now)).toThrow(RangeError);
-    expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be taken back/);
+    expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be undone/);
   });
 
   it('can be part of another one', () => {

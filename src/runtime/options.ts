@@ -70,7 +70,7 @@ function secretPortsOf({
   store,
 }: GivenOptions): SecretPorts {
   const storable = store?.durable !== true || sealer.durable;
-  const hashing = createBoundedQueue({ concurrency: 2, waiting: 64 });
+  const hashing = createBoundedQueue({ maxInFlight: 2, maxQueued: 64 });
   return {
     hash: (password) => hashing(() => hasher.hash(password), undefined),
     // What is kept must be readable after a restart: with a key that ends with the process it would not be.

@@ -200,8 +200,8 @@ export function remove(
   return after === before ? snapshot : { ...snapshot, [collection]: after };
 }
 
-/** Marks that something which a thing shows has changed, though the thing itself is as it was. @internal */
-export function touch(
+/** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
+export function markChanged(
   snapshot: Snapshot,
   collection: keyof Collections,
   link: string,

@@ -121,15 +121,15 @@ function* changesOf(count) {
       now: n,
     });
     now = decision.next;
-    const { events, effects, touches } = decision;
-    const operation = `bench-${n}`;
+    const { events, effects, resources } = decision;
+    const command = `bench-${n}`;
     yield [
-      { type: 'intent', operation, touches, events, effects },
+      { type: 'intent', command, resources, events, effects },
       {
         type: 'settlement',
-        operation,
+        command,
         revision: n,
-        events: events.map((event) => ({ ...event, operation })),
+        events: events.map((event) => ({ ...event, command })),
         last: true,
       },
     ];

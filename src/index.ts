@@ -1,12 +1,12 @@
 /**
  * The administration interface of a database gateway, as a library.
  *
- * Grouped by what a reader wants to do.
+ * The exports are grouped by task.
  *
  * @packageDocumentation
  */
 
-// Build a snapshot, look at it, write it down.
+// Create, read and save snapshots.
 export {
   InvalidDocumentError,
   createSnapshot,
@@ -21,7 +21,7 @@ export { nameKey } from './core/name.ts';
 export { linkTo } from './core/link.ts';
 export type { Version } from './core/version.ts';
 
-// Decide: the transitions, one file for each kind of resource.
+// Decide changes: the transitions, one file for each kind of resource.
 export {
   startService,
   stopService,
@@ -96,7 +96,7 @@ export {
   type AppliedReports,
 } from './resources/index.ts';
 
-// Read a decision.
+// Read decisions.
 export type { Context } from './core/decision.ts';
 export type { Update } from './core/update.ts';
 export { defineLifecycle, nextState, canTransition, type Lifecycle } from './core/lifecycle.ts';
@@ -121,7 +121,7 @@ export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-lo
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';
 
-// Bring your own ports, or take ours.
+// Implement the ports, or use the ready-made ones.
 export type {
   EffectContext,
   GatewayPort,
@@ -141,11 +141,11 @@ export { createSecretSealer, type SecretSealerOptions } from './ports/secret-sea
 export { createBasicAuthentication, type BasicAuthenticationOptions } from './ports/basic-authentication.ts';
 export type { Sealed } from './core/secret.ts';
 
-// Render, and walk the table of routes.
+// Render resources, and use the table of routes.
 export type { Telemetry } from './resources/shared/rendering.ts';
 export { createTimeFormat, type TimeFormat } from './core/time.ts';
 export type { PathParameters, Route } from './http/route.ts';
 
-// Types of JSON that the signatures above use. The tools are in gateway-admin-core/json.
+// JSON types of the signatures above. The JSON functions are in gateway-admin-core/json.
 export type { Json } from './json/value.ts';
 export type { Operation } from './json/patch.ts';

@@ -21,12 +21,12 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
   const backend = connect({ host: server.settings.address, port: server.settings.port, noDelay: true });
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
-  const facts = { state: 'Session ready for routing', user: '', address, connected };
+  const session = { state: 'Session ready for routing', user: '', address, connected };
   const connection = { session: id, id: 1 };
   let outlives = false;
 
   admin.report([
-    { type: 'session.opened', id, service: service.name, ...facts },
+    { type: 'session.opened', id, service: service.name, ...session },
     { type: 'connection.opened', ...connection, server: server.name, role: 'Backend', state: 'In use' },
   ]);
   findUser(client, (user) => admin.report({ type: 'session.updated', id, user }));

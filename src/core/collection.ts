@@ -1,8 +1,8 @@
 /**
- * Collections: named things in declaration order, immutable, found by name key.
+ * Collections: immutable lists of named resources in declaration order, with an index by key.
  *
- * The entries are one frozen array; the index from key to position is shared between collections until a name is
- * added or removed. So changing one of a thousand entries copies a thousand pointers and nothing else.
+ * The entries are one frozen array. Collections share the index from key to position until an entry is added or
+ * removed. A change of one entry of a thousand copies a thousand pointers and nothing else.
  */
 import type { Json } from '../json/value.ts';
 import { inspectList, inspectMethod, maxNamesPrinted } from './inspection.ts';
@@ -11,21 +11,22 @@ import { maskSecrets } from './secret.ts';
 import { latest, initialVersion, type Version } from './version.ts';
 
 /**
- * What every named thing has.
+ * The members of every named resource.
  *
  * @public
  */
 export interface Entity {
-  /** The name as it was declared. */
+  /** The name as declared. */
   readonly name: string;
   /** The name folded for look-ups; see {@link nameKey}. */
   readonly key: string;
-  /** When it last changed. */
+  /** The version of the resource. */
   readonly version: Version;
 }
 
 /**
- * Named things in declaration order, such as the services of a snapshot. Immutable; only events make the next one.
+ * Named resources in declaration order, such as the services of a snapshot. Immutable: only events make the next
+ * collection.
  *
  * @example
  * ```ts
@@ -40,28 +41,30 @@ export interface Entity {
  * @public
  */
 export interface Collection<T extends Entity> extends Iterable<T> {
-  /** How many entries there are. */
+  /** The number of entries. */
   readonly size: number;
-  /** When anything in it last changed. */
+  /** The version of the last change of any entry. */
   readonly version: Version;
-  /** The entry with this name, compared as names are; `undefined` when there is none. A key is a name, too. */
+  /**
+   * Finds an entry by name or key; `undefined` if there is no such entry. Names are compared as {@link nameKey} says.
+   */
   find(name: string): T | undefined;
-  /** The entries from the one at `offset` on, at most `length` of them. */
+  /** At most `length` entries, from position `offset` on. */
   range(offset: number, length: number): readonly T[];
   /**
-   * What `JSON.stringify` and test runners show: the size, the version and every entry, with `[redacted]` in the place of
-   * hashes and sealed texts. `console.log` shows the size and the first names.
+   * The output for `JSON.stringify` and test runners: the size, the version and every entry, with `[redacted]` in place
+   * of hashes and sealed texts. `console.log` shows the size and the first names.
    */
   toJSON(): Json;
 }
 
 const noSecrets: ReadonlySet<string> = new Set();
 
-/** What a collection is called where it is printed. */
+/** The name of the class in printed output. */
 const kind = 'Collection';
 
 /**
- * The collections of this library: what readers see, and how the next collection is made.
+ * The implementation of {@link Collection}, with the functions that make the next collection.
  *
  * @internal
  */
@@ -69,7 +72,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   readonly #entries: readonly T[];
   readonly #positions: ReadonlyMap<string, number>;
   readonly #secrets: ReadonlySet<string>;
-  // Not private to the language: test runners compare the entries by the iterator, and this as a property.
+  // A plain property, because test runners compare the entries by the iterator and everything else by properties.
   readonly version: Version;
 
   private constructor(
@@ -88,11 +91,11 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   /**
    * Makes a collection.
    *
-   * @param entries - the things, in declaration order
-   * @param secrets - the names under which the things store secrets
-   * @param version - when the collection last changed; needed when things were removed from it
+   * @param entries - the resources, in declaration order
+   * @param secrets - the names of the members that store secrets
+   * @param version - the version of the last change; needed after an entry was removed
    * @returns the collection
-   * @throws RangeError when two entries have the same key
+   * @throws RangeError if two entries have the same key
    */
   static of<T extends Entity>(
     entries: Iterable<T>,
@@ -106,7 +109,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return new IndexedCollection(frozen, positions, secrets, version);
   }
 
-  /** From key to position in declaration order. Shared with the session table, and with nobody else. */
+  /** The index from key to position in declaration order. Shared with the session table alone. */
   get positions(): ReadonlyMap<string, number> {
     return this.#positions;
   }
@@ -119,7 +122,9 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return this.findByKey(nameKey(name));
   }
 
-  /** The entry with this key. Unlike `find` it does not fold, which counts where a list has a link in each row. */
+  /**
+   * Finds an entry by key. Faster than `find`, which folds the name; this matters for lists with a link in each row.
+   */
   findByKey(key: string): T | undefined {
     const position = this.#positions.get(key);
     return position === undefined ? undefined : this.#entries[position];
@@ -127,7 +132,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
 
   range(offset: number, length: number): readonly T[] {
     if (offset === 0 && length >= this.#entries.length) return this.#entries;
-    // Filled by index: `slice` of a frozen array is hundreds of times slower on Node 20.
+    // Copied one by one, because `slice` of a frozen array is hundreds of times slower on Node 20.
     const part: T[] = [];
     const end = Math.min(offset + length, this.#entries.length);
     for (let position = offset; position < end; position += 1) {
@@ -137,19 +142,19 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return part;
   }
 
-  /** This collection with one entry replaced by one of the same key, or added at the end. */
+  /** A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. */
   with(entity: T): IndexedCollection<T> {
     const position = this.#positions.get(entity.key);
     const version = latest(this.version, entity.version);
     if (position === undefined)
       return IndexedCollection.of([...this.#entries, entity], this.#secrets, version);
-    // Spread, because `with` of a frozen array is as slow.
+    // Spread, because `with` of a frozen array is just as slow.
     const entries = [...this.#entries];
     entries[position] = entity;
     return new IndexedCollection(Object.freeze(entries), this.#positions, this.#secrets, version);
   }
 
-  /** This collection without the entry of this key, changed at `version`. */
+  /** A copy of this collection without the entry of a key, changed at `version`. */
   without(key: string, version: Version): IndexedCollection<T> {
     if (!this.#positions.has(key)) return this;
     return IndexedCollection.of(
@@ -163,13 +168,13 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return this.#entries[Symbol.iterator]();
   }
 
-  // Jest prints a copy that has lost the private fields, but has what the getters of the original gave.
+  // A getter for Jest, which prints a copy with the values of getters and without the private fields.
   get toJSON(): () => Json {
     return () =>
       maskSecrets({ size: this.size, version: this.version, entries: this.#entries }, this.#secrets);
   }
 
-  // Vitest would print a copy, too; but not of an object that says what it is.
+  // A tag for Vitest, which prints a similar copy of every object without a tag.
   get [Symbol.toStringTag](): string {
     return kind;
   }

@@ -1,8 +1,8 @@
 /**
- * Decisions: what a transition returns.
+ * Decisions: the results of transitions.
  *
- * A transition looks at a snapshot and returns events (what happened) and effects (what the host must do). A fold over
- * the events alone makes the next snapshot, so the same few lines serve the live path, replay and dry run.
+ * A transition reads a snapshot and returns events (what happened) and effects (what the host must do). Folding the
+ * events over the snapshot gives the next snapshot. Commands, replay and dry runs all use this fold.
  */
 import { deepFreeze } from '../json/value.ts';
 import { createOwner, type Owner } from './ordered-map.ts';
@@ -10,88 +10,88 @@ import type { Problem } from '../problem.ts';
 import type { TimeFormat } from './time.ts';
 
 /**
- * What a transition may know besides the snapshot: the time and who asked.
+ * The inputs of a transition besides the snapshot, such as the time and the caller.
  *
  * @public
  */
 export interface Context {
   /** The current time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
-  /** Name of whoever asked, for the record. Left out when nobody is known. */
+  /** Name of the caller, for the events; left out if the caller is unknown. */
   readonly actor?: string;
-  /** How times are written where a JSON Patch tests one; UTC when left out. */
+  /** The format of the times that a `test` in a JSON Patch compares; UTC if left out. */
   readonly times?: TimeFormat;
-  /** Whether callers have to authenticate. Then the last one who can is not deleted. */
+  /** Whether callers must authenticate. If `required`, the last user cannot be deleted. */
   readonly authentication?: 'required' | 'none';
 }
 
 /**
- * What every event has: something that happened, as plain JSON.
+ * The members of every event. An event says what happened, as plain JSON.
  *
  * @public
  */
 export interface EventBase {
-  /** What happened, such as `service.stopped`. */
+  /** The type of the event, such as `service.stopped`. */
   readonly type: string;
-  /** When it happened, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** The time of the event, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: number;
-  /** Name of whoever asked for it; left out when it was reported by the host or nobody is known. */
+  /** Name of the caller; left out for a report of the host, or if the caller is unknown. */
   readonly actor?: string;
-  /** Link of the resource it happened to. */
+  /** Link of the resource that changed. */
   readonly resource: string;
-  /** Id of the command that settled with it; left out in a decision and in what the host reports. */
+  /** Id of the command that settled with this event; left out in a decision and for a report of the host. */
   readonly command?: string;
 }
 
 /**
- * An event of one type, or of one of several.
+ * An event of the given type, or of one of the given types.
  *
  * @public
  */
 export type EventOf<T extends string> = T extends string ? EventBase & { readonly type: T } : never;
 
 /**
- * What every effect has: something the host must do, as plain JSON.
+ * The members of every effect. An effect says what the host must do, as plain JSON.
  *
  * @public
  */
 export interface EffectBase {
-  /** What the host is asked to do, such as `service.stop`. */
+  /** The type of the effect, such as `service.stop`. */
   readonly type: string;
-  /** Link of the resource it is about. */
+  /** Link of the resource of the effect. */
   readonly resource: string;
 }
 
 /**
- * An effect of one type, or of one of several.
+ * An effect of the given type, or of one of the given types.
  *
  * @public
  */
 export type EffectOf<T extends string> = T extends string ? EffectBase & { readonly type: T } : never;
 
 /**
- * The transition may happen: `next` is the snapshot once it has.
+ * The transition was accepted; `next` is the snapshot after the change.
  *
  * @public
  */
 export interface Accepted<S, E extends EventBase, F extends EffectBase> {
-  /** Says that the snapshot changes. */
+  /** The snapshot changes. */
   readonly outcome: 'accepted';
   /**
-   * The old snapshot with {@link Accepted.events} folded over it. The fold runs when `next` is first read, and its result
-   * is kept. In a decision of this library `next` is a getter, so a copy made with `{ ...decision }` lacks it.
+   * The snapshot after the events. The fold of {@link Accepted.events} runs when `next` is first read; the result is
+   * kept. In a decision of this library `next` is a getter, so a copy made with `{ ...decision }` has no `next`.
    */
   readonly next: S;
   /** Links of the resources the decision rests on. */
   readonly resources: readonly string[];
-  /** What happens, in order. */
+  /** The events, in order. */
   readonly events: readonly E[];
-  /** What the host must do, in order. Empty when only our own records change. */
+  /** The effects, in order. Empty if only records of the library change. */
   readonly effects: readonly F[];
 }
 
 /**
- * What was asked for is so already.
+ * The transition changes nothing: the requested state is already in place.
  *
  * @public
  */
@@ -114,14 +114,14 @@ export interface Refused<S> {
   readonly outcome: 'refused';
   /** The snapshot that was given: the same object. */
   readonly next: S;
-  /** Links of the resources the decision rests on; empty when there is no such resource. */
+  /** Links of the resources the decision rests on; empty if there is no such resource. */
   readonly resources: readonly string[];
-  /** Why. */
+  /** The reason. */
   readonly problem: Problem;
 }
 
 /**
- * The answer of a transition.
+ * The result of a transition.
  *
  * @public
  */
@@ -129,7 +129,8 @@ export type DecisionOf<S, E extends EventBase, F extends EffectBase> =
   Accepted<S, E, F> | Unchanged<S> | Refused<S>;
 
 /**
- * A transition with everything given but the snapshot and the context: what `execute`, `plan` and `sequence` take.
+ * A transition whose arguments are all bound, except the snapshot and the context. `execute`, `plan` and `sequence`
+ * take such a transition.
  *
  * @public
  */
@@ -138,46 +139,46 @@ export type TransitionOf<S, E extends EventBase, F extends EffectBase> = (
   context: Context,
 ) => DecisionOf<S, E, F>;
 
-/** @internal */
+/** Makes a decision that changes nothing. @internal */
 export function unchanged<S>(snapshot: S, resources: readonly string[]): Unchanged<S> {
   return { outcome: 'unchanged', next: snapshot, resources };
 }
 
-/** @internal */
+/** Makes a decision that refuses. @internal */
 export function refused<S>(snapshot: S, problem: Problem, resources: readonly string[] = []): Refused<S> {
   return { outcome: 'refused', next: snapshot, resources, problem };
 }
 
 /**
- * What the fold tells an `evolve` about the change it belongs to.
+ * The change that an `evolve` is part of.
  *
  * @internal
  */
 export interface Change {
-  /** The revision of the snapshot that is being made. */
+  /** The revision of the next snapshot. */
   readonly revision: number;
-  /** Whether a command or the host's report brings the change; see {@link nextVersion}. */
+  /** Whether a command or a report of the host causes the change; see {@link nextVersion}. */
   readonly origin: Origin;
-  /** Token of the batch, so that persistent maps may change nodes that only this batch has seen. */
+  /** Token of the batch. A persistent map changes the nodes of this batch in place. */
   readonly owner: Owner;
 }
 
-/** Where an event comes from. */
+/** The origin of an event. */
 type Origin = 'command' | 'report';
 
 /**
- * One row of a table of events: how a snapshot looks once it has happened.
+ * One row of a table of events: how an event of the type changes a snapshot.
  *
  * @internal
  */
 export type EventRow<S, E, D = unknown> = ReportedRow<S, E> | CommandRow<S, E, D>;
 
 interface EvolvingRow<S, E> {
-  /** Total: an event about a thing that is gone gives the snapshot it was given. */
+  /** Gives the snapshot after the event; the same snapshot if the resource of the event is gone. Never throws. */
   evolve(this: void, snapshot: S, event: E, change: Change): S;
 }
 
-/** What the host reports is so already: no effect makes it true, and no command undoes it. */
+/** A row for reports of the host. A reported change is already in place: no effect causes or undoes the change. */
 interface ReportedRow<S, E> extends EvolvingRow<S, E> {
   readonly origin: 'report';
   readonly effect?: never;
@@ -186,9 +187,9 @@ interface ReportedRow<S, E> extends EvolvingRow<S, E> {
 
 interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly origin: 'command';
-  /** The effect that makes this event true; left out when only our own records change. */
+  /** The effect that causes the event; left out if only records of the library change. */
   readonly effect?: string;
-  /** Decides what undoes it; `irreversible` for what is closed, deleted or written away. */
+  /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
 }
 
@@ -202,7 +203,8 @@ export type EventTable<S, E extends EventBase> = {
 };
 
 /**
- * A row for each type of effect: how to take it back. `irreversible` effects can only be the last of a command.
+ * A row for each type of effect: the effect that undoes the given effect. An `irreversible` effect must be the last
+ * effect of a command.
  *
  * @internal
  */
@@ -210,25 +212,25 @@ export type EffectTable<F extends EffectBase> = {
   readonly [T in F['type']]: 'irreversible' | ((effect: Extract<F, { readonly type: T }>) => F);
 };
 
-/** What the fold needs to know of a snapshot. @internal */
+/** The part of a snapshot that the fold reads. @internal */
 export interface Revisioned {
   readonly revision: number;
 }
 
-/** A fold that goes on event by event and makes one snapshot in the end. @internal */
+/** A fold in progress: takes events one by one, then gives one snapshot. @internal */
 export interface Folding<S, E> {
-  /** The state so far. It belongs to the fold: nobody may keep it. */
+  /** The state so far. The next `apply` may change parts of the state in place, so do not keep the state. */
   current(this: void): S;
-  /** Takes an event in; says whether it changed anything. */
+  /** Applies an event; tells whether the event changed the state. */
   apply(this: void, event: E): boolean;
-  /** The next snapshot, or the very one that the fold began with when nothing changed. */
+  /** The next snapshot; the initial snapshot itself if nothing changed. */
   finish(this: void): S;
 }
 
 /**
- * Begins a fold: one change, whose revision is one more than that of the snapshot, however many events there are.
+ * Begins a fold. The fold is one change: it raises the revision by one for any number of events.
  *
- * @throws TypeError, from `apply`, for an event of unknown type: skipping a fact would falsify the snapshot in silence
+ * @throws TypeError, from `apply`, for an event of unknown type: to skip the event would make the snapshot wrong
  * @internal
  */
 export function beginFold<S extends Revisioned, E extends EventBase>(
@@ -263,7 +265,7 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
 /**
  * Folds events over a snapshot, as one change.
  *
- * @returns the next snapshot, or the same object when the events change nothing
+ * @returns the next snapshot; the same object if the events change nothing
  * @throws TypeError for an event of unknown type
  * @internal
  */
@@ -277,7 +279,10 @@ export function fold<S extends Revisioned, E extends EventBase>(
   return folding.finish();
 }
 
-/** An accepted decision that folds its events when somebody reads `next`: the writer and most callers never do. */
+/**
+ * An accepted decision that folds its events on the first read of `next`. The writer and most callers never read
+ * `next`.
+ */
 class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends EffectBase> implements Accepted<
   S,
   E,
@@ -302,11 +307,11 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     this.resources = resources;
     this.events = deepFreeze(events);
     this.effects = deepFreeze(effects);
-    // Whoever holds the decision cannot give it other events than those that were checked.
+    // Frozen, so that no caller can replace the events after the check.
     Object.freeze(this);
   }
 
-  // A class and not a literal: a getter in a literal makes each decision several times as expensive.
+  // A class, because a getter in an object literal makes each decision several times as expensive.
   get next(): S {
     return (this.#next ??= fold(this.#table, this.#before, this.events));
   }
@@ -317,7 +322,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
 }
 
 /**
- * Accepts: freezes the events and the effects.
+ * Makes a decision that accepts. Freezes the events and the effects.
  *
  * @internal
  */
@@ -331,8 +336,8 @@ export function accepted<S extends Revisioned, E extends EventBase, F extends Ef
 }
 
 /**
- * Tells whether {@link accepted} made a decision, so that its events are known to fold. A decision that a host has put
- * together is checked before it is performed.
+ * Tells whether {@link accepted} made the decision. The events of such a decision are known to fold. A decision from a
+ * host is checked before the runtime applies its effects.
  *
  * @internal
  */
@@ -341,7 +346,7 @@ export function isTrusted(decision: object): boolean {
 }
 
 /**
- * Makes one transition of several: all or nothing, one change, one revision.
+ * Combines transitions into one transition: all or nothing, one change, one revision.
  *
  * @returns a function from transitions to a transition, for the given tables
  * @internal
@@ -357,7 +362,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
         const decision = transition(decisions.at(-1)?.next ?? snapshot, context);
         decisions.push(decision);
         if (decision.outcome === 'refused')
-          return refuseStep(snapshot, decisions, decision.problem, position);
+          return refuseSequence(snapshot, decisions, decision.problem, position);
       }
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
@@ -367,12 +372,12 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
         events: accepting.flatMap((decision) => decision.events),
         effects: accepting.flatMap((decision) => decision.effects),
       });
-      // What a host has put together stays its own: a plain object, which is checked before it is performed.
+      // A decision with parts from a host stays a plain object, so that the runtime checks the decision.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
 }
 
-function refuseStep<S, E extends EventBase, F extends EffectBase>(
+function refuseSequence<S, E extends EventBase, F extends EffectBase>(
   snapshot: S,
   decisions: readonly DecisionOf<S, E, F>[],
   problem: Problem,
@@ -388,7 +393,10 @@ function resourcesOf<S, E extends EventBase, F extends EffectBase>(
   return [...new Set(decisions.flatMap((decision) => decision.resources))];
 }
 
-/** What was closed stays closed, so nothing that could still be refused may follow it. */
+/**
+ * Throws if an effect follows an irreversible effect: the later effect could be refused, and then nothing can be
+ * undone.
+ */
 function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
   table: EffectTable<F>,
   decisions: readonly Accepted<S, E, F>[],
@@ -400,12 +408,12 @@ function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
     .find((effect) => table[effect.type as F['type']] === 'irreversible');
   if (early !== undefined) {
     throw new RangeError(
-      `"${early.type}" cannot be taken back: put that transition last, and only one such transition`,
+      `"${early.type}" cannot be undone: put that transition last, and use only one such transition`,
     );
   }
 }
 
-/** The head of an event that a transition makes. @internal */
+/** The common members of an event of a transition. @internal */
 export function eventHead(resource: string, { now, actor }: Context): Omit<EventBase, 'type'> {
   return actor === undefined ? { at: now, resource } : { at: now, actor, resource };
 }

@@ -1,48 +1,51 @@
 /**
- * An ordered map that never changes: a counted B+ tree, keyed by safe integers.
+ * A persistent ordered map: a counted B+ tree with safe integers as keys.
  *
- * A change copies the path from the root to one leaf and shares all else, so every map stays valid for ever at little
- * cost. Each node knows the weight of what is below it, so a place in the order is found as fast as a key.
+ * A change copies the path from the root to one leaf. The new map shares all other nodes with the old map, and the old
+ * map stays valid. Each node has the total weight of its entries, so a position is found as fast as a key.
  *
- * What keeps it fast on Node 20: nodes are instances of classes, because object literals are put into the old
- * generation once many were made at start; arrays inside nodes are never frozen, and are made by `toSpliced`, which
- * gives them their exact size and keeps numbers unboxed.
+ * Two rules keep the map fast on Node 20. Nodes are instances of classes, because V8 allocates object literals in the
+ * old generation once many were created at start. Arrays inside nodes are never frozen, and `toSpliced` creates them,
+ * because such arrays have their exact size and unboxed numbers.
  */
 
 /**
- * Token of a batch: what was made under it is changed in place by later changes under it. So of the maps of a batch
- * only the last may be used; maps made before, or without the token, stay as they are.
+ * Token of a batch of changes. A change with a token changes the nodes of earlier changes with that token in place. So
+ * only the last map of a batch may be used. Maps made before the batch, or without the token, do not change.
  *
  * @internal
  */
 export type Owner = object;
 
-/** Makes a token that is like no other. @internal */
+/** Creates a new token. @internal */
 export function createOwner(): Owner {
   return {};
 }
 
-/** How much of the order a value takes up: an integer, zero or more, always the same for one value. @internal */
+/** The weight of a value: an integer, 0 or more, always the same for one value. @internal */
 export type Weigh<V> = (this: void, value: V) => number;
 
 /**
- * An entry that a range of weights touches, and the part of it that lies inside.
+ * An entry that overlaps a range of weights, with the part of the entry inside the range.
  *
  * @internal
  */
 export interface RangeEntry<V> {
   readonly key: number;
   readonly value: V;
-  /** Weight of the entry that lies before the range. */
+  /** The weight of the entry before the range. */
   readonly start: number;
-  /** Weight of the entry up to the end of the range. */
+  /** The weight of the entry up to the end of the range. */
   readonly end: number;
 }
 
-/** The most entries of a node. */
+/** The maximum number of items of a node. */
 const width = 24;
 
-/** Below it a node is joined with a neighbour. Less than half, so that one entry more or less does not split again. */
+/**
+ * A node with fewer items is joined with a neighbour. Less than half of `width`, so that the next change does not
+ * split.
+ */
 const leastWidth = 9;
 
 /**
@@ -61,12 +64,15 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     this.#weigh = weigh;
   }
 
-  /** The map without entries. Its descendants are weighed by `weigh`; left out, each entry weighs 1. */
+  /**
+   * The empty map. `weigh` gives the weights of this map and of all maps made from it; without `weigh` each weight is
+   * 1.
+   */
   static empty<V extends NonNullable<unknown>>(weigh: Weigh<V> = one): OrderedMap<V> {
     return new OrderedMap(new Leaf<V>(undefined, 0, [], []), 0, weigh);
   }
 
-  /** The map with these entries; of two with the same key the later counts. */
+  /** A map with the given entries; the last entry of each key counts. */
   static from<V extends NonNullable<unknown>>(entries: Iterable<readonly [number, V]>): OrderedMap<V> {
     const owner = createOwner();
     let map = OrderedMap.empty<V>();
@@ -74,17 +80,17 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return map;
   }
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get size(): number {
     return this.#size;
   }
 
-  /** What all entries weigh together. */
+  /** The total weight of all entries. */
   get weight(): number {
     return this.#root.weight;
   }
 
-  /** The number of nodes on each level of the tree, the root first. Tests see by it that a tree shrinks with its entries. */
+  /** The number of nodes on each level of the tree, the root first. For tests that a tree shrinks with its entries. */
   get nodeCounts(): readonly number[] {
     const counts: number[] = [];
     let level: readonly Node<V>[] = [this.#root];
@@ -103,24 +109,24 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return count > 0 && item(node.keys, count - 1) === key ? node.items[count - 1] : undefined;
   }
 
-  /** This map with one entry added or replaced; see {@link OrderedMap.update}. */
+  /** A copy of this map with one entry added or replaced; see {@link OrderedMap.update}. */
   set(key: number, value: V, owner?: Owner): OrderedMap<V> {
     return this.update(key, () => value, owner);
   }
 
-  /** This map without the entry of a key; see {@link OrderedMap.update}. */
+  /** A copy of this map without the entry of a key; see {@link OrderedMap.update}. */
   delete(key: number, owner?: Owner): OrderedMap<V> {
     return this.update(key, () => undefined, owner);
   }
 
   /**
-   * This map with one entry added, replaced or taken away.
+   * A copy of this map with one entry added, replaced or removed.
    *
    * @param key - a safe integer
-   * @param recipe - gives the new value for the old one; `undefined` on either side is no entry
-   * @param owner - the batch to which the change belongs; left out, nothing is changed in place
-   * @returns the new map, or this one when the value stays the same
-   * @throws RangeError when the key is not a safe integer
+   * @param recipe - maps the old value to the new value; `undefined` means no entry
+   * @param owner - the batch of the change; if left out, no node is changed in place
+   * @returns the new map, or this map if the value stays the same
+   * @throws RangeError if the key is not a safe integer
    */
   update(key: number, recipe: (value: V | undefined) => V | undefined, owner?: Owner): OrderedMap<V> {
     if (!Number.isSafeInteger(key)) throw new RangeError(`A key must be a safe integer, not ${String(key)}`);
@@ -135,10 +141,10 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
   }
 
   /**
-   * The entries that a range of weights touches.
+   * The entries that overlap a range of weights.
    *
-   * @param offset - where the range begins, 0 or more
-   * @param length - how much weight it spans; less is found at the end of the map
+   * @param offset - the beginning of the range, 0 or more
+   * @param length - the weight of the range; a range beyond the end of the map is cut off
    */
   range(offset: number, length: number): RangeEntry<V>[] {
     const span: Span<V> = { leaves: [], before: 0 };
@@ -160,13 +166,13 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return found;
   }
 
-  /** The keys of the entries that {@link OrderedMap.range} gives. */
+  /** The keys of the entries of {@link OrderedMap.range}. */
   keys(offset: number, length: number): number[] {
     if (this.#weigh !== one) return this.range(offset, length).map(({ key }) => key);
     return this.#column(offset, length, ({ keys }) => keys);
   }
 
-  /** The values of the entries that {@link OrderedMap.range} gives. */
+  /** The values of the entries of {@link OrderedMap.range}. */
   values(offset: number, length: number): V[] {
     if (this.#weigh !== one) return this.range(offset, length).map(({ value }) => value);
     return this.#column(offset, length, ({ items }) => items);
@@ -181,11 +187,11 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     }
   }
 
-  /** What leaves hold in a range of positions. */
+  /** The keys or values in a range of positions. */
   #column<T>(offset: number, length: number, column: (leaf: Leaf<V>) => readonly T[]): T[] {
     const span: Span<V> = { leaves: [], before: 0 };
     this.#root.gather(offset, offset + length, span);
-    // With its final length, because to grow costs more than to copy.
+    // Created with the final length, because growing an array costs more than copying the items.
     const items = new Array<T>(Math.max(Math.min(length, this.weight - offset), 0));
     let count = 0;
     let first = span.before;
@@ -198,18 +204,18 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
   }
 }
 
-/** The leaves that a range touches, and how much weight of the first one lies before it. */
+/** The leaves that overlap a range, and the weight of the first leaf before the range. */
 interface Span<V> {
   readonly leaves: Leaf<V>[];
   before: number;
 }
 
-/** A change of one entry, as it travels down the tree. */
+/** A change of one entry, passed down the tree. */
 interface Change<V> {
   readonly key: number;
-  /** The new value; `undefined` takes away the entry that is there. */
+  /** The new value; `undefined` removes the entry. */
   readonly value: V | undefined;
-  /** What the change adds to the weight of every node above the entry. */
+  /** The weight that the change adds to every node above the entry. */
   readonly gain: number;
   readonly weigh: Weigh<V>;
   readonly owner: Owner | undefined;
@@ -217,11 +223,11 @@ interface Change<V> {
 
 type Node<V> = Leaf<V> | Branch<V>;
 
-/** What leaves and branches have in common. */
+/** The common members of leaves and branches. */
 class Part<I> {
   owner: Owner | undefined;
   weight: number;
-  /** Never changed in place, so that nodes with the same keys can share them. */
+  /** Never changed in place, so that nodes with the same keys can share this array. */
   keys: readonly number[];
   items: I[];
 
@@ -250,7 +256,7 @@ class Leaf<V> extends Part<V> {
     return this.revise(change, this.keys, items);
   }
 
-  /** This leaf with other content, in place if it belongs to the batch. */
+  /** This leaf with other content: changed in place if it belongs to the batch, else a copy. */
   revise(change: Change<V>, keys: readonly number[], items: V[]): Leaf<V> {
     if (!isOwn(this, change)) return new Leaf(change.owner, this.weight + change.gain, keys, items);
     this.weight += change.gain;
@@ -265,13 +271,13 @@ class Leaf<V> extends Part<V> {
     return new Leaf(owner, weight, this.keys.slice(start, end), items);
   }
 
-  /** The key that divides the items before a place from the others. */
+  /** The key between the items before a position and the other items. */
   bound(at: number): number {
     return item(this.keys, at);
   }
 
   concat(right: Node<V>, _bound: number, { owner }: Change<V>): Leaf<V> {
-    // Neighbours are of one class.
+    // Neighbours have the same class.
     const { weight, keys, items } = right as Leaf<V>;
     return new Leaf(owner, this.weight + weight, this.keys.concat(keys), this.items.concat(items));
   }
@@ -283,8 +289,9 @@ class Leaf<V> extends Part<V> {
 }
 
 /**
- * Nodes one level down, with a key between each two: above all keys to its left, not above any to its right. Methods
- * without a result work in place: they are for a branch that was just made or revised.
+ * Nodes one level down, with a key between every two nodes. The key is greater than all keys to its left, and not
+ * greater than any key to its right. The methods without a result change the branch in place: call them only on a
+ * branch that was just created or revised.
  */
 class Branch<V> extends Part<Node<V>> {
   apply(change: Change<V>): Branch<V> {
@@ -321,7 +328,7 @@ class Branch<V> extends Part<Node<V>> {
     }
   }
 
-  /** This branch with one node replaced, in place if it belongs to the batch. */
+  /** This branch with one node replaced: changed in place if it belongs to the batch, else a copy. */
   revise(change: Change<V>, at: number, node: Node<V>): Branch<V> {
     const { owner, gain } = change;
     const own = isOwn(this, change);
@@ -331,11 +338,11 @@ class Branch<V> extends Part<Node<V>> {
     return branch;
   }
 
-  /** Makes one node of a node that has become narrow and a neighbour, or evens them out. */
+  /** Joins a node that has too few items with a neighbour, or divides their items evenly. */
   refill(at: number, change: Change<V>): void {
     const left = at === 0 ? 0 : at - 1;
     const right = this.items[left + 1];
-    // Alone, it stays as it is: the branch is narrow too, and will be joined itself.
+    // A single node has no neighbour. Its branch has too few items too, and is joined with another branch.
     if (right === undefined) return;
     const joined = item(this.items, left).concat(right, item(this.keys, left), change);
     this.keys = this.keys.toSpliced(left, 1);
@@ -346,8 +353,8 @@ class Branch<V> extends Part<Node<V>> {
   divide(at: number, change: Change<V>): void {
     const node = item(this.items, at);
     const end = node.items.length;
-    // Keys mostly grow: then the left part stays full. Only for the last node, or descending keys below a higher one
-    // would leave a node for each of them.
+    // New keys are mostly the largest keys, so the left part stays full. This holds for the last node alone: elsewhere,
+    // descending keys below a larger key would leave one node for each key.
     const grows =
       at === this.items.length - 1 && change.value !== undefined && node.keys.at(-1) === change.key;
     const place = grows ? width : end >>> 1;
@@ -356,17 +363,17 @@ class Branch<V> extends Part<Node<V>> {
   }
 }
 
-/** The default weigher. */
+/** The default weight. */
 function one(): number {
   return 1;
 }
 
-/** Whether a node belongs to the batch of a change, so that it may be changed in place. */
+/** Whether a node belongs to the batch of a change. Such a node may be changed in place. */
 function isOwn<V>(node: Node<V>, { owner }: Change<V>): boolean {
   return owner !== undefined && node.owner === owner;
 }
 
-/** What becomes of a node at the top: a level more when it is too wide, and none that leaves no choice. */
+/** Makes a node the root: adds a level above a node that is too wide, and removes levels with a single node. */
 function asRoot<V>(node: Node<V>, change: Change<V>): Node<V> {
   if (node.items.length > width) {
     const root = new Branch(change.owner, node.weight, [], [node]);
@@ -378,11 +385,11 @@ function asRoot<V>(node: Node<V>, change: Change<V>): Node<V> {
   return root;
 }
 
-/** How many keys are not above a key. */
+/** The number of keys that are less than or equal to a key. */
 function countUpTo(keys: readonly number[], key: number): number {
   let low = 0;
   let high = keys.length;
-  // Most new keys are larger than all others.
+  // Most new keys are larger than all other keys.
   if (high > 0 && item(keys, high - 1) <= key) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -392,7 +399,7 @@ function countUpTo(keys: readonly number[], key: number): number {
   return low;
 }
 
-/** An item that is known to exist. */
+/** The item at a position that is known to exist. */
 function item<T>(items: readonly T[], at: number): T {
   return items[at] as T;
 }

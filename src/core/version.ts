@@ -1,29 +1,29 @@
 /**
- * Versions: when something last changed, and which life of the gateway the revision belongs to.
+ * Versions: the revisions at which a resource last changed, and the epochs that revisions belong to.
  */
 import type { Change } from './decision.ts';
 
 /**
- * When something last changed, as revisions of the snapshot.
+ * The revisions of the snapshot at which a resource last changed.
  *
  * @public
  */
 export interface Version {
-  /** Revision of the last change that a command made. */
+  /** Revision of the last change by a command. */
   readonly command: number;
-  /** Revision of the last change of any kind, reports of the host included; never less than the other. */
+  /** Revision of the last change by a command or a report of the host; never less than `command`. */
   readonly live: number;
 }
 
-/** The version of what has not changed since the snapshot was built. @internal */
+/** The version of a resource without a change since {@link createSnapshot}. @internal */
 export const initialVersion: Version = Object.freeze({ command: 0, live: 0 });
 
-/** The later of two versions, part by part. @internal */
+/** The later revision of each part of two versions. @internal */
 export function latest(a: Version, b: Version): Version {
   return Object.freeze({ command: Math.max(a.command, b.command), live: Math.max(a.live, b.live) });
 }
 
-/** The version that a thing has after a change: reports move only the second number. @internal */
+/** The version of a resource after a change. A report moves `live` alone. @internal */
 export function nextVersion(version: Version, change: Change): Version {
   return Object.freeze({
     command: change.origin === 'command' ? change.revision : version.command,

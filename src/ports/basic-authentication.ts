@@ -20,9 +20,9 @@ export interface BasicAuthenticationOptions {
   /** Text that a client shows when it asks for a password: printable ASCII. Default `gateway admin`. */
   readonly realm?: string;
   /** Largest number of passwords that are verified at the same time, at least 1. Default 2. */
-  readonly concurrency?: number;
+  readonly maxInFlight?: number;
   /** Largest number of log-ins that wait for their turn, at least 0. Default 64. Further log-ins are throttled. */
-  readonly waiting?: number;
+  readonly maxQueued?: number;
 }
 
 /**
@@ -56,9 +56,9 @@ export interface BasicAuthenticationOptions {
  * @public
  */
 export function createBasicAuthentication(options: BasicAuthenticationOptions): Authenticate {
-  const { hasher, realm = 'gateway admin', concurrency = 2, waiting = 64 } = options;
+  const { hasher, realm = 'gateway admin', maxInFlight = 2, maxQueued = 64 } = options;
   const challenge = challengeFor(realm);
-  const queue = createBoundedQueue({ concurrency, waiting });
+  const queue = createBoundedQueue({ maxInFlight, maxQueued });
   const decoyHash = decoyHashOf(hasher);
   const authenticate: Authenticate = async (request, snapshot) => {
     const credentials = parseCredentials(request.headers['authorization']);

@@ -7,9 +7,9 @@
 /** How much a queue takes. @internal */
 export interface QueueLimits {
   /** How many jobs run at the same time, at least 1. */
-  readonly concurrency: number;
+  readonly maxInFlight: number;
   /** How many jobs wait for their turn, 0 or more. */
-  readonly waiting: number;
+  readonly maxQueued: number;
 }
 
 /**
@@ -29,9 +29,9 @@ export type BoundedQueue = <T, F>(job: () => Promise<T>, whenFull: F) => Promise
  * @throws RangeError when a limit is not a whole number in its range
  * @internal
  */
-export function createBoundedQueue({ concurrency, waiting }: QueueLimits): BoundedQueue {
-  assertCount('concurrency', concurrency, 1);
-  assertCount('waiting', waiting, 0);
+export function createBoundedQueue({ maxInFlight, maxQueued }: QueueLimits): BoundedQueue {
+  assertCount('maxInFlight', maxInFlight, 1);
+  assertCount('maxQueued', maxQueued, 0);
   const turns: (() => void)[] = [];
   let running = 0;
   const leave = (): void => {
@@ -41,8 +41,8 @@ export function createBoundedQueue({ concurrency, waiting }: QueueLimits): Bound
     else next();
   };
   return async (job, whenFull) => {
-    if (running < concurrency) running += 1;
-    else if (turns.length < waiting) await new Promise<void>((resolve) => turns.push(resolve));
+    if (running < maxInFlight) running += 1;
+    else if (turns.length < maxQueued) await new Promise<void>((resolve) => turns.push(resolve));
     else return whenFull;
     try {
       return await job();

@@ -77,7 +77,7 @@ export interface ConnectionIdentity {
  *
  * @public
  */
-export interface ConnectionFacts {
+export interface NewConnection {
   /** Id of the session. */
   readonly session: number;
   /** Id of the connection, unique in its session. */
@@ -96,7 +96,7 @@ export interface ConnectionFacts {
  * @internal
  */
 export type ConnectionReport =
-  | ({ readonly type: 'connection.opened' } & ConnectionFacts)
+  | ({ readonly type: 'connection.opened' } & NewConnection)
   | {
       readonly type: 'connection.updated';
       /** Id of the session. */
@@ -123,9 +123,9 @@ export type ConnectionReport =
  * @internal
  */
 export type ConnectionEvent =
-  | (EventOf<'connection.opened'> & ConnectionFacts)
-  | (EventOf<'connection.updated'> & Pick<ConnectionFacts, 'session' | 'id' | 'role' | 'state'>)
-  | (EventOf<'connection.closed'> & Pick<ConnectionFacts, 'session' | 'id'>)
+  | (EventOf<'connection.opened'> & NewConnection)
+  | (EventOf<'connection.updated'> & Pick<NewConnection, 'session' | 'id' | 'role' | 'state'>)
+  | (EventOf<'connection.closed'> & Pick<NewConnection, 'session' | 'id'>)
   | (EventOf<'connections.closed'> & { readonly connections: readonly ConnectionIdentity[] });
 
 /**

@@ -26,7 +26,7 @@ export interface Instance {
   /** Start time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly started?: number;
   /** The other fields, with their names in a response. */
-  readonly facts: Omit<InstanceRepresentation, 'started'>;
+  readonly attributes: Omit<InstanceRepresentation, 'started'>;
 }
 
 /**
@@ -237,9 +237,11 @@ export function loadGateway({
   Snapshot,
   'gateway' | 'threads' | 'tasks' | 'modules'
 > {
-  const { started, ...facts } = loadFields(fields, gateway).rest as Instance['facts'] & { started?: number };
+  const { started, ...attributes } = loadFields(fields, gateway).rest as Instance['attributes'] & {
+    started?: number;
+  };
   return {
-    gateway: { version: initialVersion, ...(started === undefined ? {} : { started }), facts },
+    gateway: { version: initialVersion, ...(started === undefined ? {} : { started }), attributes },
     threads,
     tasks: tasks.map((task) => loadFields(taskFields, task).rest as unknown as Task),
     modules,
@@ -249,7 +251,7 @@ export function loadGateway({
 /** Saves the instance for a gateway document. @internal */
 export function saveGateway({ gateway, threads, tasks, modules }: Snapshot): object {
   return {
-    gateway: saveFields(fields, { ...gateway.facts, started: gateway.started }),
+    gateway: saveFields(fields, { ...gateway.attributes, started: gateway.started }),
     threads,
     tasks: tasks.map((task) => saveFields(taskFields, task)),
     modules,
@@ -270,8 +272,8 @@ export const gatewayKind: Kind<never, never, never> = {
       shape: fields.representation,
       find: ({ gateway }) => ok(gateway),
       version: (_snapshot, { version }) => version,
-      read: (_snapshot, { facts, started }, { times }) =>
-        representFields(fields, { rest: { ...facts, started }, times }),
+      read: (_snapshot, { attributes, started }, { times }) =>
+        representFields(fields, { rest: { ...attributes, started }, times }),
     }),
     itemRoute({
       id: 'gateway.threads',

@@ -34,7 +34,7 @@ export interface Logs {
   /** Time of the last flush, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly last_flushed?: number;
   /** The other fields, with their names in a response. */
-  readonly facts: Omit<LogsRepresentation, 'last_flushed'>;
+  readonly attributes: Omit<LogsRepresentation, 'last_flushed'>;
 }
 
 /**
@@ -98,16 +98,16 @@ export const logDocument = { logs: z.exactOptional(fields.document) };
 
 /** Loads the logging from a valid gateway document. @internal */
 export function loadLogs({ logs = {} }: Pick<GatewayDocument, 'logs'>): Pick<Snapshot, 'logs'> {
-  const { last_flushed, ...facts } = loadFields(fields, logs).rest as Logs['facts'] & {
+  const { last_flushed, ...attributes } = loadFields(fields, logs).rest as Logs['attributes'] & {
     last_flushed?: number;
   };
   const flushed = last_flushed === undefined ? {} : { last_flushed };
-  return { logs: { version: initialVersion, ...flushed, facts } };
+  return { logs: { version: initialVersion, ...flushed, attributes } };
 }
 
 /** Saves the logging for a gateway document. @internal */
-export function saveLogs({ logs: { last_flushed, facts } }: Snapshot): object {
-  return { logs: saveFields(fields, { ...facts, last_flushed }) };
+export function saveLogs({ logs: { last_flushed, attributes } }: Snapshot): object {
+  return { logs: saveFields(fields, { ...attributes, last_flushed }) };
 }
 
 const events: EventTable<Snapshot, LogEvent> = {
@@ -167,8 +167,8 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
       shape: fields.representation,
       find: ({ logs }) => ok(logs),
       version: (_snapshot, { version }) => version,
-      read: (_snapshot, { facts, last_flushed }, { times }) =>
-        representFields(fields, { rest: { ...facts, last_flushed }, times }),
+      read: (_snapshot, { attributes, last_flushed }, { times }) =>
+        representFields(fields, { rest: { ...attributes, last_flushed }, times }),
     }),
     commandRoute({
       id: 'gateway.flushLogs',

@@ -12,7 +12,7 @@ import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
-import { touch, type Snapshot } from '../snapshot/snapshot.ts';
+import { markChanged, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import { listenerFields, listenerRoute, listenerShape, type Listener } from './listener.ts';
 import type { Kind } from './shared/kind.ts';
@@ -192,10 +192,10 @@ function represent({ sessions }: Snapshot, service: Service, { times }: Renderin
 const machine = lifecycleOf('service', (draft, at) => {
   draft.started = at;
 });
-const settings = settingsOf('services', fields, { represent, after: touchFilters });
+const settings = settingsOf('services', fields, { represent, after: markFilters });
 
-/** Touches the filters that the service has added or removed, because a filter shows the services that use it. */
-function touchFilters(
+/** Marks the filters as changed that the service has added or removed, because a filter shows the services that use it. */
+function markFilters(
   snapshot: Snapshot,
   { before, after }: Update<ServiceSettings>,
   change: Change,
@@ -206,7 +206,7 @@ function touchFilters(
     ...before.filters.filter((link) => !now.has(link)),
     ...after.filters.filter((link) => !old.has(link)),
   ];
-  return changed.reduce((next, link) => touch(next, 'filters', link, change), snapshot);
+  return changed.reduce((next, link) => markChanged(next, 'filters', link, change), snapshot);
 }
 
 /**

@@ -80,7 +80,7 @@ export interface SessionIdentity {
  *
  * @public
  */
-export interface SessionFacts extends SessionIdentity {
+export interface NewSession extends SessionIdentity {
   /** Descriptive text of the session state, such as `Session ready for routing`. */
   readonly state: string;
   /** Client user name. */
@@ -97,7 +97,7 @@ export interface SessionFacts extends SessionIdentity {
  * @internal
  */
 export type SessionReport =
-  | ({ readonly type: 'session.opened' } & SessionFacts)
+  | ({ readonly type: 'session.opened' } & NewSession)
   | {
       readonly type: 'session.updated';
       /** Session id. */
@@ -116,8 +116,8 @@ export type SessionReport =
  * @internal
  */
 export type SessionEvent =
-  | (EventOf<'session.opened'> & SessionFacts)
-  | (EventOf<'session.updated'> & Pick<SessionFacts, 'id' | 'state' | 'user'>)
+  | (EventOf<'session.opened'> & NewSession)
+  | (EventOf<'session.updated'> & Pick<NewSession, 'id' | 'state' | 'user'>)
   | (EventOf<'session.closed'> & SessionIdentity)
   | (EventOf<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
 

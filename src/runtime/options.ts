@@ -71,7 +71,7 @@ function secretPortsOf({
   store,
 }: GivenOptions): SecretPorts {
   const storable = store?.durable !== true || sealer.durable;
-  const hashing = createBoundedQueue({ concurrency: 2, waiting: 64 });
+  const hashing = createBoundedQueue({ maxInFlight: 2, maxQueued: 64 });
   return {
     hash: (password) => hashing(() => hasher.hash(password), undefined),
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.

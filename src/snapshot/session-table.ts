@@ -1,71 +1,71 @@
 /**
- * The session table: the sessions and connections of a gateway, by session id, with their index.
+ * The session table: the sessions and connections of a gateway, in the order of the session ids, with an index by
+ * service and by server.
  *
- * The sessions are kept in an ordered map, as what the index knows of them. Maps share what does not change, so a change
- * costs a few short paths however many sessions there are, and so does a range.
+ * The table and the index use persistent ordered maps. A change copies a few short paths, for any number of sessions.
  */
 import type { Json } from '../json/value.ts';
 import { inspectMethod, maxNamesPrinted, quote } from '../core/inspection.ts';
 import { OrderedMap } from '../core/ordered-map.ts';
 import { SessionIndex, type TableChange } from './session-index.ts';
 
-/** The counters of a backend connection, as they were last reported. @public */
+/** The counters of a backend connection, as last reported. @public */
 export interface ConnectionStatistics {
-  /** How many reads were done. */
+  /** The number of reads. */
   readonly reads: number;
-  /** How many writes were done. */
+  /** The number of writes. */
   readonly writes: number;
-  /** How many writes had to wait in a buffer. */
+  /** The number of buffered writes. */
   readonly buffered_writes: number;
-  /** How often the buffer filled past its high mark. */
+  /** The number of times that the buffer rose above its high-water mark. */
   readonly high_water_events: number;
-  /** How often the buffer drained past its low mark. */
+  /** The number of times that the buffer fell below its low-water mark. */
   readonly low_water_events: number;
 }
 
 /** A backend connection of a session. @public */
 export interface Connection {
-  /** Tells the connections of one session apart; it means nothing elsewhere and is never shown. */
+  /** Id of the connection, unique within its session. Responses never contain this id. */
   readonly id: number;
-  /** Key of the name of the server it goes to. */
+  /** Key of the name of the server. */
   readonly server: string;
-  /** Descriptive text of what the connection is for. */
+  /** Descriptive text of the purpose of the connection. */
   readonly role: string;
-  /** Descriptive text of how the connection is. */
+  /** Descriptive text of the state of the connection. */
   readonly state: string;
-  /** Its counters. */
+  /** The counters of the connection. */
   readonly statistics: ConnectionStatistics;
 }
 
 /** A client session. @public */
 export interface Session {
-  /** Tells the sessions of a gateway apart: a safe integer, 0 or more. */
+  /** Id of the session, unique among the open sessions: a safe integer, 0 or more. */
   readonly id: number;
-  /** Descriptive text of how the session is. */
+  /** Descriptive text of the state of the session. */
   readonly state: string;
-  /** Name of the client's user. */
+  /** Name of the user of the client. */
   readonly user: string;
   /** Address of the client. */
   readonly address: string;
-  /** Key of the name of the service it is on. */
+  /** Key of the name of the service. */
   readonly service: string;
-  /** When the client connected, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Connect time of the client, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly connected: number;
-  /** How long it has been idle; a plain number. */
+  /** How long the session has been idle, as a plain number: the interface description names no unit. */
   readonly idle: number;
-  /** Its backend connections, in the order of opening. */
+  /** The backend connections of the session, in the order of opening. */
   readonly connections: readonly Connection[];
 }
 
-/** A backend connection with the session that it belongs to. @internal */
+/** A backend connection with its session. @internal */
 export interface SessionConnection {
   /** The session. */
   readonly session: Session;
-  /** One of its connections. */
+  /** The connection. */
   readonly connection: Connection;
 }
 
-/** The counters of a connection that has done nothing yet. @internal */
+/** The counters of an unused connection. @internal */
 export const noStatistics: ConnectionStatistics = Object.freeze({
   reads: 0,
   writes: 0,
@@ -77,8 +77,8 @@ export const noStatistics: ConnectionStatistics = Object.freeze({
 const noConnections: readonly Connection[] = Object.freeze([]);
 
 /**
- * The sessions of a gateway with their connections. Immutable; only events make the next one. Services and servers are
- * named by the keys of their names; of what is not there, there are 0.
+ * The sessions of a gateway with their connections. Immutable: only events make the next table. Methods that take a key
+ * expect the key of the name of a service or server, and count 0 for an unknown key.
  *
  * @example
  * ```ts
@@ -91,41 +91,41 @@ const noConnections: readonly Connection[] = Object.freeze([]);
  * @public
  */
 export interface SessionTable extends Iterable<Session> {
-  /** How many sessions are open. */
+  /** The number of open sessions. */
   readonly size: number;
-  /** How many sessions were ever opened, on all services together. */
+  /** The number of sessions that were ever opened on all services. */
   readonly total: number;
-  /** The session with an id; `undefined` when it is not open. */
+  /** Finds an open session by id; `undefined` if there is no such session. */
   find(id: number): Session | undefined;
-  /** The sessions in the order of their ids, from the one at `offset` on, at most `length` of them. */
+  /** At most `length` sessions in the order of their ids, from position `offset` on. */
   range(offset: number, length: number): readonly Session[];
-  /** How many sessions are open on a service. */
+  /** The number of open sessions of a service. */
   countOfService(key: string): number;
-  /** How many sessions were ever opened on a service. */
+  /** The number of sessions that were ever opened on a service. */
   totalOfService(key: string): number;
-  /** How many connections are open to a server. */
+  /** The number of open connections to a server. */
   countOfServer(key: string): number;
-  /** How many connections a session has. */
+  /** The number of connections of a session. */
   countConnections(sessionId: number): number;
   /**
-   * What `JSON.stringify` and test runners show: the counters, the index by service and by server, and every session with
-   * its connections. `console.log` shows the counts.
+   * The output for `JSON.stringify` and test runners: the counters, the index by service and by server, and every
+   * session with its connections. `console.log` shows the counts.
    */
   toJSON(): Json;
 }
 
-/** What a session table is called where it is printed. */
+/** The name of the class in printed output. */
 const kind = 'SessionTable';
 
 /**
- * The session tables of this library: what readers see, the index behind it, and how the next table is made. A change
- * gives a new table, or the same one when it does not apply.
+ * The implementation of {@link SessionTable}, with its index and the methods that make the next table. These methods
+ * give the same table if the change does not apply.
  *
  * @internal
  */
 export class IndexedSessionTable implements SessionTable {
   readonly #sessions: OrderedMap<Session>;
-  // Not private to the language: test runners compare the sessions by the iterator, and this as a property.
+  // A plain property, because test runners compare the sessions by the iterator and everything else by properties.
   readonly index: SessionIndex;
 
   private constructor(sessions: OrderedMap<Session>, index: SessionIndex) {
@@ -134,7 +134,7 @@ export class IndexedSessionTable implements SessionTable {
     Object.freeze(this);
   }
 
-  /** A table without sessions, for services and servers given as positions by key. The maps must never change. */
+  /** An empty table for the given services and servers: maps from key to position, which must never change. */
   static create(
     services: ReadonlyMap<string, number>,
     servers: ReadonlyMap<string, number>,
@@ -170,22 +170,22 @@ export class IndexedSessionTable implements SessionTable {
     return this.index.ofService(key)?.total ?? 0;
   }
 
-  /** The revision at which the counters of a service last changed; 0 when they never did. */
+  /** The revision of the last change of the counters of a service; 0 if they never changed. */
   liveOfService(key: string): number {
     return this.index.ofService(key)?.live ?? 0;
   }
 
-  /** Like {@link SessionTable.range}, of the sessions on a service. */
+  /** Like {@link SessionTable.range}, for the sessions of a service. */
   rangeOfService(key: string, offset: number, length: number): readonly Session[] {
     return this.idsOfService(key, offset, length).map((id) => this.#sessions.get(id) as Session);
   }
 
-  /** The ids of what {@link IndexedSessionTable.rangeOfService} gives, many times faster. */
+  /** The ids of {@link IndexedSessionTable.rangeOfService}, many times faster. */
   idsOfService(key: string, offset: number, length: number): readonly number[] {
     return this.index.ofService(key)?.sessions.keys(offset, length) ?? [];
   }
 
-  /** The ids and connect times of what {@link IndexedSessionTable.rangeOfService} gives, some ten times faster. */
+  /** The ids and connect times of {@link IndexedSessionTable.rangeOfService}, about ten times faster. */
   identitiesOfService(
     key: string,
     offset: number,
@@ -203,7 +203,7 @@ export class IndexedSessionTable implements SessionTable {
     return this.find(sessionId)?.connections.length ?? 0;
   }
 
-  /** The connections to a server from the one at `offset` on, at most `length`: by session id, then as opened. */
+  /** At most `length` connections to a server, from position `offset` on, by session id, then by order of opening. */
   connectionsOfServer(key: string, offset: number, length: number): readonly SessionConnection[] {
     const found: SessionConnection[] = [];
     for (const { key: id, start, end } of this.index.ofServer(key)?.sessions.range(offset, length) ?? []) {
@@ -218,17 +218,17 @@ export class IndexedSessionTable implements SessionTable {
     return found;
   }
 
-  /** Raises the number of sessions that were ever opened on a service. A lower one changes nothing. */
+  /** Raises the number of sessions that were ever opened on a service. A lower number changes nothing. */
   withTotal(key: string, total: number): IndexedSessionTable {
     const index = this.index.withTotal(key, total);
     return index === this.index ? this : new IndexedSessionTable(this.#sessions, index);
   }
 
   /**
-   * Opens a session with the connections it has. Changes nothing when the id is taken, a service or server is not
-   * there, or two of the connections have one id.
+   * Opens a session with its connections. Changes nothing if the id is in use, if the service or a server is unknown,
+   * or if two of the connections have the same id.
    *
-   * @throws RangeError when the id is not a safe integer
+   * @throws RangeError if the id is not a safe integer
    */
   open(session: Session, change: TableChange): IndexedSessionTable {
     if (!this.index.has(session) || hasTwins(session.connections) || this.find(session.id) !== undefined)
@@ -238,7 +238,7 @@ export class IndexedSessionTable implements SessionTable {
     return new IndexedSessionTable(sessions, this.index.opened(record, change));
   }
 
-  /** Changes a session that is open. */
+  /** Changes an open session. */
   update(
     id: number,
     update: Partial<Pick<Session, 'state' | 'user' | 'address' | 'idle'>>,
@@ -250,7 +250,7 @@ export class IndexedSessionTable implements SessionTable {
     return this.#put({ ...before, ...update, id, service, connected }, connections, this.index, change);
   }
 
-  /** Closes a session; when a connect time is given, only one that connected then, because ids are used again. */
+  /** Closes a session. If a connect time is given, the session must have it, because ids are reused. */
   close(
     which: { readonly id: number; readonly connected?: number },
     change: TableChange,
@@ -261,7 +261,7 @@ export class IndexedSessionTable implements SessionTable {
     return new IndexedSessionTable(sessions, this.index.closed(session, change));
   }
 
-  /** Opens one more connection of a session. Changes nothing when its id is taken, or the server is not there. */
+  /** Opens a connection of a session. Changes nothing if the id is in use, or if the session or server is unknown. */
   openConnection(sessionId: number, connection: Connection, change: TableChange): IndexedSessionTable {
     const session = this.find(sessionId);
     if (session === undefined || this.index.ofServer(connection.server) === undefined) return this;
@@ -272,7 +272,7 @@ export class IndexedSessionTable implements SessionTable {
     return this.#put(session, [...session.connections].toSpliced(length, 0, record), index, change);
   }
 
-  /** Changes a connection that is open. */
+  /** Changes an open connection. */
   updateConnection(
     sessionId: number,
     id: number,
@@ -289,7 +289,7 @@ export class IndexedSessionTable implements SessionTable {
     return this.#put(session, [...session.connections].with(place, after), this.index, change);
   }
 
-  /** Closes a connection; when a connect time is given, only one of a session that connected then. */
+  /** Closes a connection. If a connect time is given, the session must have it. */
   closeConnection(
     which: { readonly session: number; readonly id: number; readonly connected?: number },
     change: TableChange,
@@ -302,18 +302,18 @@ export class IndexedSessionTable implements SessionTable {
     return this.#put(session, [...session.connections].toSpliced(place, 1), index, change);
   }
 
-  /** The session with an id; when a connect time is given, only the one that connected then. */
+  /** Finds a session by id. If a connect time is given, the session must have it. */
   #identify(id: number, connected: number | undefined): Session | undefined {
     const session = this.find(id);
     return connected === undefined || session?.connected === connected ? session : undefined;
   }
 
-  // A getter for the sake of Jest, and the tag for that of Vitest: see IndexedCollection.
+  // A getter for Jest, and a tag for Vitest; see IndexedCollection.
   get toJSON(): () => Json {
     return () => {
       const { size, total, index } = this;
       const { live, services, servers } = index;
-      // Nothing in it is secret; the types are of what is JSON already.
+      // No member is secret. The cast is safe, because all members are JSON.
       return { size, total, live, services, servers, sessions: this.range(0, Infinity) } as unknown as Json;
     };
   }
@@ -330,7 +330,7 @@ export class IndexedSessionTable implements SessionTable {
     return `${kind}(${String(this.size)}) { ${parts.join(', ')} }`;
   }
 
-  /** This table with the session of this id replaced. */
+  /** A copy of this table in which the session with the id is replaced. */
   #put(
     session: Session,
     connections: readonly Connection[],
@@ -342,21 +342,21 @@ export class IndexedSessionTable implements SessionTable {
   }
 }
 
-/** Whether two connections have one id. */
+/** Whether two connections have the same id. */
 function hasTwins(connections: readonly Connection[]): boolean {
   return connections.length > 1 && new Set(connections.map(({ id }) => id)).size < connections.length;
 }
 
-/** Own records of the connections of a session that is opened. */
+/** Frozen copies of the connections of a new session. */
 function connectionRecords(connections: readonly Connection[]): readonly Connection[] {
   return connections.length === 0
     ? noConnections
     : Object.freeze(connections.map((each) => connectionRecord(each)));
 }
 
-/** The place of a connection; that of a next one when it is not there. */
+/** The position of a connection; the number of connections if there is no connection with the id. */
 function placeOf(connections: readonly Connection[], id: number): number {
-  // Not by a method of the array: those of frozen arrays are slow on Node 20.
+  // A loop, because the methods of frozen arrays are slow on Node 20.
   let place = 0;
   while (place < connections.length && connections[place]?.id !== id) place++;
   return place;
@@ -367,7 +367,7 @@ function sessionRecord(session: Session, connections: readonly Connection[]): Se
   return Object.freeze({ id, state, user, address, service, connected, idle, connections });
 }
 
-/** A connection; statistics that say the same as those that are known become the same object. */
+/** A frozen copy of a connection. Statistics that equal the known statistics become the same object. */
 function connectionRecord(connection: Connection, known = noStatistics): Connection {
   const { id, server, role, state } = connection;
   const same = connection.statistics === known || agrees(known, connection.statistics);

@@ -1,5 +1,5 @@
 /**
- * The snapshot: the immutable state of one gateway, and the few ways to look at it and to make the next one.
+ * The snapshot: the immutable state of one gateway, and the functions that read a snapshot and make the next snapshot.
  */
 import { Immer, type Draft } from 'immer';
 
@@ -18,28 +18,28 @@ import type { Service } from '../resources/service.ts';
 import type { User } from '../resources/user.ts';
 import { IndexedSessionTable, type SessionTable } from './session-table.ts';
 
-/** An immer of our own: a host may have switched freezing off for its own purposes. */
+/** An own instance of immer, because a host may have switched off freezing in the shared instance. */
 const { produce } = new Immer({ autoFreeze: true });
 
 /**
- * The state of one gateway at one moment. Deep-frozen; every change makes a new one that shares what did not change.
+ * The state of one gateway at one moment. Deep-frozen. A change makes a new snapshot, which shares the unchanged parts.
  *
  * @public
  */
 export interface Snapshot {
-  /** Tells the lives of a gateway apart: revisions of different epochs cannot be compared. Empty when not given. */
+  /** The id of the life of the interface; empty if not given. Revisions of different epochs cannot be compared. */
   readonly epoch: string;
-  /** Goes up by one with each new snapshot. */
+  /** The number of the snapshot. Each change raises it by one. */
   readonly revision: number;
-  /** The instance itself. */
+  /** The instance of the gateway. */
   readonly gateway: Instance;
-  /** Its logging. */
+  /** The logging of the gateway. */
   readonly logs: Logs;
-  /** Its threads, as they were stored; see {@link Telemetry}. */
+  /** The threads of the gateway, as given by the document; see {@link Telemetry}. */
   readonly threads: Threads;
-  /** Its queued tasks, as they were stored; see {@link Telemetry}. */
+  /** The queued tasks of the gateway, as given by the document; see {@link Telemetry}. */
   readonly tasks: readonly Task[];
-  /** Its loaded modules. */
+  /** The loaded modules of the gateway. */
   readonly modules: readonly Module[];
   /** The backend servers, in declaration order. */
   readonly servers: Collection<Server>;
@@ -49,13 +49,13 @@ export interface Snapshot {
   readonly monitors: Collection<Monitor>;
   /** The filters, in declaration order. */
   readonly filters: Collection<Filter>;
-  /** The admin users, in the order in which they were created. */
+  /** The admin users, in the order of their creation. */
   readonly users: Collection<User>;
   /** The sessions and their connections, by session id. */
   readonly sessions: SessionTable;
 }
 
-/** The parts of a snapshot that are collections of named things. @internal */
+/** The collections of a snapshot, each with the type of its resources. @internal */
 export interface Collections {
   servers: Server;
   services: Service;
@@ -64,7 +64,7 @@ export interface Collections {
   users: User;
 }
 
-/** What one thing of a collection is called. @internal */
+/** The name of one resource of each collection. @internal */
 export const singular = {
   servers: 'server',
   services: 'service',
@@ -75,18 +75,18 @@ export const singular = {
 
 const notOurs = 'snapshot must come from createSnapshot';
 
-/** A collection of a snapshot, with what only events may do to it. */
+/** A collection of a snapshot, with the methods that only events may use. */
 function collectionOf<K extends keyof Collections>(
   snapshot: Snapshot,
   name: K,
 ): IndexedCollection<Collections[K]> {
   const collection: Collection<Entity> = snapshot[name];
-  // The mapped type says what each collection holds; the compiler cannot see it through the index.
+  // The mapped type gives the resource type of each collection. The compiler cannot derive that from the index.
   if (collection instanceof IndexedCollection) return collection as IndexedCollection<Collections[K]>;
   throw new TypeError(notOurs);
 }
 
-/** Finds a thing by its key. @internal */
+/** Finds a resource by its key. @internal */
 export function find<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
@@ -95,7 +95,7 @@ export function find<K extends keyof Collections>(
   return collectionOf(snapshot, collection).findByKey(key);
 }
 
-/** Look-up of the names of a snapshot, for links that come in. @internal */
+/** Finds the names in a snapshot for links from clients and documents. @internal */
 export function nameFinder(snapshot: Snapshot): FindName {
   return (collection, key) =>
     Object.hasOwn(singular, collection)
@@ -104,8 +104,8 @@ export function nameFinder(snapshot: Snapshot): FindName {
 }
 
 /**
- * When anything that the representation of a thing shows last changed. The counters of a service are in the session
- * table, so that opening a session copies no service.
+ * The version of the representation of a resource. The counters of a service count too. They are in the session table,
+ * so that a new session copies no service.
  *
  * @internal
  */
@@ -118,19 +118,19 @@ export function shownVersion(
   return latest(version, { command: 0, live: sessionsOf(snapshot).liveOfService(key) });
 }
 
-/** The canonical link of a named thing. @internal */
+/** The canonical link of a resource. @internal */
 export function linkOf(collection: keyof Collections, entity: Entity): string {
   return linkTo(collection, entity.name);
 }
 
-/** The canonical link of the thing with this key; made of the key itself when the thing is gone. @internal */
+/** The canonical link of the resource with a key; a link made from the key if the resource is gone. @internal */
 export function linkOfKey(snapshot: Snapshot, collection: keyof Collections, key: string): string {
   return linkTo(collection, find(snapshot, collection, key)?.name ?? key);
 }
 
 /**
- * Changes one thing of a collection, and its version with it. Total: a thing that is gone, or that stays as it is,
- * gives the snapshot that was given.
+ * Changes one resource of a collection, and its version. Gives the same snapshot if the resource is gone or stays
+ * unchanged.
  *
  * @internal
  */
@@ -155,8 +155,8 @@ export function revise<K extends keyof Collections>(
 }
 
 /**
- * Gives one thing of a collection other settings, and its version with them. Total, as {@link revise} is. It makes a
- * new thing even of equal settings: writing a secret again is a change.
+ * Replaces the settings of one resource of a collection, and changes its version, also if the settings are equal: to
+ * write a secret again is a change. Gives the same snapshot if the resource is gone.
  *
  * @internal
  */
@@ -170,7 +170,7 @@ export function replaceSettings<K extends Exclude<keyof Collections, 'users'>>(
   const before = find(snapshot, collection, key);
   if (before === undefined) return snapshot;
   const settings = Object.freeze(settingsOf(before.settings));
-  // Spread, not a draft: patches are frequent, and this is a tenth of the time.
+  // Spread, because patches are frequent and an immer draft takes ten times as long.
   const after: Entity = {
     ...(before as Entity),
     settings,
@@ -179,7 +179,7 @@ export function replaceSettings<K extends Exclude<keyof Collections, 'users'>>(
   return put(snapshot, collection, Object.freeze(after) as Collections[K]);
 }
 
-/** Puts one thing in the place of the one with its key, or adds it. @internal */
+/** Replaces the resource with the key of `entity`, or adds `entity`. @internal */
 export function put<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
@@ -188,7 +188,7 @@ export function put<K extends keyof Collections>(
   return { ...snapshot, [collection]: collectionOf(snapshot, collection).with(entity) };
 }
 
-/** Takes the thing with a key away. Total, as {@link revise} is. @internal */
+/** Removes the resource with a key. Gives the same snapshot if the resource is gone. @internal */
 export function remove(
   snapshot: Snapshot,
   collection: keyof Collections,
@@ -200,8 +200,8 @@ export function remove(
   return after === before ? snapshot : { ...snapshot, [collection]: after };
 }
 
-/** Marks that something which a thing shows has changed, though the thing itself is as it was. @internal */
-export function touch(
+/** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
+export function markChanged(
   snapshot: Snapshot,
   collection: keyof Collections,
   link: string,
@@ -217,9 +217,9 @@ export function touch(
 }
 
 /**
- * The session table of a snapshot, with what only events may do to it.
+ * The session table of a snapshot, with the methods that only events may use.
  *
- * @throws TypeError for a snapshot that somebody made by hand
+ * @throws TypeError for a snapshot that does not come from {@link createSnapshot}
  * @internal
  */
 export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
@@ -227,7 +227,7 @@ export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
   throw new TypeError(notOurs);
 }
 
-/** The snapshot with another session table; the same object when the table is the same. @internal */
+/** Replaces the session table of a snapshot. Gives the same snapshot for the same table. @internal */
 export function withSessions(snapshot: Snapshot, sessions: SessionTable): Snapshot {
   return sessions === snapshot.sessions ? snapshot : { ...snapshot, sessions };
 }

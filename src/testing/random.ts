@@ -63,7 +63,9 @@ export function createRandom(seed: number): Random {
   });
 }
 
-/** The generator "small fast counting" of Chris Doty-Humphrey, with 32-bit words. The generator is in the public domain. */
+/**
+ * The generator "small fast counting" of Chris Doty-Humphrey, with 32-bit words. The generator is in the public domain.
+ */
 function sfc32(a: number, b: number, c: number): () => number {
   let [x, y, z, counter] = [a, b, c, 1];
   const next = (): number => {

@@ -10,7 +10,10 @@ import type { Json } from '../json/index.ts';
  * @public
  */
 export interface StorePlace {
-  /** Opens the store at this place. Called again after the earlier store was disposed of; the content must still be there. */
+  /**
+   * Opens the store at this place. Called again after the earlier store was disposed of; the content must still be
+   * there.
+   */
   open(): Promise<ConfigurationStore>;
 }
 

@@ -84,7 +84,7 @@ const note: TankStep = (tank, context) =>
 const sequence = sequenceFor(events, effects);
 const empty: Tank = Object.freeze({ revision: 7, litres: 0 });
 const now = { now: 5 };
-const facts = fc.array(
+const happenings = fc.array(
   fc.oneof(
     fc.record({
       type: fc.constantFrom('filled' as const, 'leaked' as const),
@@ -99,7 +99,7 @@ const facts = fc.array(
 describe('fold', () => {
   it('gives the same state however the events are cut, one revision for each cut that changes something', () => {
     fc.assert(
-      fc.property(facts, fc.nat(), (list, at) => {
+      fc.property(happenings, fc.nat(), (list, at) => {
         const whole = fold(events, empty, list);
         const cut = at % (list.length + 1);
         const parts = fold(events, fold(events, empty, list.slice(0, cut)), list.slice(cut));
@@ -206,7 +206,7 @@ describe('nextVersion', () => {
 });
 
 describe('a sequence', () => {
-  it('is one change with all facts and wishes in order, each transition on what the one before it left', () => {
+  it('is one change with all events and effects in order, each transition on what the one before it left', () => {
     const decision = sequence(fill(60), fill(0), fill(40))(empty, now);
     expect(decision).toMatchObject({
       outcome: 'accepted',
@@ -254,7 +254,7 @@ describe('a sequence', () => {
     ['fill, drain, fill', [fill(1), drain, fill(1)]],
   ] as const)('throws a RangeError for %s', (_what, transitions) => {
     expect(() => sequence(...transitions)(empty, now)).toThrow(RangeError);
-    expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be taken back/);
+    expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be undone/);
   });
 
   it('can be part of another one', () => {

@@ -37,13 +37,13 @@ const reports: ReportTable<House, Seen, LampEvent> = {
   },
 };
 const dark: House = Object.freeze({ revision: 3, on: [] });
-const observe = (
+const foldHouse = (
   report: readonly unknown[],
   house = dark,
 ): ReturnType<typeof foldReports<House, Seen, LampEvent>> =>
   foldReports({ reports, events }, house, report, 9);
 
-describe('observeWith', () => {
+describe('foldReports', () => {
   const seen = fc.record({
     type: fc.constant('lamp.seen'),
     lamp: fc.constantFrom('a', 'b', 'sun'),
@@ -53,17 +53,17 @@ describe('observeWith', () => {
   it('gives what the events fold to, and a fault for each report that cannot be true', () => {
     fc.assert(
       fc.property(fc.array(seen), (report) => {
-        const { next, events: facts, faults } = observe(report);
+        const { next, events: given, faults } = foldHouse(report);
         expect(faults.map(({ pointer }) => pointer)).toEqual(
           report.flatMap(({ lamp }, at) => (lamp === 'sun' ? [`/${String(at)}`] : [])),
         );
-        const folded = facts.reduce<readonly string[]>(
+        const folded = given.reduce<readonly string[]>(
           (on, { lamp, on: now }) => (now ? [...on, lamp] : on.filter((each) => each !== lamp)),
           [],
         );
         expect(next.on).toEqual(folded);
-        expect(next.revision).toBe(facts.length === 0 ? 3 : 4);
-        expect(facts.length === 0).toBe(next === dark);
+        expect(next.revision).toBe(given.length === 0 ? 3 : 4);
+        expect(given.length === 0).toBe(next === dark);
       }),
     );
   });
@@ -71,7 +71,7 @@ describe('observeWith', () => {
   it('survives whatever it is given', () => {
     fc.assert(
       fc.property(fc.array(fc.anything()), (report) => {
-        const { next, faults } = observe(report);
+        const { next, faults } = foldHouse(report);
         expect(next).toBe(dark);
         expect(faults).toHaveLength(report.length);
       }),
@@ -80,11 +80,11 @@ describe('observeWith', () => {
 
   it('tells each report the state that those before it left', () => {
     const on = { type: 'lamp.seen', lamp: 'a', on: true };
-    const { next, events: facts } = observe([on, on, { ...on, on: false }, on]);
-    expect(facts.map((fact) => fact.on)).toEqual([true, false, true]);
+    const { next, events: given } = foldHouse([on, on, { ...on, on: false }, on]);
+    expect(given.map((event) => event.on)).toEqual([true, false, true]);
     expect(next).toEqual({ revision: 4, on: ['a'] });
-    expect(facts[0]).toEqual({ type: 'lamp.seen', at: 9, resource: '/lamps/a', lamp: 'a', on: true });
-    expect(facts.every((fact) => Object.isFrozen(fact))).toBe(true);
+    expect(given[0]).toEqual({ type: 'lamp.seen', at: 9, resource: '/lamps/a', lamp: 'a', on: true });
+    expect(given.every((event) => Object.isFrozen(event))).toBe(true);
   });
 
   const unknownType = 'must be a report; its "type" must be one of lamp.seen';
@@ -100,12 +100,12 @@ describe('observeWith', () => {
     [{ type: 'lamp.seen', lamp: 'a', on: 1 }, '/0/on', 'must be a boolean, not a number'],
     [{ type: 'lamp.seen', lamp: 'sun', on: true }, '/0', 'is no lamp'],
   ])('says of %j at %s: %s', (report, pointer, detail) => {
-    expect(observe([report])).toMatchObject({ events: [], faults: [{ pointer, detail }] });
+    expect(foldHouse([report])).toMatchObject({ events: [], faults: [{ pointer, detail }] });
   });
 
   it('names every fault of a report, and lets the sound ones hold', () => {
     const sound = { type: 'lamp.seen', lamp: 'a', on: true };
-    const { next, faults } = observe([{ type: 'lamp.seen', more: 1 }, sound]);
+    const { next, faults } = foldHouse([{ type: 'lamp.seen', more: 1 }, sound]);
     expect(faults.map(({ pointer }) => pointer)).toEqual(['/0/lamp', '/0/on', '/0/more']);
     expect(next.on).toEqual(['a']);
   });

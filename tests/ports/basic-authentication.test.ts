@@ -222,14 +222,14 @@ describe('createBasicAuthentication', () => {
   );
 
   it.each([
-    ['concurrency', 0],
-    ['concurrency', -1],
-    ['concurrency', 1.5],
-    ['concurrency', Infinity],
-    ['concurrency', NaN],
-    ['waiting', -1],
-    ['waiting', 0.5],
-    ['waiting', Infinity],
+    ['maxInFlight', 0],
+    ['maxInFlight', -1],
+    ['maxInFlight', 1.5],
+    ['maxInFlight', Infinity],
+    ['maxInFlight', NaN],
+    ['maxQueued', -1],
+    ['maxQueued', 0.5],
+    ['maxQueued', Infinity],
   ])('refuses a %s of %d', (option, value) => {
     expect(() => createBasicAuthentication({ hasher, [option]: value })).toThrow(RangeError);
   });
@@ -291,7 +291,7 @@ describe('many log-ins at the same time', () => {
   });
 
   it('are throttled whoever they are for', async () => {
-    const limits = { concurrency: 3, waiting: 5 };
+    const limits = { maxInFlight: 3, maxQueued: 5 };
     for (const name of ['ada', 'bob']) {
       const authenticate = createBasicAuthentication({ hasher, ...limits });
       const answers = await times(20, authenticate, credentials(name, 'difference'));
@@ -304,7 +304,7 @@ describe('many log-ins at the same time', () => {
 
   it('do not stand in the way of malformed ones, which need no turn', async () => {
     const held = createHeldHasher();
-    const authenticate = createBasicAuthentication({ hasher: held.hasher, concurrency: 1, waiting: 0 });
+    const authenticate = createBasicAuthentication({ hasher: held.hasher, maxInFlight: 1, maxQueued: 0 });
     const snapshot = await snapshotOf({ ada: 'engine' });
     const first = authenticate(requestWith(credentials('ada', 'engine')), snapshot);
     expect(await authenticate(requestWith('Basic x'), snapshot)).toBeUndefined();
@@ -316,7 +316,7 @@ describe('many log-ins at the same time', () => {
 
   it('are verified in the order in which they came, but for those whose client went away', async () => {
     const held = createHeldHasher();
-    const authenticate = createBasicAuthentication({ hasher: held.hasher, concurrency: 1 });
+    const authenticate = createBasicAuthentication({ hasher: held.hasher, maxInFlight: 1 });
     const snapshot = await snapshotOf({ ada: 'engine' });
     const controller = new AbortController();
     const answers = ['1', '2', '3', 'engine', '5'].map((password) => {
@@ -340,7 +340,7 @@ describe('a hasher that fails', () => {
         return calls <= 3 ? Promise.reject(new Error('out of memory')) : hasher.verify(password, hash);
       },
     };
-    const authenticate = createBasicAuthentication({ hasher: failing, concurrency: 1, waiting: 10 });
+    const authenticate = createBasicAuthentication({ hasher: failing, maxInFlight: 1, maxQueued: 10 });
     const snapshot = await snapshotOf({ ada: 'engine' });
     const answers = await Promise.allSettled(
       Array.from({ length: 6 }, () => authenticate(requestWith(credentials('ada', 'engine')), snapshot)),

@@ -40,8 +40,8 @@ describe('a bounded queue', () => {
   it('never runs or keeps more than its limits, and sends exactly the rest away', async () => {
     const counts = [fc.integer({ min: 1, max: 8 }), fc.nat(8), fc.nat(30)] as const;
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), ...counts, async (scheduler, concurrency, waiting, count) => {
-        const queue = createBoundedQueue({ concurrency, waiting });
+      fc.asyncProperty(fc.scheduler(), ...counts, async (scheduler, maxInFlight, maxQueued, count) => {
+        const queue = createBoundedQueue({ maxInFlight, maxQueued });
         let [running, most] = [0, 0];
         const work = async (): Promise<'done'> => {
           running += 1;
@@ -52,16 +52,16 @@ describe('a bounded queue', () => {
         };
         const answers = Array.from({ length: count }, () => queue(work, 'full' as const));
         const known = await scheduler.waitFor(Promise.all(answers));
-        const taken = Math.min(count, concurrency + waiting);
+        const taken = Math.min(count, maxInFlight + maxQueued);
         expect(known).toEqual(Array.from({ length: count }, (_none, at) => (at < taken ? 'done' : 'full')));
-        expect([most, running]).toEqual([Math.min(count, concurrency), 0]);
+        expect([most, running]).toEqual([Math.min(count, maxInFlight), 0]);
       }),
       { numRuns: 200 },
     );
   });
 
   it('gives each free place to the job that has waited longest, while more of them come in', async () => {
-    const queue = createBoundedQueue({ concurrency: 2, waiting: 100 });
+    const queue = createBoundedQueue({ maxInFlight: 2, maxQueued: 100 });
     const { begun, create } = createJobs();
     const jobs = Array.from({ length: 10 }, create);
     const answers = jobs.slice(0, 5).map(({ run }) => queue(run, 'full'));
@@ -76,7 +76,7 @@ describe('a bounded queue', () => {
   });
 
   it('tells a job without a place at once, and never runs it', async () => {
-    const queue = createBoundedQueue({ concurrency: 1, waiting: 0 });
+    const queue = createBoundedQueue({ maxInFlight: 1, maxQueued: 0 });
     const { begun, create } = createJobs();
     const [first, second] = [create(), create()];
     const running = queue(first.run, 'full');
@@ -88,7 +88,7 @@ describe('a bounded queue', () => {
   });
 
   it('hands the place on when a job fails, at once or later, and the failure to the caller alone', async () => {
-    const queue = createBoundedQueue({ concurrency: 1, waiting: 3 });
+    const queue = createBoundedQueue({ maxInFlight: 1, maxQueued: 3 });
     const { create } = createJobs();
     const failing = create();
     const later = queue(failing.run, 'full');
@@ -103,10 +103,10 @@ describe('a bounded queue', () => {
   });
 
   it.each([
-    [{ concurrency: 0, waiting: 0 }, 'The option "concurrency" is a whole number from 1 up, not 0'],
-    [{ concurrency: Infinity, waiting: 0 }, 'The option "concurrency"'],
-    [{ concurrency: 1, waiting: -1 }, 'The option "waiting" is a whole number from 0 up, not -1'],
-    [{ concurrency: 1, waiting: 0.5 }, 'The option "waiting"'],
+    [{ maxInFlight: 0, maxQueued: 0 }, 'The option "maxInFlight" is a whole number from 1 up, not 0'],
+    [{ maxInFlight: Infinity, maxQueued: 0 }, 'The option "maxInFlight"'],
+    [{ maxInFlight: 1, maxQueued: -1 }, 'The option "maxQueued" is a whole number from 0 up, not -1'],
+    [{ maxInFlight: 1, maxQueued: 0.5 }, 'The option "maxQueued"'],
   ])('cannot have the limits %j', (limits, message) => {
     expect(() => createBoundedQueue(limits)).toThrow(new RegExp(`^${message}`));
     expect(() => createBoundedQueue(limits)).toThrow(RangeError);

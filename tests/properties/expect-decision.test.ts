@@ -101,7 +101,7 @@ describe('expectDecision', () => {
       next(({ next: after }) => ({
         gateway: Object.freeze({
           ...after.gateway,
-          facts: Object.freeze({ ...after.gateway.facts, more: 1 }),
+          attributes: Object.freeze({ ...after.gateway.attributes, more: 1 }),
         }),
       })),
     ],

@@ -13,9 +13,9 @@ import {
 import { documents } from '../support/arbitrary-document.ts';
 import {
   acts,
-  observationOf,
+  reportOf,
   reports,
-  stepOf,
+  transitionOf,
   verbs,
   type Act,
   type Report,
@@ -35,10 +35,10 @@ interface Happened {
 /** Lets something happen, with all the laws that hold of it. */
 function happen(snapshot: Snapshot, what: Act | Report): Happened {
   if ('verb' in what) {
-    const decision = expectDecision(stepOf(what), snapshot);
+    const decision = expectDecision(transitionOf(what), snapshot);
     return { next: decision.next, events: decision.outcome === 'accepted' ? decision.events : [] };
   }
-  const { next, events } = applyReports(snapshot, observationOf(what, snapshot), { now: someTime.now });
+  const { next, events } = applyReports(snapshot, reportOf(what, snapshot), { now: someTime.now });
   expect(next === snapshot).toBe(events.length === 0);
   expect(contentOf(evolve(snapshot, events))).toEqual(contentOf(next));
   if (next !== snapshot) expectNext(snapshot, next, events);
@@ -90,8 +90,8 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
           const before = totals(current);
           const next =
             'verb' in what
-              ? stepOf(what)(current, someTime).next
-              : applyReports(current, observationOf(what, current), { now: 0 }).next;
+              ? transitionOf(what)(current, someTime).next
+              : applyReports(current, reportOf(what, current), { now: 0 }).next;
           totals(next).forEach((total, at) => {
             expect(total).toBeGreaterThanOrEqual(before[at] ?? 0);
           });
@@ -112,8 +112,8 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
         const end = list.reduce(
           (current, what) =>
             'verb' in what
-              ? stepOf(what)(current, someTime).next
-              : applyReports(current, observationOf(what, current), { now: 0 }).next,
+              ? transitionOf(what)(current, someTime).next
+              : applyReports(current, reportOf(what, current), { now: 0 }).next,
           createSnapshot(document),
         );
         expect(toDocument(createSnapshot(toDocument(end)))).toEqual(toDocument(end));
@@ -126,7 +126,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
     fc.assert(
       fc.property(documents, fc.array(reports, { maxLength: 10 }), (document, list) => {
         const start = createSnapshot(document);
-        const batch = list.map((report) => observationOf(report, start));
+        const batch = list.map((report) => reportOf(report, start));
         const whole = applyReports(start, batch, { now: 0 });
         const single = batch.reduce((current, each) => applyReports(current, each, { now: 0 }).next, start);
         expect(toDocument(whole.next)).toEqual(toDocument(single));

@@ -136,7 +136,7 @@ describe('a command that was in flight when the process ended', () => {
   });
 });
 
-describe('a long teardown that was under way when the process ended', () => {
+describe('a long teardown that was in flight when the process ended', () => {
   const teardown: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
 
   /** Ends a life in which two of the four parts of a teardown were done, and the host was asked for the third. */

@@ -65,7 +65,7 @@ describe('an interface with a store', () => {
     expect(admin.snapshot.services.find('my-service')).toBeDefined();
     expect(toDocument(admin.snapshot).gateway).toEqual({ version: '3.0.0' });
     expect(admin.snapshot.logs).toMatchObject({
-      facts: { logdir: '/elsewhere' },
+      attributes: { logdir: '/elsewhere' },
       last_flushed: before.admin.snapshot.logs.last_flushed,
     });
     await admin.close();

@@ -101,7 +101,7 @@ describe('a host that does not answer within the deadline', () => {
     expect(running.clock.sleeping).toBe(0);
   });
 
-  it('is still unknown when apply fails while inspect is under way, and inspect says not-in-place', async () => {
+  it('is still unknown when apply fails while inspect is in flight, and inspect says not-in-place', async () => {
     const [held, looking] = [hold(), hold()];
     const gateway = sampleGateway()
       .will(held.apply)

@@ -142,7 +142,7 @@ export const acts: fc.Arbitrary<Act> = fc.record({
 });
 
 /** The transition of a command. */
-export function stepOf(act: Act): Transition {
+export function transitionOf(act: Act): Transition {
   return verbs[act.verb](act);
 }
 
@@ -168,7 +168,7 @@ export const reports: fc.Arbitrary<Report> = fc.record({
 });
 
 /** The report with the names and ids of things that there are, most of the time. */
-export function observationOf({ told, pick, value }: Report, snapshot: Snapshot): HostReport {
+export function reportOf({ told, pick, value }: Report, snapshot: Snapshot): HostReport {
   const { services, servers, monitors, sessions } = snapshot;
   const opens = told.type.endsWith('.opened');
   const session = sessionOf(snapshot, pick);

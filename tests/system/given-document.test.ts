@@ -18,7 +18,7 @@ function serverEntry(name: string, port: number): NonNullable<GatewayDocument['s
   return { name, address: '127.0.0.1', port, protocol: 'echo' };
 }
 
-function serviceEntry(name: string, port = 0): ServiceDocument {
+function serviceDocument(name: string, port = 0): ServiceDocument {
   const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'echo' }];
   return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
 }
@@ -40,9 +40,9 @@ describe('the example gateway on a document', () => {
       gateway: { version: '9.9.9' },
       servers: [serverEntry('one', one.port)],
       services: [
-        serviceEntry('First Service'),
-        serviceEntry('Second'),
-        { ...serviceEntry('Third'), state: 'stopped' },
+        serviceDocument('First Service'),
+        serviceDocument('Second'),
+        { ...serviceDocument('Third'), state: 'stopped' },
       ],
       monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 100 }],
       sessions: [
@@ -95,11 +95,11 @@ describe('the example gateway on a document', () => {
         serverEntry('two', 0),
       ],
       services: [
-        { ...serviceEntry('A', -1), servers: ['/servers/one', '/servers/three'] },
-        { ...serviceEntry('B'), router: 'teleport', filters: ['/filters/none'] },
+        { ...serviceDocument('A', -1), servers: ['/servers/one', '/servers/three'] },
+        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
         {
-          ...serviceEntry('C'),
-          listeners: [{ ...serviceEntry('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
+          ...serviceDocument('C'),
+          listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
       ],
       monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 0 }],
@@ -141,7 +141,7 @@ describe('the example gateway on a document', () => {
     const occupant = await openEcho('occupant');
     const gateway = await startOn({
       servers: [{ ...serverEntry('one', one.port), status: ['running'] }],
-      services: [serviceEntry('Blocked', occupant.port), serviceEntry('Free')],
+      services: [serviceDocument('Blocked', occupant.port), serviceDocument('Free')],
     });
     expect(gateway.output.match(/^listener .*/gm)).toEqual([expect.stringMatching(/^listener Free /)]);
     expect(await gateway.get('/services?fields=name,state')).toEqual([

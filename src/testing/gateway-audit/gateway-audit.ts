@@ -1,5 +1,6 @@
 /**
- * The requirements for every gateway port, as a list of audits. The author of a port runs the audits in any test framework.
+ * The requirements for every gateway port, as a list of audits. The author of a port runs the audits in any test
+ * framework.
  */
 import {
   createSnapshot,
@@ -29,15 +30,15 @@ export interface GatewayAudit {
  *
  * The audits call the port with the effects of transitions on the document. The effects start and stop services and
  * monitors, change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of
- * a parameter), close sessions and connections, and flush the logs. Give a document with at least two resources of every
- * kind: a kind that the document lacks is not audited.
+ * a parameter), close sessions and connections, and flush the logs. Give a document with at least two resources of
+ * every kind: a kind that the document lacks is not audited.
  *
  * A port may read settings from the snapshot at each use. The updates of these settings are then always in place: leave
  * out the audits `<type>/before` for such a port.
  *
  * @param document - the initial state of the gateway
- * @param open - opens a gateway in that state; called at least once for each audit. A gateway with `Symbol.asyncDispose`
- *   is disposed of at the end of the audit
+ * @param open - opens a gateway in that state; called at least once for each audit. A gateway with
+ *   `Symbol.asyncDispose` is disposed of at the end of the audit
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  *

@@ -34,8 +34,8 @@ function compare(
 }
 
 /**
- * Whether two states differ only as `stopped` and `failed` do. A service that failed and was started is `stopped` in the
- * gateway after the undo of the start, and `failed` in the snapshot. The service runs in neither.
+ * Whether two states differ only as `stopped` and `failed` do. A service that failed and was started is `stopped` in
+ * the gateway after the undo of the start, and `failed` in the snapshot. The service runs in neither.
  */
 function areStill(actual: Json | undefined, told: Json | undefined, path: readonly string[]): boolean {
   const [collection, , member] = path;

@@ -5,8 +5,8 @@ import { EffectRefused } from '../../index.ts';
 import type { Random } from '../random.ts';
 
 /**
- * The faults of `apply`, each with its probability from 0 to 1. For each call the faults are drawn in this order, and the
- * first fault that is drawn happens. A delay may be shorter or longer than the timeout of the effect.
+ * The faults of `apply`, each with its probability from 0 to 1. For each call the faults are drawn in this order, and
+ * the first fault that is drawn happens. A delay may be shorter or longer than the timeout of the effect.
  *
  * @public
  */
@@ -23,7 +23,10 @@ export interface ApplyFaults {
   readonly late: number;
   /** Nothing is applied, and the call rejects with {@link EffectRefused} after a delay. */
   readonly lateRefuse: number;
-  /** The effect is applied before a delay, after the delay, or never. The call rejects with another error after the delay. */
+  /**
+   * The effect is applied before a delay, after the delay, or never. The call rejects with another error after the
+   * delay.
+   */
   readonly lateFail: number;
   /**
    * The effect is applied at once or after a delay, and the call never settles. If the effect does not last, because a
@@ -31,11 +34,13 @@ export interface ApplyFaults {
    */
   readonly silentAfter: number;
   /**
-   * Nothing is applied, and the call never settles. The interface then calls `inspect` without end: leave this fault out
-   * of a simulation that must become idle.
+   * Nothing is applied, and the call never settles. The interface then calls `inspect` without end: leave this fault
+   * out of a simulation that must become idle.
    */
   readonly silentBefore: number;
-  /** The effect is applied. The call returns a thenable that fulfils twice, then rejects. The thenable is no promise. */
+  /**
+   * The effect is applied. The call returns a thenable that fulfils twice, then rejects. The thenable is no promise.
+   */
   readonly twice: number;
 }
 

@@ -12,7 +12,8 @@ import type { ApplyFaults, InspectFaults } from './fault.ts';
  * - A name of `ApplyFaults`: this fault happens.
  * - An error: nothing is applied, and the call rejects with the error. An {@link EffectRefused} is a refusal with its
  *   reason.
- * - A function: the call returns the result of the function. The effect is applied only if the function calls `perform`.
+ * - A function: the call returns the result of the function. The effect is applied only if the function calls
+ *   `perform`.
  *
  * @public
  */
@@ -55,7 +56,11 @@ export interface Script<Way> {
   readonly next: (insteadOfChance?: Way) => Way;
 }
 
-/** Creates the script of a method. A call without a fault from the test or from chance has the outcome `well`. @internal */
+/**
+ * Creates the script of a method. A call without a fault from the test or from chance has the outcome `well`.
+ *
+ * @internal
+ */
 export function createScript<Way, Fault extends Way & string>(
   well: Way,
   all: Readonly<Record<Fault, number>>,

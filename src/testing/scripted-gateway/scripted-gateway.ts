@@ -41,7 +41,9 @@ export interface ScriptedGatewayOptions {
   readonly seed?: number;
   /** The random faults; none if left out. */
   readonly faults?: GatewayFaults;
-  /** The longest delay in milliseconds, at least 1; 30,000 if left out. Delays are distributed on a logarithmic scale. */
+  /**
+   * The longest delay in milliseconds, at least 1; 30,000 if left out. Delays are distributed on a logarithmic scale.
+   */
   readonly lateMs?: number;
   /** The live figures of the gateway; none if left out. */
   readonly telemetry?: Telemetry;
@@ -93,9 +95,9 @@ export interface ScriptedGateway extends GatewayPort, GatewayTraffic {
    */
   otherwise(this: void, ways: { readonly apply?: ApplyWay; readonly inspect?: InspectWay }): ScriptedGateway;
   /**
-   * Drops the calls in flight, as if the process of the interface had ended. A dropped call applies nothing any more and
-   * never settles. The state of the gateway stays. A call whose outcome is a function of the test settles as the function
-   * does, but its `perform` does nothing any more.
+   * Drops the calls in flight, as if the process of the interface had ended. A dropped call applies nothing any more
+   * and never settles. The state of the gateway stays. A call whose outcome is a function of the test settles as the
+   * function does, but its `perform` does nothing any more.
    */
   dropCalls(this: void): void;
   /**

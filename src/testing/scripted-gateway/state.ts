@@ -82,8 +82,8 @@ export interface LiveSession extends Omit<ScriptedSession, 'connections'> {
 }
 
 /**
- * The mutable state of a scripted gateway. The status of a server is an object here, with the value `true` for each word
- * of the status, so that a change adds or removes single words.
+ * The mutable state of a scripted gateway. The status of a server is an object here, with the value `true` for each
+ * word of the status, so that a change adds or removes single words.
  *
  * @internal
  */

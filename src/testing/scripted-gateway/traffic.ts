@@ -13,8 +13,8 @@ import { wordsOf, type Collection, type LiveGateway, type LiveSession } from './
 export interface GatewayTraffic {
   /**
    * A client opens a session on a service. The service must be started. The session gets the lowest free id, so ids are
-   * reused with another connect time. If an id is reused, the first report closes the earlier session, because a command
-   * that closed the earlier session may not have settled yet.
+   * reused with another connect time. If an id is reused, the first report closes the earlier session, because a
+   * command that closed the earlier session may not have settled yet.
    *
    * @throws RangeError if there is no such service
    */
@@ -48,8 +48,8 @@ export interface GatewayTraffic {
    */
   findStatus(this: void, server: string, words: readonly ServerStatusWord[]): readonly HostReport[];
   /**
-   * The status of every server, and every failed service and monitor. Report these again and again: an update or a start
-   * that settles after such a report overrides the report until the next report.
+   * The status of every server, and every failed service and monitor. Report these again and again: an update or a
+   * start that settles after such a report overrides the report until the next report.
    */
   statusReports(this: void): readonly HostReport[];
   /** The open sessions with their connections. A gateway reports these to an interface that has just started. */

@@ -20,7 +20,7 @@ import {
 import { createScriptedGateway, createVirtualClock, type ScriptedGateway } from 'gateway-admin-core/testing';
 
 import { documents } from '../../support/arbitrary-document.ts';
-import { acts, stepOf } from '../../support/arbitrary-happening.ts';
+import { acts, transitionOf } from '../../support/arbitrary-happening.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 
 const context = { now: 0 };
@@ -77,7 +77,7 @@ describe('a gateway without faults, whatever it is asked for', () => {
         const gateway = gatewayOf(current);
         expect(gateway.differences(current)).toEqual([]);
         for (const [at, act] of list.entries()) {
-          const decision = stepOf(act)(current, context);
+          const decision = transitionOf(act)(current, context);
           current = decision.next;
           if (decision.outcome !== 'accepted') continue;
           await applyAll(gateway, decision.effects, String(at));
@@ -97,7 +97,7 @@ describe('a gateway without faults, whatever it is asked for', () => {
     await fc.assert(
       fc.asyncProperty(documents, acts, async (document, act) => {
         const before = createSnapshot(document);
-        const decision = stepOf(act)(before, context);
+        const decision = transitionOf(act)(before, context);
         if (decision.outcome !== 'accepted') return;
         const gateway = gatewayOf(before);
         for (const effect of decision.effects) expect(await inspect(gateway, effect)).toBe('not-in-place');
@@ -115,7 +115,7 @@ describe('a gateway without faults, whatever it is asked for', () => {
   it('can be asked for the same again', async () => {
     await fc.assert(
       fc.asyncProperty(documents, acts, async (document, act) => {
-        const decision = stepOf(act)(createSnapshot(document), context);
+        const decision = transitionOf(act)(createSnapshot(document), context);
         if (decision.outcome !== 'accepted') return;
         const gateway = gatewayOf(createSnapshot(document));
         await applyAll(gateway, [...decision.effects, ...decision.effects]);

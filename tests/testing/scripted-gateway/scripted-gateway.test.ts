@@ -17,7 +17,7 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
-import { stepOf, verbs as commands, type Act } from '../../support/arbitrary-happening.ts';
+import { transitionOf, verbs as commands, type Act } from '../../support/arbitrary-happening.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 
 const stop: Effect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
@@ -412,7 +412,9 @@ async function simulate(seed: number): Promise<Run> {
   ];
   const executions: Promise<Execution>[] = [];
   for (let round = 0; round < 25; round += 1) {
-    executions.push(admin.execute(stepOf({ verb: pick(verbs), pick: below(10), value: below(100_000) })));
+    executions.push(
+      admin.execute(transitionOf({ verb: pick(verbs), pick: below(10), value: below(100_000) })),
+    );
     admin.report(pick(traffic)());
     for (let move = below(3); move > 0; move -= 1) await clock.next();
   }

@@ -31,6 +31,11 @@ describe('the table of effects', () => {
     const table = Object.entries(effectTable).map(([type, inverse]) => [type, inverse === 'irreversible']);
     expect(rows.toSorted()).toEqual(table.toSorted());
   });
+
+  it('has a short form that has each type, too', () => {
+    const types = column('docs/embedding.md', 'Effect', 0).flat();
+    expect(types.toSorted()).toEqual(Object.keys(effectTable).toSorted());
+  });
 });
 
 describe('the table of reports', () => {

@@ -3,7 +3,13 @@
  */
 import { EffectRefused, type Effect, type Update } from '../../index.ts';
 import type { Json } from '../../json/index.ts';
-import { withWordMap, type Collection, type LiveGateway, type ScriptedThing } from './state.ts';
+import {
+  isAdministrators,
+  withWordMap,
+  type Collection,
+  type LiveGateway,
+  type ScriptedThing,
+} from './state.ts';
 import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
 
 /** One row of the table of effects. */
@@ -107,7 +113,7 @@ function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedTh
 
 /**
  * A monitor finds the status of a server again and again, so that what an administrator wrote there may be gone at
- * once. Only `maintenance` stays. The other words tell whether an update was done if nothing else does.
+ * once. Only a word of the administrator stays. The other words tell whether an update was done if nothing else does.
  */
 function isServerUpdated(present: Json, { before, after }: Change): boolean {
   const [own, old, now] = [withoutFindings(present), withoutFindings(before), withoutFindings(after)];
@@ -117,10 +123,9 @@ function isServerUpdated(present: Json, { before, after }: Change): boolean {
 /** The settings of a server without what a monitor finds. */
 function withoutFindings(settings: Json): Json {
   if (!isMap(settings)) return settings;
-  const { state, ...rest } = settings;
-  return isMap(state) && Object.hasOwn(state, 'maintenance')
-    ? { ...rest, state: { maintenance: true } }
-    : { ...rest, state: {} };
+  const { state = {}, ...rest } = settings;
+  const own = Object.entries(isMap(state) ? state : {}).filter(([word]) => isAdministrators(word));
+  return { ...rest, state: Object.fromEntries(own) };
 }
 
 function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {

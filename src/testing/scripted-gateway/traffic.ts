@@ -2,7 +2,7 @@
  * What happens on a scripted gateway without being asked for, and what it reports of it.
  */
 import { nameKey, type Clock, type HostReport, type ServerStatusWord } from '../../index.ts';
-import { wordsOf, type Collection, type LiveGateway, type LiveSession } from './state.ts';
+import { isAdministrators, wordsOf, type Collection, type LiveGateway, type LiveSession } from './state.ts';
 
 /**
  * What can happen on a scripted gateway by itself. Each of these makes it happen, and gives what the gateway then
@@ -98,8 +98,8 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
     findStatus(name, words) {
       const server = keyIn(gateway, 'servers', name);
       const settings = servers.get(server)?.settings ?? {};
-      const status = words.filter((word) => word !== 'maintenance');
-      const kept = wordsOf(settings).filter((word) => word === 'maintenance');
+      const status = words.filter((word) => !isAdministrators(word));
+      const kept = wordsOf(settings).filter(isAdministrators);
       const state = Object.fromEntries([...kept, ...status].map((word) => [word, true]));
       servers.set(server, { settings: { ...settings, state } });
       return [{ type: 'server.reported', server, status }];

@@ -6,7 +6,14 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Admin, Effect, GatewayPort, MonitorSettings, Telemetry } from 'gateway-admin-core';
+import {
+  EffectRefused,
+  type Admin,
+  type Effect,
+  type GatewayPort,
+  type MonitorSettings,
+  type Telemetry,
+} from 'gateway-admin-core';
 
 import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
@@ -81,7 +88,12 @@ export class Gateway implements GatewayPort {
         break;
       case 'logs.flush':
         return new Promise((done) => process.stdout.write('', () => done()));
-      default: // Other settings are read from the snapshot when they are needed.
+      case 'service.update':
+      case 'server.update':
+      case 'filter.update':
+        break; // These settings are read from the snapshot when they are needed.
+      default:
+        throw new EffectRefused(`This gateway cannot do ${(effect satisfies never as Effect).type}.`);
     }
   }
 
@@ -106,8 +118,12 @@ export class Gateway implements GatewayPort {
         return !effect.connections.some((each) => this.#find(each.session, each.connected)?.isConnected());
       case 'logs.flush':
         return process.stdout.writableLength === 0;
-      default:
+      case 'service.update':
+      case 'server.update':
+      case 'filter.update':
         return true;
+      default:
+        return effect satisfies never;
     }
   }
 

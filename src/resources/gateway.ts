@@ -148,7 +148,7 @@ const path = { shape: shape.text(4096), optional: true } as const;
 const fields = defineFields<{
   representation: InstanceRepresentation;
   document: InstanceRepresentation;
-  state: Omit<Instance, 'version' | 'facts'> & Instance['facts'];
+  state: Omit<Instance, 'version' | 'attributes'> & Instance['attributes'];
 }>()({
   config: path,
   cachedir: path,

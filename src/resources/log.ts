@@ -70,7 +70,7 @@ export type LogEffect = EffectOf<'logs.flush'>;
 const fields = defineFields<{
   representation: LogsRepresentation;
   document: LogsRepresentation;
-  state: Omit<Logs, 'version' | 'facts'> & Logs['facts'];
+  state: Omit<Logs, 'version' | 'attributes'> & Logs['attributes'];
 }>()({
   logdir: { shape: shape.text(4096), optional: true },
   maxlog: { shape: z.boolean(), optional: true },

@@ -58,7 +58,7 @@ function shownCounts(snapshot: Snapshot): readonly unknown[] {
 describe('the arbitrary commands', () => {
   it('have one for each route that changes something', () => {
     const commands = routes.filter(({ kind }) => kind === 'command').map(({ id }) => id);
-    expect(Object.keys(verbs)).toEqual(expect.arrayContaining(commands));
+    expect(commands.filter((id) => !Object.hasOwn(verbs, id))).toEqual([]);
   });
 });
 

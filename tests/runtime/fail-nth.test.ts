@@ -32,6 +32,7 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
+import { eventsMissing } from '../support/command-event.ts';
 import { configuration } from '../support/configuration.ts';
 import { FailingStore, storeFailures } from '../support/failing-store.ts';
 
@@ -154,6 +155,10 @@ async function goesWell(transition: Transition) {
   await world.admin.close();
   return { applies, appends: store.calls.length - opened, opened, done };
 }
+
+it('has a command for each type of event that a command makes', () => {
+  expect(eventsMissing(Object.values(commands), snapshot)).toEqual([]);
+});
 
 describe.each(Object.entries(commands))('%s', (_kind, transition) => {
   // Promise: failed-apply

@@ -20,7 +20,8 @@ import { Disk } from './disk.ts';
 import { beginLife, type Life } from './life.ts';
 import { Model } from './model.ts';
 
-const document: GatewayDocument = {
+/** What every world begins with. */
+export const document: GatewayDocument = {
   servers: ['db-1', 'db-2'].map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
   services: ['Sales', 'Reports'].map((name) => ({
     name,

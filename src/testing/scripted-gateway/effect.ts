@@ -3,7 +3,13 @@
  */
 import { EffectRefused, type Effect, type Update } from '../../index.ts';
 import type { Json } from '../../json/index.ts';
-import { withWordMap, type Collection, type LiveGateway, type ScriptedThing } from './state.ts';
+import {
+  isAdministrators,
+  withWordMap,
+  type Collection,
+  type LiveGateway,
+  type ScriptedThing,
+} from './state.ts';
 import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
 
 /** One row of the table of effects. */
@@ -106,9 +112,9 @@ function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedTh
 }
 
 /**
- * Whether an update of a server is in place. A monitor reports the status of a server again and again and may overwrite
- * the words of an administrator at once, except for `maintenance`. So the other words count only for an update that
- * changes nothing else.
+ * Whether an update of a server is in place. A monitor reports the status of a server again and again, and may overwrite
+ * the words of an administrator at once. Only the words that no monitor reports stay. So the other words count only for
+ * an update that changes nothing else.
  */
 function isServerUpdated(present: Json, { before, after }: Change): boolean {
   const [own, old, now] = [withoutFindings(present), withoutFindings(before), withoutFindings(after)];
@@ -118,10 +124,9 @@ function isServerUpdated(present: Json, { before, after }: Change): boolean {
 /** The settings of a server without the words that a monitor reports. */
 function withoutFindings(settings: Json): Json {
   if (!isMap(settings)) return settings;
-  const { state, ...rest } = settings;
-  return isMap(state) && Object.hasOwn(state, 'maintenance')
-    ? { ...rest, state: { maintenance: true } }
-    : { ...rest, state: {} };
+  const { state = {}, ...rest } = settings;
+  const own = Object.entries(isMap(state) ? state : {}).filter(([word]) => isAdministrators(word));
+  return { ...rest, state: Object.fromEntries(own) };
 }
 
 function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {

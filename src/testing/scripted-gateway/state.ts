@@ -130,6 +130,11 @@ export function wordsOf({ state }: ScriptedThing['settings']): readonly ServerSt
   return isMap(state) ? serverStatusWords.filter((word) => word in state) : [];
 }
 
+/** Whether a word of a status belongs to the administrator: no monitor finds the word or clears it. @internal */
+export function isAdministrators(word: string): boolean {
+  return word === 'maintenance';
+}
+
 function withWordList(settings: ScriptedThing['settings']): ScriptedThing {
   return { settings: { ...settings, state: wordsOf(settings) } };
 }

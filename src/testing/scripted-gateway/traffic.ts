@@ -2,7 +2,7 @@
  * Changes of a scripted gateway that no command causes, and the reports about these changes.
  */
 import { nameKey, type Clock, type HostReport, type ServerStatusWord } from '../../index.ts';
-import { wordsOf, type Collection, type LiveGateway, type LiveSession } from './state.ts';
+import { isAdministrators, wordsOf, type Collection, type LiveGateway, type LiveSession } from './state.ts';
 
 /**
  * Changes of a scripted gateway that no command causes. Each method makes a change and returns the reports about the
@@ -98,8 +98,8 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
     findStatus(name, words) {
       const server = keyIn(gateway, 'servers', name);
       const settings = servers.get(server)?.settings ?? {};
-      const status = words.filter((word) => word !== 'maintenance');
-      const kept = wordsOf(settings).filter((word) => word === 'maintenance');
+      const status = words.filter((word) => !isAdministrators(word));
+      const kept = wordsOf(settings).filter(isAdministrators);
       const state = Object.fromEntries([...kept, ...status].map((word) => [word, true]));
       servers.set(server, { settings: { ...settings, state } });
       return [{ type: 'server.reported', server, status }];

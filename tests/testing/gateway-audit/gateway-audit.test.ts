@@ -16,6 +16,7 @@ import {
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
+import { effectTable } from '../../../src/resources/index.ts';
 import { sampleDocument } from '../../support/document.ts';
 
 /** The sample, where every filter with a parameter that may be changed has two of them. */
@@ -71,6 +72,11 @@ describe('the audits', () => {
       ...laws('connections.close', 'before', 'after', 'others', 'gone', 'abort'),
       ...laws('logs.flush', 'after', 'others', 'abort'),
     ]);
+  });
+
+  it('are about every type of effect', () => {
+    const audited = new Set(ids.map((id) => id.split('/')[0]));
+    expect(Object.keys(effectTable).filter((type) => !audited.has(type))).toEqual([]);
   });
 
   it('are left out where the document has nothing for them', () => {

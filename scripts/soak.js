@@ -101,7 +101,7 @@ class World {
   /** Ends it. @returns what was wrong */
   async close() {
     const { value } = await this.#readers.behind.next();
-    const isBehind = this.events > 2 * this.#admin.limits.events;
+    const isBehind = this.events > 2 * this.#admin.limits.maxEventsKept;
     if (isBehind && value.gap !== true) this.#faults.push('a reader that fell behind was not told');
     await this.#admin.close();
     await this.#readers.upToDate;

@@ -50,7 +50,7 @@ export class Gateway implements GatewayPort {
       if (state !== 'started') continue;
       await listeners.open().catch((error: unknown) => {
         console.error((error as Error).message);
-        admin.report({ type: 'service.failed', service: key });
+        admin.report({ type: 'service.reported', service: key, state: 'failed' });
       });
     }
   }

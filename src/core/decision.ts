@@ -203,14 +203,23 @@ export type EventTable<S, E extends EventBase> = {
 };
 
 /**
- * A row for each type of effect: the effect that undoes the given effect. An `irreversible` effect must be the last
- * effect of a command.
+ * A row for each type of effect: how the effect is undone. An `irreversible` effect must be the last effect of a command.
  *
  * @internal
  */
 export type EffectTable<F extends EffectBase> = {
-  readonly [T in F['type']]: 'irreversible' | ((effect: Extract<F, { readonly type: T }>) => F);
+  readonly [T in F['type']]: 'irreversible' | Reversible<Extract<F, { readonly type: T }>, F>;
 };
+
+/** How an effect is undone. */
+interface Reversible<G, F> {
+  /** The aspect of the resource that the effect changes. An effect and its undo change the same aspect. */
+  readonly aspect: string;
+  /** Gives the effect that undoes an effect; `undefined` if the effect stands even when the command fails. */
+  readonly undo: (this: void, effect: G) => F | undefined;
+  /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */
+  readonly confirms?: (this: void, effect: G) => object;
+}
 
 /** The part of a snapshot that the fold reads. @internal */
 export interface Revisioned {

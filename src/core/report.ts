@@ -30,6 +30,18 @@ interface ReportRow<S, O, E> {
    * gone: both happen when a report and a command cross.
    */
   readonly event: (this: void, snapshot: S, report: O, at: number) => E | Contradiction | undefined;
+  /**
+   * What the report gives the whole of. Left out for a report of a single change, such as a session that was closed.
+   *
+   * A report of the whole that arrives while a command on the same aspect is in flight is newer than the command, so the
+   * report is folded once more when the command settles.
+   */
+  readonly whole?: {
+    /** The aspect of the resource; see the `aspect` of an effect. */
+    readonly aspect: string;
+    /** Gives the link of the resource; `undefined` if there is none. */
+    readonly resource: (this: void, snapshot: S, report: O) => string | undefined;
+  };
 }
 
 /** A row for each type of report. @internal */
@@ -51,6 +63,16 @@ export interface FoldedReports<S, E extends EventBase> {
   readonly faults: readonly Fault[];
 }
 
+/** A report of the whole of an aspect, which may cross a command in flight. @internal */
+export interface CrossingReport {
+  /** Link of the resource. */
+  readonly link: string;
+  /** The aspect of the resource. */
+  readonly aspect: string;
+  /** The report, deep-frozen. */
+  readonly report: unknown;
+}
+
 /**
  * Folds a list of reports over a snapshot, as one change.
  *
@@ -58,6 +80,8 @@ export interface FoldedReports<S, E extends EventBase> {
  * @param snapshot - the present snapshot
  * @param given - the reports, not yet checked
  * @param at - the time of the reports, in milliseconds since 1970-01-01T00:00:00Z
+ * @param onWhole - gets each report of the whole of an aspect. If the function gives true, a contradiction of the report
+ *   is no fault yet, because the report is folded again later
  * @internal
  */
 export function foldReports<S extends Revisioned, O extends ReportBase, E extends EventBase>(
@@ -65,24 +89,30 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
   snapshot: S,
   given: readonly unknown[],
   at: number,
+  onWhole: (crossing: CrossingReport) => boolean = () => false,
 ): FoldedReports<S, E> {
   const folding = beginFold(tables.events, snapshot);
   const events: E[] = [];
   const faults: Fault[] = [];
   for (const [position, report] of given.entries()) {
-    const read = interpret(tables.reports, folding.current(), report, position, at);
+    const read = interpret(tables.reports, folding.current(), report, { position, at, onWhole });
     if ('faults' in read) for (const fault of read.faults) faults.push(fault);
     else if (read.event !== undefined && folding.apply(read.event)) events.push(read.event);
   }
   return { next: folding.finish(), events, faults };
 }
 
+interface Interpreting {
+  readonly position: number;
+  readonly at: number;
+  readonly onWhole: (crossing: CrossingReport) => boolean;
+}
+
 function interpret<S, O extends ReportBase, E extends EventBase>(
   table: ReportTable<S, O, E>,
   snapshot: S,
   given: unknown,
-  position: number,
-  at: number,
+  { position, at, onWhole }: Interpreting,
 ): { readonly event: E | undefined } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
   const json = copyJson(given, { depth: 8 });
@@ -93,9 +123,13 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
     return faulty(position, `must be a report; its "type" must be one of ${Object.keys(table).join(', ')}`);
   const parsed = parseShape(row.shape, report, [position]);
   if (!parsed.ok) return { faults: parsed.faults };
+  const link = row.whole?.resource(snapshot, parsed.value);
+  const aspect = row.whole?.aspect ?? '';
+  const again = link !== undefined && onWhole({ link, aspect, report: deepFreeze(report) });
   const event = row.event(snapshot, parsed.value, at);
   if (event === undefined) return { event: undefined };
-  return 'contradiction' in event ? faulty(position, event.contradiction) : { event: deepFreeze(event) };
+  if (!('contradiction' in event)) return { event: deepFreeze(event) };
+  return again ? { event: undefined } : faulty(position, event.contradiction);
 }
 
 function faulty(position: number, detail: string): { readonly faults: readonly Fault[] } {

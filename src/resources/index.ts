@@ -14,7 +14,7 @@ import {
 } from '../core/decision.ts';
 import type { Fields } from '../core/field.ts';
 import { secretNames } from '../core/field.ts';
-import { foldReports, type ReportTable } from '../core/report.ts';
+import { foldReports, type CrossingReport, type ReportTable } from '../core/report.ts';
 import { createRedactor } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Route } from '../http/route.ts';
@@ -353,7 +353,7 @@ export function revert(event: AdminEvent): Transition {
  *
  * const head = { at: 0, resource: '/services/Sales', service: 'sales' };
  * canRevert({ type: 'service.stopped', ...head }); // => true
- * canRevert({ type: 'service.failed', ...head }); // => false
+ * canRevert({ type: 'service.reported', state: 'failed', ...head }); // => false
  * ```
  *
  * @public
@@ -399,8 +399,18 @@ export function applyReports(
   report: HostReport | readonly HostReport[],
   context: Pick<Context, 'now'>,
 ): AppliedReports {
+  return foldHostReports(snapshot, report, context.now);
+}
+
+/** As {@link applyReports}, for a runtime that has commands in flight; see {@link foldReports}. @internal */
+export function foldHostReports(
+  snapshot: Snapshot,
+  report: unknown,
+  now: number,
+  onWhole?: (crossing: CrossingReport) => boolean,
+): AppliedReports {
   const tables = { reports: reportTable, events: eventTable };
-  return foldReports(tables, snapshot, isList(report) ? report : [report], context.now);
+  return foldReports(tables, snapshot, isList(report) ? report : [report], now, onWhole);
 }
 
 /**
@@ -417,6 +427,6 @@ export interface AppliedReports {
   readonly faults: readonly Fault[];
 }
 
-function isList(report: HostReport | readonly HostReport[]): report is readonly HostReport[] {
+function isList(report: unknown): report is readonly unknown[] {
   return Array.isArray(report);
 }

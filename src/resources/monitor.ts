@@ -15,6 +15,7 @@ import type { Decision } from './index.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
+  failureFields,
   lifecycleEffects,
   lifecycleOf,
   lifecycleReports,
@@ -24,6 +25,7 @@ import {
   type LifecycleEvent,
   type LifecycleReport,
   type LifecycleState,
+  type Lived,
 } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
@@ -60,11 +62,9 @@ export interface MonitorSettings {
  *
  * @public
  */
-export interface Monitor extends Entity {
+export interface Monitor extends Entity, Lived {
   /** Name of the monitor module. */
   readonly module: string;
-  /** State of the monitor. */
-  readonly state: LifecycleState;
   /** The settings, which a patch can modify. */
   readonly settings: MonitorSettings;
 }
@@ -83,6 +83,10 @@ export interface MonitorRepresentation extends MonitorSettings {
   readonly module: string;
   /** State of the monitor. */
   readonly state: LifecycleState;
+  /** Why the monitor has failed, in the words of the host; left out unless it has failed with a reason. */
+  readonly state_reason?: string;
+  /** Since when the monitor has failed: ISO 8601 with a numeric offset; left out unless it has failed. */
+  readonly state_since?: string;
 }
 
 /**
@@ -115,6 +119,7 @@ const fields = defineFields<{
   name: { shape: shape.name },
   module: { shape: shape.text(255) },
   state: { shape: lifecycleState, default: 'started' },
+  ...failureFields,
   monitor_interval: {
     shape: z.int().check(z.minimum(1), z.maximum(2_147_483_647)),
     setting: true,
@@ -162,7 +167,7 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
 /**
  * Stops a monitor: its servers keep the status that was reported last.
  *
- * Unchanged if the monitor is stopped or failed. Refused with `monitor-not-found` if there is no such monitor.
+ * Unchanged if the monitor is stopped. Refused with `monitor-not-found` if there is no such monitor.
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the monitor, compared by {@link nameKey}

@@ -186,10 +186,13 @@ function mergeWords(
   if (sameJson(present, before)) return after;
   const added = after.filter((word) => !before.includes(word) && !present.includes(word));
   const remaining = present.filter((word) => after.includes(word) || !before.includes(word));
-  return reportedStatus(added.includes('maintenance') ? ['maintenance'] : remaining, [
+  const merged = reportedStatus(added.includes('maintenance') ? ['maintenance'] : remaining, [
     ...remaining,
     ...added,
   ]);
+  // A server that was reported as down meanwhile has none of the roles that the update gave to a running server.
+  const isDown = after.includes('running') && !merged.includes('running');
+  return isDown ? merged.filter((word) => word === 'maintenance') : merged;
 }
 
 const settings = settingsOf('servers', fields, {
@@ -229,6 +232,13 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
         z.transform((given: ServerStatusWord[]): readonly ServerStatusWord[] => withoutRepeats(given)),
       ),
     }),
+    whole: {
+      aspect: 'settings',
+      resource(snapshot, { server }) {
+        const found = snapshot.servers.find(server);
+        return found && linkOf('servers', found);
+      },
+    },
     event(snapshot, { type, server, status }, at) {
       const found = snapshot.servers.find(server);
       if (found === undefined)

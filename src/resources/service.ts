@@ -9,15 +9,17 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Change, Context } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import { createOwner } from '../core/ordered-map.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
-import { markChanged, type Snapshot } from '../snapshot/snapshot.ts';
+import { markChanged, revise, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import { listenerFields, listenerRoute, listenerShape, type Listener } from './listener.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
+  failureFields,
   lifecycleEffects,
   lifecycleOf,
   lifecycleReports,
@@ -27,6 +29,7 @@ import {
   type LifecycleEvent,
   type LifecycleReport,
   type LifecycleState,
+  type Lived,
 } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
@@ -75,11 +78,9 @@ export interface ServiceSettings {
  *
  * @public
  */
-export interface Service extends Entity {
+export interface Service extends Entity, Lived {
   /** Name of the router module. */
   readonly router: string;
-  /** State of the service. */
-  readonly state: LifecycleState;
   /**
    * Time of the last start, in milliseconds since 1970-01-01T00:00:00Z; left out for a service that was never started.
    */
@@ -104,6 +105,10 @@ export interface ServiceRepresentation extends Omit<ServiceSettings, 'filters' |
   readonly router: string;
   /** State of the service. */
   readonly state: LifecycleState;
+  /** Why the service has failed, in the words of the host; left out unless it has failed with a reason. */
+  readonly state_reason?: string;
+  /** Since when the service has failed: ISO 8601 with a numeric offset; left out unless it has failed. */
+  readonly state_since?: string;
   /** Number of sessions ever opened on the service. Never decreases. */
   readonly total_connections: number;
   /** Number of sessions open on the service now. */
@@ -160,6 +165,7 @@ const fields = defineFields<{
   router: { shape: shape.text(255) },
   router_options: { shape: shape.options, setting: true, default: {} },
   state: { shape: lifecycleState, default: 'started' },
+  ...failureFields,
   // A document may raise the total, which the session table stores.
   total_connections: { shape: count, derived: true, accepts: count },
   current_connections: { shape: count, derived: true },
@@ -238,7 +244,7 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
 /**
  * Stops a service: its listeners close, and its sessions continue.
  *
- * Unchanged if the service is stopped or failed. Refused with `service-not-found` if there is no such service.
+ * Unchanged if the service is stopped. Refused with `service-not-found` if there is no such service.
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the service, compared by {@link nameKey}
@@ -294,6 +300,25 @@ export function patchService(
   context: Context,
 ): Decision {
   return decidePatch(settings, snapshot, name, operations, context);
+}
+
+/**
+ * Gives each started service a time of start: a service starts when the host opens it, so never before the process. A
+ * stopped service has no such time.
+ *
+ * @param now - the time of the opening, in milliseconds since 1970-01-01T00:00:00Z
+ * @internal
+ */
+export function openServices(snapshot: Snapshot, now: number): Snapshot {
+  const change = { revision: snapshot.revision, origin: 'report', owner: createOwner() } as const;
+  return [...snapshot.services].reduce(
+    (next, { key, state }) =>
+      revise<'services'>(next, 'services', key, change, (draft) => {
+        if (state === 'stopped') delete draft.started;
+        else draft.started = now;
+      }),
+    snapshot,
+  );
 }
 
 /** The kind "service". @internal */

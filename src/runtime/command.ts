@@ -5,6 +5,7 @@
 import type { Accepted } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Crossings } from './crossing.ts';
 import { carryOut, type EffectOptions, type EffectOutcome } from './effect.ts';
 import { aspectOf, groupsOf, inverseOf, isActing, type ActingStage, type Group } from './stage.ts';
 
@@ -27,6 +28,8 @@ export type Place =
 
 /** The options for performing a command. @internal */
 export interface CommandOptions extends EffectOptions {
+  /** The reports that cross the command. */
+  readonly crossings: Crossings;
   /** Folds events over the snapshot; returns the events as recorded. */
   readonly settle: (events: readonly AdminEvent[], place: Place) => Promise<readonly AdminEvent[]>;
 }
@@ -91,8 +94,10 @@ export async function settleGroups(
 async function performGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
+    options.crossings.begin(options.commandId, stage.effect);
     const outcome = await orSettle(done, options, () => carryOut(stage.effect, options));
     if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, options) };
+    options.crossings.done(stage.effect);
     done.push(stage);
   }
   return undefined;
@@ -132,7 +137,11 @@ async function undoOne(
   options: CommandOptions,
 ): Promise<boolean> {
   const inverse = inverseOf(effect);
-  return (await orSettle(others, options, () => carryOut(inverse, options))).done;
+  if (inverse === undefined) return false;
+  options.crossings.begin(options.commandId, inverse);
+  const { done } = await orSettle(others, options, () => carryOut(inverse, options));
+  if (done) options.crossings.undone(inverse);
+  return done;
 }
 
 /** Waits for an outcome. If the interface closes first, the stages that are done by then settle. */

@@ -6,7 +6,8 @@ import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { applyReports, boundRoutes, type Transition } from '../resources/index.ts';
+import { boundRoutes, type Transition } from '../resources/index.ts';
+import { openServices } from '../resources/service.ts';
 import type { Rendering } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
@@ -20,7 +21,6 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, quietly, type CompleteOptions } from './options.ts';
-import { ReportError } from './report-error.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -93,7 +93,11 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     if (repaired !== undefined) onError(new Error(repaired));
     const deadlineMs = limits.storeDeadlineMs;
     const journal = await openJournal({ store, position, history, clock, deadlineMs, onError });
-    const { admin, writer } = assemble(complete, beginLife(history.snapshot), journal);
+    const { admin, writer } = assemble(
+      complete,
+      beginLife(openServices(history.snapshot, clock.now())),
+      journal,
+    );
     await Promise.all(history.open.map((open) => writer.recover(open)));
     return admin;
   } catch (error) {
@@ -116,7 +120,7 @@ interface Assembly {
 
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
-  const { clock, limits, onError } = options;
+  const { limits, onError } = options;
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
   const handle = createRequestHandler({
@@ -147,10 +151,8 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       const { snapshot } = writer;
       return toPlan(writer.decide(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
     },
-    report(report) {
-      const { next, events, faults } = applyReports(writer.snapshot, report, { now: clock.now() });
-      if (events.length > 0) writer.record(next, events);
-      if (faults.length > 0) onError(new ReportError(faults));
+    report: (report) => {
+      writer.report(report);
     },
     events: (where) => log.read(where),
     close,

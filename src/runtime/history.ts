@@ -7,6 +7,8 @@
 import { deepFreeze, type Json, isObject } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import { effectTable, eventTable, evolve, type Effect, type AdminEvent } from '../resources/index.ts';
+import type { MonitorDocument } from '../resources/monitor.ts';
+import type { ServiceDocument } from '../resources/service.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
@@ -140,26 +142,38 @@ function begin(
   revision: number,
   open: readonly OpenCommand[] = [],
 ): History {
-  const { logs, ...kept } = createSnapshot(withoutProcess(document));
-  const { epoch, gateway, threads, tasks, modules } = given;
-  const flushed = logs.last_flushed === undefined ? {} : { last_flushed: logs.last_flushed };
-  const process = {
-    epoch,
-    gateway,
-    threads,
-    tasks,
-    modules,
+  const { epoch, gateway, logs, threads, tasks, modules } = given;
+  const process = { epoch, gateway, logs, threads, tasks, modules, revision };
+  return new History(
+    Object.freeze({ ...createSnapshot(withoutProcess(document)), ...process }),
     revision,
-    logs: Object.freeze({ ...given.logs, ...flushed }),
-  };
-  return new History(Object.freeze({ ...kept, ...process }), revision, open);
+    open,
+  );
 }
 
-/** Leaves out everything that ends with the process: facts about the process, sessions and counters. */
+/** Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. */
 function withoutProcess(document: GatewayDocument): GatewayDocument {
-  const { gateway: _1, threads: _2, tasks: _3, modules: _4, sessions: _5, ...configuration } = document;
-  const services = configuration.services?.map(({ total_connections: _seen, ...service }) => service);
-  return services === undefined ? configuration : { ...configuration, services };
+  const {
+    gateway: _1,
+    threads: _2,
+    tasks: _3,
+    modules: _4,
+    sessions: _5,
+    logs: _6,
+    ...configuration
+  } = document;
+  const { services = [], monitors = [] } = configuration;
+  return {
+    ...configuration,
+    services: services.map(({ total_connections: _counted, started: _since, ...service }) => wanted(service)),
+    monitors: monitors.map(wanted),
+  };
+}
+
+/** Replaces the state that the host sees by the state that callers want: a failed service is a wanted one. */
+function wanted<T extends ServiceDocument | MonitorDocument>(thing: T): T {
+  const { state, state_reason: _reason, state_since: _since, ...rest } = thing;
+  return (state === 'stopped' ? { ...rest, state } : rest) as T;
 }
 
 function parseState(state: Json | undefined): State {

@@ -120,7 +120,8 @@ async function findingOf(
 /** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
 async function isMoved([first, ...others]: OnAspect, options: CommandOptions): Promise<boolean> {
   if (others.length === 0) return true;
-  return !(await findOutAgain(inverseOf(first.effect), options)).done;
+  const inverse = inverseOf(first.effect);
+  return inverse === undefined || !(await findOutAgain(inverse, options)).done;
 }
 
 function tracesOf(aspects: readonly OnAspect[], inPlace: ReadonlySet<ActingStage>): readonly ActingStage[] {
@@ -129,5 +130,5 @@ function tracesOf(aspects: readonly OnAspect[], inPlace: ReadonlySet<ActingStage
 
 function relationOf([{ effect }]: OnAspect): Relation {
   if (isIrreversible(effect)) return 'irreversible';
-  return inverseOf(effect).type === effect.type ? 'successive' : 'alternating';
+  return inverseOf(effect)?.type === effect.type ? 'successive' : 'alternating';
 }

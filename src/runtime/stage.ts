@@ -53,20 +53,19 @@ export function isActing(stage: Stage): stage is ActingStage {
 
 /** Whether an effect cannot be undone, such as closing sessions or flushing the logs. @internal */
 export function isIrreversible(effect: Effect): boolean {
-  return effectTable[effect.type] === 'irreversible';
+  return rowOf(effect) === 'irreversible';
 }
 
 /**
- * Gives the effect that undoes an effect.
+ * Gives the effect that undoes an effect; `undefined` if the effect stands even when the command fails.
  *
  * @throws TypeError for an irreversible effect
  * @internal
  */
-export function inverseOf(effect: Effect): Effect {
-  // The row of a type takes effects of that type. The compiler cannot infer this from the index.
-  const inverse = effectTable[effect.type] as 'irreversible' | ((effect: Effect) => Effect);
-  if (inverse === 'irreversible') throw new TypeError(`The effect "${effect.type}" cannot be undone`);
-  return inverse(effect);
+export function inverseOf(effect: Effect): Effect | undefined {
+  const row = rowOf(effect);
+  if (row === 'irreversible') throw new TypeError(`The effect "${effect.type}" cannot be undone`);
+  return row.undo(effect);
 }
 
 /**
@@ -78,6 +77,16 @@ export function inverseOf(effect: Effect): Effect {
  * @internal
  */
 export function aspectOf(effect: Effect): unknown {
-  if (isIrreversible(effect)) return effect;
-  return [effect.resource, ...[effect.type, inverseOf(effect).type].sort()].join(' ');
+  const row = rowOf(effect);
+  return row === 'irreversible' ? effect : `${effect.resource} ${row.aspect}`;
+}
+
+interface Reversible {
+  readonly aspect: string;
+  readonly undo: (effect: Effect) => Effect | undefined;
+}
+
+/** The row of a type takes effects of that type. The compiler cannot infer this from the index. */
+function rowOf(effect: Effect): 'irreversible' | Reversible {
+  return effectTable[effect.type] as 'irreversible' | Reversible;
 }

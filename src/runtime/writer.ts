@@ -4,7 +4,13 @@
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
 import { isTrusted, type Context } from '../core/decision.ts';
-import { evolve, type AdminEvent, type Decision } from '../resources/index.ts';
+import {
+  evolve,
+  foldHostReports,
+  type AdminEvent,
+  type AppliedReports,
+  type Decision,
+} from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
@@ -17,7 +23,9 @@ import {
 } from './execution.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
 import type { Journal } from './journal.ts';
+import { Crossings } from './crossing.ts';
 import { recover } from './recovery.ts';
+import { ReportError } from './report-error.ts';
 import {
   Turns,
   type Acceptance,
@@ -69,6 +77,7 @@ export class Writer {
   #commands = 0;
   readonly #options: WriterOptions;
   readonly #turns: Turns;
+  readonly #crossings = new Crossings();
   readonly #closing = new AbortController();
 
   constructor(options: WriterOptions) {
@@ -105,8 +114,21 @@ export class Writer {
     return this.#turns.wait(request);
   }
 
+  /** Folds reports of the host over the current snapshot, as one change. */
+  report(given: unknown): void {
+    const { faults } = this.#foldReports(given);
+    if (faults.length > 0) this.#options.onError(new ReportError(faults));
+  }
+
+  #foldReports(given: unknown): AppliedReports {
+    const { now } = this.#options.contextOf(undefined);
+    const folded = foldHostReports(this.#snapshot, given, now, (crossing) => this.#crossings.note(crossing));
+    if (folded.events.length > 0) this.#record(folded.next, folded.events);
+    return folded;
+  }
+
   /** Makes `next` the current snapshot, and publishes the events that led to it. */
-  record(next: Snapshot, events: readonly AdminEvent[]): void {
+  #record(next: Snapshot, events: readonly AdminEvent[]): void {
     this.#snapshot = next;
     this.#options.journal.mark(next.revision);
     this.#options.publish(next.revision, events);
@@ -121,6 +143,8 @@ export class Writer {
     const { command: id, resources, events } = open.intent;
     const since = events[0]?.at ?? this.#options.clock.now();
     const command = commandOf(id, { resources, events }, since);
+    // The host was called in the earlier life, so every report of this life is newer.
+    for (const effect of open.intent.effects) this.#crossings.begin(id, effect);
     return new Promise((resolve) => {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       this.#turns.hold(command, 'unknown', async () => {
@@ -196,6 +220,7 @@ export class Writer {
       deadlineMs,
       commandId: performing.command.id,
       closing: this.#closing.signal,
+      crossings: this.#crossings,
       settle: (events, place) => this.#settle(performing, events, place),
       onUnknown: () => {
         onUnknown();
@@ -211,16 +236,16 @@ export class Writer {
   ): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(performing, settled, place);
     // No settlement is journaled, so the command stays open, and the next life finds out the outcome.
-    if (place.at === 'break') return this.#apply(events);
+    if (place.at === 'break') return this.#apply(performing, events);
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
     try {
       const record = { type: 'settlement', command: performing.command.id, revision, events, last } as const;
-      return await this.#options.journal.keep(record, () => this.#apply(events));
+      return await this.#options.journal.keep(record, () => this.#apply(performing, events));
     } catch (error) {
       if (!this.#options.journal.failed) throw error;
       // The snapshot must show what the host did, even if the journal does not.
-      if (performing.asksHost) this.#apply(events);
+      if (performing.asksHost) this.#apply(performing, events);
       if (events.length > 0) throw new Unkept(place);
       return events;
     }
@@ -240,13 +265,23 @@ export class Writer {
   }
 
   /** Folds events over the current snapshot, which reports may have changed since the decision. */
-  #apply(events: readonly AdminEvent[]): readonly AdminEvent[] {
-    if (events.length === 0) return events;
+  #apply({ command }: Performing, events: readonly AdminEvent[]): readonly AdminEvent[] {
+    this.#foldSettled(events);
+    const crossing = this.#crossings.take(command.id);
+    // A contradiction is no error: the report may be older than the end of the effect.
+    if (crossing.length > 0) this.#foldReports(crossing);
+    return events;
+  }
+
+  #foldSettled(events: readonly AdminEvent[]): void {
+    if (events.length === 0) return;
     const before = this.#snapshot;
     const next = evolve(before, events);
     // The events of a command need a revision of their own, even if reports of the host have made the change already.
-    this.record(next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next, events);
-    return events;
+    this.#record(
+      next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next,
+      events,
+    );
   }
 
   #executionOf({ events, refusal: reason }: Performed): Execution {

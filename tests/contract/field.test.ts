@@ -26,10 +26,13 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
   });
 
   /** The representation at a place: the thing, or the first of the list. */
-  async function shownAt({ of }: Field, which: 'full' | 'bare'): Promise<unknown> {
+  async function shownAt({ of, at }: Field, which: 'full' | 'bare'): Promise<unknown> {
     const place = places[of];
     const transport = which === 'bare' && place?.bareWhereEmpty === true ? bare : full;
-    const { status, body } = await transport.send('GET', place?.[which] ?? '');
+    const { status, body } = await transport.send(
+      'GET',
+      (which === 'full' ? at : undefined) ?? place?.[which] ?? '',
+    );
     expect(status).toBe(200);
     return Array.isArray(body) ? (body[0] as unknown) : body;
   }

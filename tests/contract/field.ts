@@ -35,13 +35,16 @@ export interface Field {
   readonly presence: 'always' | 'applicable';
   /** What the sample shows: of a list or map that is gone into, of each of its items. */
   readonly sample: unknown;
+  /** Where the sample shows the field, if not where it shows the others. */
+  readonly at?: string;
 }
 
 /** A name that ends with `?` is that of a field that is there when it applies. */
-type Row = readonly [name: string, kind: Kind, sample: unknown];
+type Row = readonly [name: string, kind: Kind, sample: unknown, at?: string];
 
 const rows = (of: Shown, table: readonly Row[]): readonly Field[] =>
-  table.map(([name, kind, sample]) => ({
+  table.map(([name, kind, sample, at]) => ({
+    ...(at === undefined ? {} : { at }),
     of,
     name: name.replace('?', ''),
     kind,
@@ -56,6 +59,8 @@ export const fields: readonly Field[] = [
     ['router', 'text', 'readconnroute'],
     ['router_options', 'object', { router_options: 'master', weights: 'on' }],
     ['state', 'text', 'started'],
+    ['state_reason?', 'text', 'port 4009 is in use', '/services/Report-Service'],
+    ['state_since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/services/Report-Service'],
     ['total_connections', 'number', 10],
     ['current_connections', 'number', 2],
     ['started?', 'iso8601', '2016-08-29T12:52:31+03:00'],
@@ -103,6 +108,8 @@ export const fields: readonly Field[] = [
     ['name', 'text', 'Main Monitor'],
     ['module', 'text', 'pgmon'],
     ['state', 'text', 'started'],
+    ['state_reason?', 'text', 'cannot log in', '/monitors/Failed-Monitor'],
+    ['state_since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/monitors/Failed-Monitor'],
     ['monitor_interval', 'number', 2500],
     ['connect_timeout', 'number', 5],
     ['read_timeout', 'number', 4],

@@ -53,8 +53,8 @@ const events: EventTable<Tank, TankEvent> = {
   },
 };
 const effects: EffectTable<TankEffect> = {
-  fill: (effect) => ({ ...effect, type: 'pump' }),
-  pump: (effect) => ({ ...effect, type: 'fill' }),
+  fill: { aspect: 'level', undo: (effect) => ({ ...effect, type: 'pump' }) },
+  pump: { aspect: 'level', undo: (effect) => ({ ...effect, type: 'fill' }) },
   drain: 'irreversible',
 };
 const resource = '/tank';

@@ -9,14 +9,17 @@ import {
 
 import { thawedPlaces } from '../support/frozen.ts';
 
-type Startable = Lifecycle<'started' | 'stopped' | 'failed', 'start' | 'stop'>;
+type Startable = Lifecycle<
+  'started' | 'stopped' | 'failed',
+  'start' | 'stop' | 'report-failed' | 'report-started'
+>;
 
 const machines: readonly (readonly [string, Startable])[] = [['services and monitors', shared]];
 const states = ['started', 'stopped', 'failed'] as const;
-const commands = ['start', 'stop'] as const;
+const commands = ['start', 'stop', 'report-failed', 'report-started'] as const;
 
 describe.each(machines)('the lifecycle of %s', (_name, lifecycle) => {
-  it('has a row for each state and each command, and leads nowhere else', () => {
+  it('has a row for each state, and each command and report, and leads nowhere else', () => {
     expect(Object.keys(lifecycle).toSorted()).toEqual(states.toSorted());
     for (const row of Object.values(lifecycle)) {
       expect(Object.keys(row).toSorted()).toEqual(commands.toSorted());
@@ -39,10 +42,12 @@ describe.each(machines)('the lifecycle of %s', (_name, lifecycle) => {
     }
   });
 
-  it('lets no command lead to failure, and start lead out of it', () => {
+  it('lets commands say what is wanted, and reports what is seen of what is wanted', () => {
     for (const state of states) {
       expect(nextState(lifecycle, state, 'start')).toBe('started');
-      expect(nextState(lifecycle, state, 'stop')).toBe(state === 'failed' ? 'failed' : 'stopped');
+      expect(nextState(lifecycle, state, 'stop')).toBe('stopped');
+      for (const seen of ['started', 'failed'] as const)
+        expect(nextState(lifecycle, state, `report-${seen}`)).toBe(state === 'stopped' ? 'stopped' : seen);
     }
   });
 });

@@ -34,8 +34,8 @@ const report: readonly HostReport[] = [
   { type: 'connection.closed', session: 77, id: 1 },
   { type: 'session.closed', id: 77, connected: 7 },
   { type: 'server.reported', server: 'db-serv-1', status: ['slave'] },
-  { type: 'service.failed', service: 'My Service' },
-  { type: 'monitor.failed', monitor: 'Main Monitor' },
+  { type: 'service.reported', service: 'My Service', state: 'failed', reason: 'No route.', started: 0 },
+  { type: 'monitor.reported', monitor: 'Main Monitor', state: 'failed', reason: 'No route.', started: 0 },
 ];
 
 /** The first event of each type, as readers of running interfaces get it. */

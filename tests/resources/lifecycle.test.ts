@@ -11,6 +11,7 @@ import {
   stopService,
   toDocument,
   type Decision,
+  type HostReport,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
@@ -25,6 +26,8 @@ import {
   someTime,
 } from '../support/expect-decision.ts';
 
+type Seen = 'started' | 'failed';
+
 const commands = ['start', 'stop'] as const;
 const past = { start: 'started', stop: 'stopped' } as const;
 
@@ -33,13 +36,23 @@ const machines = [
     kind: 'service',
     step: { start: named(startService), stop: named(stopService) },
     of: (snapshot: Snapshot) => snapshot.services.find('the-one'),
-    fail: { type: 'service.failed', service: 'the one' },
+    report: (state: Seen, more: object = {}): HostReport => ({
+      type: 'service.reported',
+      service: 'the one',
+      state,
+      ...more,
+    }),
   },
   {
     kind: 'monitor',
     step: { start: named(startMonitor), stop: named(stopMonitor) },
     of: (snapshot: Snapshot) => snapshot.monitors.find('the-one'),
-    fail: { type: 'monitor.failed', monitor: 'the one' },
+    report: (state: Seen, more: object = {}): HostReport => ({
+      type: 'monitor.reported',
+      monitor: 'the one',
+      state,
+      ...more,
+    }),
   },
 ] as const;
 
@@ -112,11 +125,14 @@ describe.each(rows.filter(({ can }) => can))(
     const decision = expectAccepted(step[command]('the one'), snapshot);
     const resource = `/${kind}s/The-One`;
 
-    it('is one fact and one wish', () => {
+    it('is one event and one effect', () => {
       expect(decision.events).toEqual([
         { type: `${kind}.${past[command]}`, at: someTime.now, actor: 'ada', resource, [kind]: 'the-one' },
       ]);
-      expect(decision.effects).toEqual([{ type: `${kind}.${command}`, resource, [kind]: 'the-one' }]);
+      const from = command === 'start' ? { from: state } : {};
+      expect(decision.effects).toEqual([
+        { type: `${kind}.${command}`, resource, [kind]: 'the-one', ...from },
+      ]);
     });
 
     it('makes a new version by command', () => {
@@ -144,36 +160,106 @@ describe('starting a service', () => {
   });
 });
 
-describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step }) => {
-  it.each(['started', 'stopped'] as const)('makes it failed when it is %s', (state) => {
+const reports = machines.flatMap((machine) =>
+  (['started', 'stopped', 'failed'] as const).flatMap((state) =>
+    (['failed', 'started'] as const).map((seen) => ({
+      ...machine,
+      state,
+      seen,
+      next: nextState(lifecycle, state, `report-${seen}`),
+      can: canTransition(lifecycle, state, `report-${seen}`),
+    })),
+  ),
+);
+
+describe.each(reports)('a report that a $kind is $seen', ({ kind, state, seen, next, can, of, report }) => {
+  it(`leads from ${state} to ${next}, as the table says`, () => {
     const snapshot = inState(state);
-    const { next, events, faults } = applyReports(snapshot, fail, { now: 5 });
-    expect(faults).toEqual([]);
-    expect(events).toEqual([
-      { type: `${kind}.failed`, at: 5, resource: `/${kind}s/The-One`, [kind]: 'the-one' },
-    ]);
-    expect(of(next)).toMatchObject({ state: 'failed', version: { command: 0, live: 1 } });
-    expectNext(snapshot, next, events);
+    const applied = applyReports(snapshot, report(seen), { now: 5 });
+    const resource = `/${kind}s/The-One`;
+    expect(applied.events).toEqual(
+      can ? [{ type: `${kind}.reported`, at: 5, resource, [kind]: 'the-one', state: seen }] : [],
+    );
+    expect(of(applied.next)?.state).toBe(next);
+    if (can) {
+      expect(of(applied.next)?.version).toEqual({ command: 0, live: 1 });
+      expectNext(snapshot, applied.next, applied.events);
+    } else expect(applied.next).toBe(snapshot);
+  });
+});
+
+describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) => {
+  const failed = (...reasons: readonly string[]): Snapshot =>
+    reasons.reduce(
+      (snapshot, reason, index) =>
+        applyReports(snapshot, report('failed', { reason }), { now: 5 + index }).next,
+      inState('started'),
+    );
+
+  it('says why, and since when; a new reason is taken', () => {
+    expect(of(failed('no route to host'))).toMatchObject({
+      state_reason: 'no route to host',
+      state_since: 5,
+    });
+    expect(of(failed('no route', 'port in use'))).toMatchObject({
+      state_reason: 'port in use',
+      state_since: 5,
+    });
+    const again = failed('no route');
+    for (const same of [report('failed'), report('failed', { reason: 'no route' })])
+      expect(applyReports(again, same, { now: 9 }).next).toBe(again);
   });
 
-  it('tells nothing new when it is failed already', () => {
-    const snapshot = inState('failed');
-    expect(applyReports(snapshot, fail, { now: 5 })).toEqual({ next: snapshot, events: [], faults: [] });
-    expect(applyReports(snapshot, fail, { now: 5 }).next).toBe(snapshot);
+  it('says neither once it is started or stopped', () => {
+    const snapshot = failed('no route');
+    const after = [
+      applyReports(snapshot, report('started'), { now: 9 }).next,
+      expectAccepted(step.start('The One'), snapshot).next,
+      expectAccepted(step.stop('The One'), snapshot).next,
+    ];
+    for (const each of after) {
+      expect(of(each)).not.toHaveProperty('state_reason');
+      expect(of(each)).not.toHaveProperty('state_since');
+    }
   });
 
-  it('is cleared by a start', () => {
-    const { next } = applyReports(inState('started'), fail, { now: 5 });
-    expect(of(expectAccepted(step.start('The One'), next).next)?.state).toBe('started');
-    expectUnchanged(step.stop('The One'), next);
+  it('keeps a document of it the same', () => {
+    const snapshot = failed('no route');
+    expect(toDocument(createSnapshot(toDocument(snapshot)))).toEqual(toDocument(snapshot));
   });
 
-  it('contradicts when there is no such thing', () => {
+  it.each([
+    ['x'.repeat(5000), 'x'.repeat(1024)],
+    ['line 1\r\nline 2\u0000', 'line 1 line 2 '],
+    [`${'x'.repeat(1023)}😀`, `${'x'.repeat(1023)}\ufffd`],
+  ])('takes a reason as one line of at most 1,024 characters: %j', (reason, shown) => {
+    expect(of(failed(reason))?.state_reason).toBe(shown);
+    expect(() => createSnapshot(toDocument(failed(reason)))).not.toThrow();
+  });
+
+  it('is not known by another name', () => {
     const snapshot = inState('started');
-    const { next, faults } = applyReports(snapshot, { ...fail, [kind]: 'nothing' }, { now: 5 });
+    const { next, faults } = applyReports(snapshot, { ...report('failed'), [kind]: 'nothing' }, { now: 5 });
     expect(next).toBe(snapshot);
     expect(faults).toMatchObject([
       { pointer: '/0', detail: `names the ${kind} "nothing", which does not exist` },
     ]);
+  });
+
+  it('is a contradiction when it is reported as started and is stopped', () => {
+    const { faults } = applyReports(inState('stopped'), report('started'), { now: 5 });
+    expect(faults).toMatchObject([{ detail: `says that the ${kind} "The One" runs, which is stopped` }]);
+    expect(applyReports(inState('stopped'), report('failed'), { now: 5 }).faults).toEqual([]);
+  });
+});
+
+describe('a report that a service is started', () => {
+  it('brings the time of the start', () => {
+    const [{ of, report }] = machines;
+    const snapshot = inState('started');
+    const { next } = applyReports(snapshot, report('started', { started: 7 }), { now: 9 });
+    expect(of(next)?.started).toBe(7);
+    expect(applyReports(next, report('started', { started: 7 }), { now: 9 }).next).toBe(next);
+    expect(applyReports(next, report('started'), { now: 9 }).next).toBe(next);
   });
 });

@@ -252,7 +252,7 @@ describe('a report during a command', () => {
         service: 'My Service',
         connected: 7,
       },
-      { type: 'service.failed', service: 'My Service' },
+      { type: 'service.reported', service: 'My Service', state: 'failed' },
       { type: 'server.reported', server: 'db-serv-1', status: [] },
     ]);
     expect(admin.snapshot.revision).toBe(1);
@@ -303,7 +303,7 @@ describe('a report during a command', () => {
   it('tells nothing new without a new snapshot, and tells onError what is wrong', () => {
     const { admin, errors } = runAdmin();
     const before = admin.snapshot;
-    admin.report({ type: 'service.failed', service: 'Report Service' });
+    admin.report({ type: 'service.reported', service: 'Report Service', state: 'failed' });
     admin.report([]);
     admin.report({ type: 'session.opened' } as never);
     admin.report(null as never);

@@ -45,13 +45,13 @@ describe('the events', () => {
     await admin.execute(stop);
     admin.report([openedSession(77), { type: 'session.closed', id: 77, connected: 7 }]);
     await admin.execute(start);
-    admin.report({ type: 'service.failed', service: 'My Service' });
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
     expect(await first).toEqual([
       '1.0 service.stopped',
       '2.0 session.opened',
       '2.1 session.closed',
       '3.0 service.started',
-      '4.0 service.failed',
+      '4.0 service.reported',
     ]);
     await admin.close();
   });
@@ -62,7 +62,7 @@ describe('the events', () => {
     const reader = admin.events({ after: '0.0' });
     await admin.execute(start);
     await admin.execute((snapshot, context) => stopService(snapshot, 'nothing', context));
-    admin.report({ type: 'service.failed', service: 'Report Service' });
+    admin.report({ type: 'service.reported', service: 'Report Service', state: 'failed' });
     await admin.execute(stop);
     await admin.close();
     expect(await take(reader, 2)).toEqual(['1.0 service.stopped', 'end']);

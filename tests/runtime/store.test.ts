@@ -87,7 +87,7 @@ describe('an interface with a store', () => {
     for (let life = 0; life < 3; life += 1) {
       const { admin } = await openRunning(store, { snapshot: sampleSnapshot() });
       await admin.execute(life % 2 === 0 ? stop : start);
-      admin.report({ type: 'service.failed', service: 'Report Service' });
+      admin.report({ type: 'service.reported', service: 'Report Service', state: 'failed' });
       lives.push(admin.snapshot);
       await admin.close();
     }

@@ -31,6 +31,8 @@ export interface Surroundings {
   readonly random: Random;
   /** How likely the process dies before or after each call of a port, from 0 to 1. */
   readonly mortality: number;
+  /** What happens in the gateway before and after each of its calls. */
+  readonly cross: (effect: Effect) => void;
 }
 
 /** Each one anew: whoever waits for it must be forgotten with it. */
@@ -72,7 +74,15 @@ class Mortal {
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
-    const { gateway, store, clock } = surroundings;
+    const { gateway, store, clock, cross } = surroundings;
+    const crossed = async <T>(effect: Effect, call: () => Promise<T>): Promise<T> => {
+      cross(effect);
+      try {
+        return await call();
+      } finally {
+        cross(effect);
+      }
+    };
     this.death = new Promise((resolve) => {
       this.die = () => {
         this.alive = false;
@@ -82,10 +92,12 @@ class Mortal {
     this.gateway = {
       apply: async (effect: Effect, context: EffectContext) => {
         this.asking += 1;
-        await this.#through(() => gateway.apply(effect, context)).finally(() => (this.asking -= 1));
+        await this.#through(() => crossed(effect, () => gateway.apply(effect, context))).finally(
+          () => (this.asking -= 1),
+        );
       },
       inspect: (effect: Effect, context: EffectContext) =>
-        this.#through(() => gateway.inspect(effect, context)),
+        this.#through(() => crossed(effect, () => gateway.inspect(effect, context))),
     };
     this.store = {
       durable: store.durable,

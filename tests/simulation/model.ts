@@ -15,12 +15,12 @@ export type Change = Readonly<Record<Field, Value>>;
 function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): ReadonlyMap<Field, Value> {
   return new Map<Field, Value>([
     ...Array.from(services).flatMap(({ key, state, settings }): [Field, Value][] => [
-      [`${key} state`, state],
+      [`${key} state`, wanted(state)],
       [`${key} max_connection`, settings.max_connection],
     ]),
     ...Array.from(servers, ({ key, settings }): [Field, Value] => [`${key} port`, settings.port]),
     ...Array.from(monitors).flatMap(({ key, state, settings }): [Field, Value][] => [
-      [`${key} state`, state],
+      [`${key} state`, wanted(state)],
       [`${key} monitor_interval`, settings.monitor_interval],
     ]),
     ...Array.from(filters, ({ key, settings }): [Field, Value] => [
@@ -29,6 +29,11 @@ function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): Re
     ]),
     ...Array.from(users, ({ key }): [Field, Value] => [`${key} exists`, true]),
   ]);
+}
+
+/** What clients want of a service or monitor: the failure of one that is wanted is the gateway's affair. */
+function wanted(state: 'started' | 'stopped' | 'failed'): Value {
+  return state === 'stopped' ? 'stopped' : 'started';
 }
 
 /** The values that each field may have. */

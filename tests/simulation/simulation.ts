@@ -2,7 +2,7 @@
  * Deterministic simulation: a world of clients, a failing gateway, a failing disk, and a process that dies between any
  * two steps and is started again. Everything follows from a seed, so that a fault can be looked at again and again.
  */
-import { createSnapshot, type GatewayDocument } from 'gateway-admin-core';
+import { createSnapshot, type Effect, type GatewayDocument, type HostReport } from 'gateway-admin-core';
 import {
   createRandom,
   createScriptedGateway,
@@ -55,6 +55,8 @@ class World {
   readonly #faults: string[] = [];
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
   readonly #roughness: number;
+  /** Some gateways report each change once. The others report the whole state, again and again. */
+  readonly #repeats: boolean;
   #mortality: number;
   #life: Life | undefined;
   #commands = 0;
@@ -62,6 +64,7 @@ class World {
   constructor(random: Random) {
     this.#random = random;
     this.#roughness = random.pick([0, 0.3, 1]);
+    this.#repeats = random.chance(0.5);
     this.#mortality = 0.01 * this.#roughness;
     this.#gateway = createScriptedGateway({
       snapshot,
@@ -81,6 +84,15 @@ class World {
     else if (chance < 0.82 && this.#roughness > 0) life.die();
     else if (chance < 0.84) await this.#close(life);
     if (this.#random.chance(0.7)) await this.#clock.advance(this.#random.below(1500));
+    if (this.#life === life && life.alive && life.settled) this.#lookAtFailures(life);
+  }
+
+  /** What is wanted is shown as failed exactly when it has failed, also if the gateway has reported that only once. */
+  #lookAtFailures({ admin }: Life): void {
+    const mistaken = this.#gateway
+      .differences(admin.snapshot)
+      .filter((text) => /state: the gateway has "(?:started", .*"failed"|failed", .*"started")$/.test(text));
+    if (!this.#repeats) this.#faults.push(...mistaken);
   }
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
@@ -93,6 +105,7 @@ class World {
     if (this.#life !== undefined) await this.#finish(this.#life);
     const life = await this.#living();
     await this.#settle();
+    if (this.#repeats) life.admin.report(this.#gateway.statusReports());
     this.#judge(life);
     const before = configuration(life.admin.snapshot);
     await this.#close(life);
@@ -104,6 +117,7 @@ class World {
 
   /** Also what could not be kept is shown as long as the process lives. */
   async #finish(life: Life): Promise<void> {
+    if (this.#repeats) life.admin.report(this.#gateway.statusReports());
     if (life.alive && life.settled) this.#faults.push(...this.#gateway.differences(life.admin.snapshot));
     await this.#close(life);
   }
@@ -128,12 +142,36 @@ class World {
   #traffic({ admin }: Life): void {
     const [gateway, session] = [this.#gateway, this.#random.below(10)];
     const happenings = [
+      () => this.#failure(),
       () => gateway.openSession(this.#random.pick(['Sales', 'Reports'])),
       () => gateway.openConnection(session, this.#random.pick(['db-1', 'db-2'])),
       () => gateway.closeConnection(session, this.#random.below(3)),
       () => gateway.closeSession(session),
     ];
     admin.report(this.#random.pick(happenings)());
+  }
+
+  /** A service or monitor fails or recovers. The gateway reports that once and never again. */
+  #failure(
+    service = this.#random.pick(['Sales', 'Reports']),
+    monitor = this.#random.pick(['Watch', 'Probe']),
+  ): readonly HostReport[] {
+    const [gateway, random] = [this.#gateway, this.#random];
+    const failures = [
+      () => gateway.failService(service),
+      () => gateway.failMonitor(monitor),
+      () => gateway.recoverService(service),
+      () => gateway.recoverMonitor(monitor),
+    ];
+    return random.pick(failures)();
+  }
+
+  /** Something happens while the gateway carries out an effect. */
+  #cross(effect: Effect): void {
+    if (this.#life?.alive !== true || !this.#random.chance(0.3 * this.#roughness)) return;
+    const { service, monitor } = effect as { readonly service?: string; readonly monitor?: string };
+    this.#life.admin.report(this.#failure(service, monitor));
+    if (this.#repeats) this.#life.admin.report(this.#gateway.statusReports());
   }
 
   /** The life that goes on; when there is none, the process is started until it runs. */
@@ -155,11 +193,14 @@ class World {
       clock: this.#clock,
       random: this.#random,
       mortality: this.#mortality,
+      cross: (effect) => {
+        this.#cross(effect);
+      },
     });
     const life = await this.#clock.waitFor(beginning);
     if (life?.alive !== true) return undefined;
-    // Sessions are not kept: the host reports those that it has.
-    life.admin.report(this.#gateway.sessionReports());
+    // Sessions and failures are not kept: the host reports those that it has.
+    life.admin.report([...this.#gateway.sessionReports(), ...this.#gateway.statusReports()]);
     return life;
   }
 

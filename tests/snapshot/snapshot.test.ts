@@ -139,7 +139,7 @@ describe('evolve', () => {
   const gone: readonly AdminEvent[] = [
     { type: 'service.started', ...head, service: 'gone' },
     { type: 'service.stopped', ...head, service: 'gone' },
-    { type: 'service.failed', ...head, service: 'gone' },
+    { type: 'service.reported', ...head, service: 'gone', state: 'failed' },
     {
       type: 'service.updated',
       ...head,
@@ -155,7 +155,7 @@ describe('evolve', () => {
     },
     { type: 'monitor.started', ...head, monitor: 'gone' },
     { type: 'monitor.stopped', ...head, monitor: 'gone' },
-    { type: 'monitor.failed', ...head, monitor: 'gone' },
+    { type: 'monitor.reported', ...head, monitor: 'gone', state: 'failed' },
     { type: 'filter.updated', ...head, filter: 'gone', ...update({ parameters: {} }) },
     { type: 'user.deleted', ...head, user: 'gone' },
     {

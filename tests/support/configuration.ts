@@ -3,8 +3,24 @@
  */
 import { toDocument, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
-/** What a restart must bring back. */
+/** What a restart must bring back: not what the host sees, counts or did in this life. */
 export function configuration(snapshot: Snapshot): GatewayDocument {
-  const { sessions: _ended, services = [], ...document } = toDocument(snapshot);
-  return { ...document, services: services.map(({ total_connections: _seen, ...service }) => service) };
+  const { sessions: _ended, logs, services = [], monitors = [], ...document } = toDocument(snapshot);
+  const { last_flushed: _flushed, ...logging } = logs ?? {};
+  return {
+    ...document,
+    logs: logging,
+    services: services.map(({ total_connections: _counted, started: _since, ...service }) => wanted(service)),
+    monitors: monitors.map(wanted),
+  };
+}
+
+interface Lived {
+  readonly state?: string;
+  readonly state_reason?: string;
+  readonly state_since?: string;
+}
+
+function wanted<T extends Lived>({ state, state_reason: _reason, state_since: _since, ...thing }: T): T {
+  return { ...thing, state: state === 'failed' ? 'started' : state } as unknown as T;
 }

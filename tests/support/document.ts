@@ -107,6 +107,8 @@ export const sampleDocument: GatewayDocument = {
       name: 'Report Service',
       router: 'readwritesplit',
       state: 'failed',
+      state_reason: 'port 4009 is in use',
+      state_since: '2016-08-29T11:00:00Z',
       servers: ['/servers/db-serv-3'],
       filters: ['/filters/Hint'],
     },
@@ -123,7 +125,14 @@ export const sampleDocument: GatewayDocument = {
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
     },
     { name: 'Idle Monitor', module: 'pgmon', state: 'stopped' },
-    { name: 'Failed Monitor', module: 'pgmon', state: 'failed', servers: ['/servers/db-serv-1'] },
+    {
+      name: 'Failed Monitor',
+      module: 'pgmon',
+      state: 'failed',
+      state_reason: 'cannot log in',
+      state_since: '2016-08-29T11:00:00Z',
+      servers: ['/servers/db-serv-1'],
+    },
   ],
   filters: [
     {

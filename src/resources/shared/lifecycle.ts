@@ -27,8 +27,10 @@ import type { About } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
 import { commandRoute, type BoundRoute } from './route.ts';
 
+const longestReason = 1024;
+
 /**
- * The state of a service or monitor. Only a report of the host leads to `failed`.
+ * The state of a service or monitor. Only a report of the host leads to `failed`; the host then retries on its own.
  *
  * @see Gateway Administration REST Interface, "States and transitions"; docs/spec-choices.md 16.
  *
@@ -37,20 +39,36 @@ import { commandRoute, type BoundRoute } from './route.ts';
 export type LifecycleState = 'started' | 'stopped' | 'failed';
 
 /**
- * The lifecycle of services and monitors: the next state for each state and each command.
- *
- * @see Gateway Administration REST Interface, "States and transitions"; docs/spec-choices.md 16.
+ * An input of the lifecycle of services and monitors: a command of a caller, or a report of the host.
  *
  * @public
  */
-export const lifecycle = defineLifecycle<LifecycleState, 'start' | 'stop'>({
-  started: { start: 'started', stop: 'stopped' },
-  stopped: { start: 'started', stop: 'stopped' },
-  failed: { start: 'started', stop: 'failed' },
+export type LifecycleInput = 'start' | 'stop' | 'report-failed' | 'report-started';
+
+/**
+ * The lifecycle of services and monitors: the next state for each state, and each command or report.
+ *
+ * `stopped` and not stopped are what callers want; only commands switch between them. `failed` is what the host sees of
+ * a service or monitor that is wanted. So no report changes a stopped one.
+ *
+ * @see Gateway Administration REST Interface, "States and transitions"; docs/spec-choices.md 6 and 16.
+ *
+ * @public
+ */
+export const lifecycle = defineLifecycle<LifecycleState, LifecycleInput>({
+  started: { start: 'started', stop: 'stopped', 'report-failed': 'failed', 'report-started': 'started' },
+  stopped: { start: 'started', stop: 'stopped', 'report-failed': 'stopped', 'report-started': 'stopped' },
+  failed: { start: 'started', stop: 'stopped', 'report-failed': 'failed', 'report-started': 'started' },
 });
 
 /** Shape of a state. @internal */
 export const lifecycleState = z.enum(['started', 'stopped', 'failed']);
+
+/** The fields that tell of a failure. @internal */
+export const failureFields = {
+  state_reason: { shape: shape.text(longestReason), optional: true },
+  state_since: { shape: shape.instant, time: 'iso8601', optional: true },
+} as const;
 
 /** The collection of each kind that starts and stops. @internal */
 const collections = { service: 'services', monitor: 'monitors' } as const;
@@ -58,15 +76,46 @@ const collections = { service: 'services', monitor: 'monitors' } as const;
 /** A kind that starts and stops. @internal */
 type Startable = keyof typeof collections;
 
-/** The events of a lifecycle. Only the host reports `failed`. @internal */
+/** What the host sees of a service or monitor that is wanted. @internal */
+export interface Seen {
+  /** Whether the service or monitor runs. */
+  readonly state: 'started' | 'failed';
+  /** Why the service or monitor has failed, for operators. */
+  readonly reason?: string;
+  /** Time of the last start, in milliseconds since 1970-01-01T00:00:00Z. A monitor does not show this time. */
+  readonly started?: number;
+}
+
+/** The events of a lifecycle. @internal */
 export type LifecycleEvent<K extends Startable> = About<K> &
-  EventOf<`${K}.started` | `${K}.stopped` | `${K}.failed`>;
+  (EventOf<`${K}.started` | `${K}.stopped`> | (EventOf<`${K}.reported`> & Seen));
 
-/** The effects of a lifecycle. @internal */
-export type LifecycleEffect<K extends Startable> = About<K> & EffectOf<`${K}.start` | `${K}.stop`>;
+/**
+ * The effects of a lifecycle. A start says from which state: a start of a failed service or monitor is not undone,
+ * because the service or monitor was wanted before the command.
+ *
+ * @internal
+ */
+export type LifecycleEffect<K extends Startable> = About<K> &
+  ((EffectOf<`${K}.start`> & { readonly from: 'stopped' | 'failed' }) | EffectOf<`${K}.stop`>);
 
-/** The report of a lifecycle: the service or monitor has failed. @internal */
-export type LifecycleReport<K extends Startable> = About<K> & { readonly type: `${K}.failed` };
+/**
+ * The report of a lifecycle: whether the service or monitor runs. The host may repeat the report at any time. A report
+ * about a stopped service or monitor changes nothing.
+ *
+ * @internal
+ */
+export type LifecycleReport<K extends Startable> = About<K> & { readonly type: `${K}.reported` } & Seen;
+
+/** The state of a service or monitor, and the reason for it. @internal */
+export interface Lived {
+  /** State of the service or monitor. */
+  readonly state: LifecycleState;
+  /** Why the service or monitor has failed, in the words of the host; left out unless it has failed with a reason. */
+  readonly state_reason?: string;
+  /** Since when the service or monitor has failed, in milliseconds since 1970-01-01T00:00:00Z; left out unless failed. */
+  readonly state_since?: number;
+}
 
 /** The lifecycle of one kind. @internal */
 export interface KindLifecycle<K extends Startable> {
@@ -80,6 +129,8 @@ type Thing = Collections[(typeof collections)[Startable]];
 /** A draft of a service or monitor. */
 interface Draft {
   state: LifecycleState;
+  state_reason?: string;
+  state_since?: number;
   started?: number;
 }
 
@@ -87,7 +138,7 @@ interface Draft {
  * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param kind - the kind
- * @param onStart - a further change at the start; gets the time in milliseconds since 1970-01-01T00:00:00Z
+ * @param onStart - takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z
  * @internal
  */
 export function lifecycleOf<K extends Startable>(
@@ -107,7 +158,7 @@ export function lifecycleOf<K extends Startable>(
       revert: opposite('start'),
       evolve: becomes('stopped'),
     },
-    [`${kind}.failed`]: { origin: 'report', evolve: becomes('failed') },
+    [`${kind}.reported`]: { origin: 'report', evolve: reported },
   };
   // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
   const machine = { kind, events: events as unknown as KindLifecycle<K>['events'] };
@@ -120,18 +171,50 @@ export function lifecycleOf<K extends Startable>(
 
   function becomes(state: LifecycleState, change?: (draft: Draft, at: number) => void) {
     return (snapshot: Snapshot, event: About<K> & { readonly at: number }, by: Change): Snapshot =>
-      revise<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (draft) => {
-        draft.state = state;
+      revise<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (draft: Draft) => {
+        enter(draft, state);
         change?.(draft, event.at);
       });
   }
+
+  function reported(
+    snapshot: Snapshot,
+    event: About<K> & Seen & { readonly at: number },
+    by: Change,
+  ): Snapshot {
+    return revise<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (draft: Draft) => {
+      const next = nextState(lifecycle, draft.state, `report-${event.state}`);
+      if (next === 'stopped') return;
+      enter(draft, next);
+      if (next === 'failed') {
+        draft.state_since ??= event.at;
+        if (event.reason !== undefined) draft.state_reason = event.reason;
+      } else if (event.started !== undefined) onStart?.(draft, event.started);
+    });
+  }
+}
+
+/** Sets the state. A reason belongs to a failure alone, and stays as long as the failure. */
+function enter(draft: Draft, state: LifecycleState): void {
+  draft.state = state;
+  if (state === 'failed') return;
+  delete draft.state_reason;
+  delete draft.state_since;
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */
 export function lifecycleEffects<K extends Startable>(kind: K): EffectTable<LifecycleEffect<K>> {
   const effects = {
-    [`${kind}.start`]: (effect: object) => ({ ...effect, type: `${kind}.stop` }),
-    [`${kind}.stop`]: (effect: object) => ({ ...effect, type: `${kind}.start` }),
+    [`${kind}.start`]: {
+      aspect: 'state',
+      undo: ({ from, ...effect }: { readonly from: string }) =>
+        from === 'stopped' ? { ...effect, type: `${kind}.stop` } : undefined,
+      confirms: ({ [kind]: key }: About<K>) => ({ type: `${kind}.reported`, [kind]: key, state: 'started' }),
+    },
+    [`${kind}.stop`]: {
+      aspect: 'state',
+      undo: (effect: object) => ({ ...effect, type: `${kind}.start`, from: 'stopped' }),
+    },
   };
   return effects as unknown as EffectTable<LifecycleEffect<K>>;
 }
@@ -140,18 +223,55 @@ export function lifecycleEffects<K extends Startable>(kind: K): EffectTable<Life
 export function lifecycleReports<K extends Startable>(
   kind: K,
 ): ReportTable<Snapshot, LifecycleReport<K>, LifecycleEvent<K>> {
-  const type = `${kind}.failed` as const;
-  const failed = {
-    shape: z.strictObject({ type: z.literal(type), [kind]: shape.text(255) }),
-    event(snapshot: Snapshot, report: About<K>, at: number) {
-      const found = snapshot[collections[kind]].find(report[kind]);
+  const type = `${kind}.reported` as const;
+  const collection = collections[kind];
+  const row = {
+    shape: z.strictObject({
+      type: z.literal(type),
+      [kind]: shape.text(255),
+      state: z.enum(['started', 'failed']),
+      reason: z.optional(z.string()),
+      started: z.optional(shape.milliseconds),
+    }),
+    whole: {
+      aspect: 'state',
+      resource(snapshot: Snapshot, report: About<K>) {
+        const found = snapshot[collection].find(report[kind]);
+        return found && linkOf(collection, found);
+      },
+    },
+    event(snapshot: Snapshot, { reason, ...report }: About<K> & Seen, at: number) {
+      const found: Thing | undefined = snapshot[collection].find(report[kind]);
       if (found === undefined)
         return { contradiction: `names the ${kind} ${quoted(report[kind])}, which does not exist` };
-      if (found.state === 'failed') return undefined;
-      return { type, at, resource: linkOf(collections[kind], found), [kind]: found.key };
+      if (found.state === 'stopped' && report.state === 'started')
+        return { contradiction: `says that the ${kind} ${quoted(found.name)} runs, which is stopped` };
+      const seen = { ...report, ...(reason === undefined ? {} : { reason: readable(reason) }) };
+      if (!isNews(kind, found, seen)) return undefined;
+      return { ...seen, type, at, resource: linkOf(collection, found), [kind]: found.key };
     },
   };
-  return { [type]: failed } as unknown as ReturnType<typeof lifecycleReports<K>>;
+  return { [type]: row } as unknown as ReturnType<typeof lifecycleReports<K>>;
+}
+
+/** Whether a report says more than the snapshot. A monitor shows no time of its start. */
+function isNews(
+  kind: Startable,
+  thing: Thing & { readonly started?: number },
+  { state, reason, started }: Seen,
+): boolean {
+  if (thing.state === 'stopped') return false;
+  if (state !== thing.state) return true;
+  if (state === 'failed') return reason !== undefined && reason !== thing.state_reason;
+  return kind === 'service' && started !== undefined && started !== thing.started;
+}
+
+/** The reason of the host as one line of text. A failure must not get lost because of its reason. */
+function readable(reason: string): string {
+  return reason
+    .slice(0, longestReason)
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ');
 }
 
 /** Decides a command about the resource of a name: one event and one effect, or unchanged. @internal */
@@ -179,7 +299,8 @@ function decideFound<K extends Startable>(
   if (state === thing.state) return unchanged(snapshot, [resource]);
   const about = { [kind]: thing.key };
   const event = { type: `${kind}.${state}`, ...eventHead(resource, context), ...about };
-  const effect = { type: `${kind}.${command}`, resource, ...about };
+  const from = command === 'start' ? { from: thing.state } : {};
+  const effect = { type: `${kind}.${command}`, resource, ...about, ...from };
   // The casts are needed because a computed member is lost on the types.
   const change = { events: [event as unknown as LifecycleEvent<K>], effects: [effect as unknown as Effect] };
   return accepted(events, snapshot, [resource], change) as Decision;

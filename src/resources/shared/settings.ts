@@ -103,7 +103,9 @@ export function settingsOf<C extends Patchables>(
     collection,
     view: patchViewOf<SettingsOf<C>>(fields, rules),
     events: { [`${kind}.updated`]: updated } as unknown as EventTable<Snapshot, Event<C>>,
-    effects: { [`${kind}.update`]: invertUpdate } as unknown as EffectTable<Effect<C>>,
+    effects: { [`${kind}.update`]: { aspect: 'settings', undo: invertUpdate } } as unknown as EffectTable<
+      Effect<C>
+    >,
   };
   return settings;
 }

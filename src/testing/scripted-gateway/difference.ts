@@ -27,20 +27,10 @@ function compare(
       compare(memberOf(actual, key), memberOf(told, key), [...path, key]),
     );
   }
-  if (isSame(actual, told) || areStill(actual, told, path)) return [];
+  if (isSame(actual, told)) return [];
   const place = formatPointer(path);
   if (isSecret(path.at(-1))) return [`${place}: the gateway and the snapshot have different sealed texts`];
   return [`${place}: the gateway has ${textOf(actual)}, the snapshot ${textOf(told)}`];
-}
-
-/**
- * Whether two states differ only as `stopped` and `failed` do. A service that failed and was started is `stopped` in
- * the gateway after the undo of the start, and `failed` in the snapshot. The service runs in neither.
- */
-function areStill(actual: Json | undefined, told: Json | undefined, path: readonly string[]): boolean {
-  const [collection, , member] = path;
-  if (collection === 'sessions' || member !== 'state' || path.length !== 3) return false;
-  return [actual, told].every((state) => state === 'stopped' || state === 'failed');
 }
 
 /** Whether a secret is stored under a name. */

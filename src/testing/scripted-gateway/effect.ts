@@ -23,11 +23,11 @@ interface EffectRow<F extends Effect> {
 type EffectRows = { readonly [T in Effect['type']]: EffectRow<Extract<Effect, { readonly type: T }>> };
 
 const rows: EffectRows = {
-  'service.start': running('services', ({ service }) => service, 'started'),
-  'service.stop': running('services', ({ service }) => service, 'stopped'),
+  'service.start': starting('services', ({ service }) => service),
+  'service.stop': stopping('services', ({ service }) => service),
   'service.update': updated('services', ({ service }) => service),
-  'monitor.start': running('monitors', ({ monitor }) => monitor, 'started'),
-  'monitor.stop': running('monitors', ({ monitor }) => monitor, 'stopped'),
+  'monitor.start': starting('monitors', ({ monitor }) => monitor),
+  'monitor.stop': stopping('monitors', ({ monitor }) => monitor),
   'monitor.update': updated('monitors', ({ monitor }) => monitor),
   'server.update': {
     change: ({ servers }, effect) => {
@@ -65,18 +65,34 @@ export function rowOf(effect: Effect): EffectRow<Effect> {
   return rows[effect.type] as EffectRow<Effect>;
 }
 
-/** The row of an effect that starts or stops. A failed service or monitor counts as stopped. */
-function running<F extends Effect>(
+/**
+ * The row of an effect that starts. A service that was started and has failed since is still started for `inspect`,
+ * because the gateway retries. A start of a failed service is in place only if the gateway has carried out that very
+ * command, because a failed service may also recover on its own.
+ */
+function starting<F extends Effect & { readonly from: 'stopped' | 'failed' }>(
   collection: Collection,
   keyOf: (effect: F) => string,
-  state: 'started' | 'stopped',
 ): EffectRow<F> {
   return {
-    change: ({ [collection]: things }, effect) => {
-      things.set(keyOf(effect), { ...get(things, keyOf(effect)), state });
+    change: ({ [collection]: things, starts }, effect, commandId) => {
+      things.set(keyOf(effect), { ...get(things, keyOf(effect)), state: 'started' });
+      starts.add(`${commandId} ${effect.resource}`);
     },
-    isSo: ({ [collection]: things }, effect) =>
-      (get(things, keyOf(effect)).state === 'started') === (state === 'started'),
+    isSo: ({ [collection]: things, starts }, effect, commandId) => {
+      const isOn = get(things, keyOf(effect)).state !== 'stopped';
+      return isOn && (effect.from === 'stopped' || starts.has(`${commandId} ${effect.resource}`));
+    },
+  };
+}
+
+/** The row of an effect that stops. A failed service or monitor is not stopped: the gateway retries. */
+function stopping<F extends Effect>(collection: Collection, keyOf: (effect: F) => string): EffectRow<F> {
+  return {
+    change: ({ [collection]: things }, effect) => {
+      things.set(keyOf(effect), { ...get(things, keyOf(effect)), state: 'stopped' });
+    },
+    isSo: ({ [collection]: things }, effect) => get(things, keyOf(effect)).state === 'stopped',
   };
 }
 

@@ -101,8 +101,7 @@ export interface ScriptedGateway extends GatewayPort, GatewayTraffic {
    */
   dropCalls(this: void): void;
   /**
-   * Compares a snapshot with the state of the gateway: running services and monitors, settings, sessions, connections.
-   * `failed` and `stopped` count as equal.
+   * Compares a snapshot with the state of the gateway: states of services and monitors, settings, sessions, connections.
    *
    * @returns a sentence for each difference, without secrets; empty if there is no difference
    */

@@ -91,6 +91,8 @@ export interface LiveGateway extends Record<Collection, Map<string, ScriptedThin
   readonly sessions: Map<number, LiveSession>;
   /** The ids of the commands that flushed the logs. */
   readonly flushes: string[];
+  /** The starts that were carried out, each as the id of the command and the link of the resource. */
+  readonly starts: Set<string>;
 }
 
 /** Creates a gateway with the state of a snapshot. @internal */
@@ -103,6 +105,7 @@ export function gatewayOf(snapshot: Snapshot): LiveGateway {
     filters: byKey(filters),
     sessions: new Map(Array.from(sessions, (session) => [session.id, liveSession(session)])),
     flushes: [],
+    starts: new Set(),
   };
 }
 

@@ -42,14 +42,26 @@ export interface GatewayTraffic {
    */
   failMonitor(this: void, name: string): readonly HostReport[];
   /**
+   * A failed service runs again, because the gateway has retried.
+   *
+   * @throws RangeError if there is no such service
+   */
+  recoverService(this: void, name: string): readonly HostReport[];
+  /**
+   * A failed monitor runs again, because the gateway has retried.
+   *
+   * @throws RangeError if there is no such monitor
+   */
+  recoverMonitor(this: void, name: string): readonly HostReport[];
+  /**
    * A monitor finds the status of a server. The word `maintenance` is ignored: only an administrator changes it.
    *
    * @throws RangeError if there is no such server
    */
   findStatus(this: void, server: string, words: readonly ServerStatusWord[]): readonly HostReport[];
   /**
-   * The status of every server, and every failed service and monitor. Report these again and again: an update or a
-   * start that settles after such a report overrides the report until the next report.
+   * The status of every server, and the state of every service and monitor that is not stopped. A gateway may report
+   * these again and again.
    */
   statusReports(this: void): readonly HostReport[];
   /** The open sessions with their connections. A gateway reports these to an interface that has just started. */
@@ -93,8 +105,10 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
       const closed = sessions.get(session)?.connections.delete(id) === true;
       return closed ? [{ type: 'connection.closed', session, id }] : [];
     },
-    failService: (name) => fails(gateway, 'services', name),
-    failMonitor: (name) => fails(gateway, 'monitors', name),
+    failService: (name) => turn(gateway, 'services', name, failure),
+    failMonitor: (name) => turn(gateway, 'monitors', name, failure),
+    recoverService: (name) => turn(gateway, 'services', name, recovery),
+    recoverMonitor: (name) => turn(gateway, 'monitors', name, recovery),
     findStatus(name, words) {
       const server = keyIn(gateway, 'servers', name);
       const settings = servers.get(server)?.settings ?? {};
@@ -108,29 +122,42 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
       ...Array.from(servers, ([server, { settings }]): HostReport => {
         return { type: 'server.reported', server, status: wordsOf(settings) };
       }),
-      ...failed(gateway, 'services'),
-      ...failed(gateway, 'monitors'),
+      ...seen(gateway, 'services'),
+      ...seen(gateway, 'monitors'),
     ],
     sessionReports: () => [...sessions].flatMap(([id, session]) => openings(id, session)),
   };
 }
 
-const failures = {
-  services: (service: string): HostReport => ({ type: 'service.failed', service }),
-  monitors: (monitor: string): HostReport => ({ type: 'monitor.failed', monitor }),
+const failure = ['started', 'failed'] as const;
+const recovery = ['failed', 'started'] as const;
+
+const reportOf = {
+  services: (service: string, state: Seen): HostReport => ({ type: 'service.reported', service, state }),
+  monitors: (monitor: string, state: Seen): HostReport => ({ type: 'monitor.reported', monitor, state }),
 };
 
-function fails(gateway: LiveGateway, collection: keyof typeof failures, name: string): readonly HostReport[] {
+/** The two states of a service or monitor that a gateway reports: both are of one that is not stopped. */
+type Seen = 'started' | 'failed';
+
+/** Changes a service or monitor from one state to the other, if it is in the first state. */
+function turn(
+  gateway: LiveGateway,
+  collection: keyof typeof reportOf,
+  name: string,
+  [from, to]: readonly [Seen, Seen],
+): readonly HostReport[] {
   const key = keyIn(gateway, collection, name);
   const thing = gateway[collection].get(key);
-  if (thing?.state !== 'started') return [];
-  gateway[collection].set(key, { ...thing, state: 'failed' });
-  return [failures[collection](key)];
+  if (thing?.state !== from) return [];
+  gateway[collection].set(key, { ...thing, state: to });
+  return [reportOf[collection](key, to)];
 }
 
-function failed(gateway: LiveGateway, collection: keyof typeof failures): readonly HostReport[] {
-  const things = [...gateway[collection]].filter(([, { state }]) => state === 'failed');
-  return things.map(([key]) => failures[collection](key));
+function seen(gateway: LiveGateway, collection: keyof typeof reportOf): readonly HostReport[] {
+  return [...gateway[collection]].flatMap(([key, { state = 'stopped' }]) =>
+    state === 'stopped' ? [] : [reportOf[collection](key, state)],
+  );
 }
 
 function keyIn(gateway: LiveGateway, collection: Collection, name: string): string {

@@ -216,13 +216,11 @@ function keyOf({ type, resource }: Effect): string {
 /** Stops or starts something that the effect is not about. */
 async function disturb({ apply }: ScriptedGateway, { resource }: Effect): Promise<void> {
   const context = { commandId: 'stray', signal: new AbortController().signal };
-  const names = ['My Service', 'Report Service'].map((name) => name.replace(' ', '-'));
-  for (const [at, name] of names.entries()) {
-    const link = `/services/${name}`;
-    if (link === resource) continue;
-    const type = at === 0 ? 'service.stop' : 'service.start';
-    await apply({ type, resource: link, service: name.toLowerCase() }, context);
-  }
+  const running = { resource: '/services/My-Service', service: 'my-service' };
+  const stopped = { resource: '/services/Bare-Service', service: 'bare-service' };
+  if (resource !== running.resource) await apply({ type: 'service.stop', ...running }, context);
+  if (resource !== stopped.resource)
+    await apply({ type: 'service.start', from: 'stopped', ...stopped }, context);
 }
 
 function withTimesOf({ sessions }: ScriptedGateway['state'], effect: Effect): Effect {

@@ -307,7 +307,12 @@ describe('a script', () => {
 
   it('leaves a record of the calls, and of their effects', async () => {
     const { gateway } = scene();
-    const start: Effect = { type: 'service.start', resource: '/services/My-Service', service: 'my-service' };
+    const start: Effect = {
+      type: 'service.start',
+      resource: '/services/My-Service',
+      service: 'my-service',
+      from: 'stopped',
+    };
     await gateway.inspect(stop, context);
     await gateway.apply(stop, context);
     await gateway.apply(start, context);

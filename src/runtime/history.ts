@@ -116,8 +116,8 @@ export class History {
  * Reads the content of a store.
  *
  * @param stored - the content of the store
- * @param given - the snapshot of the host. An empty store starts with its configuration. Facts about the process, such
- *   as the version of the gateway, are always taken from it
+ * @param given - the snapshot of the host. An empty store starts with the configuration of this snapshot. Values that
+ *   belong to the process, such as the version of the gateway, are always taken from this snapshot
  * @returns the history, with a revision that no earlier life has used
  * @throws Error if this version cannot read the content
  * @internal
@@ -155,7 +155,7 @@ function begin(
   return new History(Object.freeze({ ...kept, ...process }), revision, open);
 }
 
-/** Leaves out everything that ends with the process: facts about the process, sessions and counters. */
+/** Leaves out everything that ends with the process: the description of the process, sessions and counters. */
 function withoutProcess(document: GatewayDocument): GatewayDocument {
   const { gateway: _1, threads: _2, tasks: _3, modules: _4, sessions: _5, ...configuration } = document;
   const services = configuration.services?.map(({ total_connections: _seen, ...service }) => service);

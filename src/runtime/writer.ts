@@ -115,7 +115,7 @@ export class Writer {
   /**
    * Finds out the outcome of a command that an earlier life left in flight.
    *
-   * @returns resolves when the outcome is known, or when the host does not tell it in time
+   * @returns resolves when the outcome is known, or when the host has not answered in time
    */
   recover(open: OpenCommand): Promise<void> {
     const { command: id, resources, events } = open.intent;
@@ -210,7 +210,7 @@ export class Writer {
     place: Place,
   ): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(performing, settled, place);
-    // No settlement is journaled, so the command stays open, and the next life finds out the outcome.
+    // The interface closes. Without a settlement in the journal, the next life finds out the outcome of the command.
     if (place.at === 'break') return this.#apply(events);
     const { revision } = this.#snapshot;
     const last = place.at === 'end';

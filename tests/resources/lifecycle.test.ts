@@ -85,12 +85,12 @@ describe.each(rows)('$command of a $kind that is $state', ({ kind, command, stat
     expect(decision.resources).toEqual([`/${kind}s/The-One`]);
   });
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when repeated', () => {
     const { next: once } = expectDecision(transition, inState(state));
     expectUnchanged(transition, once);
   });
 
-  it('finds it in every spelling of its name', () => {
+  it('finds the resource by every spelling of its name', () => {
     for (const name of ['the-one', 'THE ONE', 'The\u00a0One', 'tHe-oNe']) {
       expect(expectDecision(step[command](name), inState(state)).outcome).toBe(
         can ? 'accepted' : 'unchanged',
@@ -98,7 +98,7 @@ describe.each(rows)('$command of a $kind that is $state', ({ kind, command, stat
     }
   });
 
-  it('is refused for what is not there', () => {
+  it('is refused for a missing resource', () => {
     for (const name of ['nothing', '', 'the  one', 'constructor', '__proto__', 'length']) {
       expect(expectRefused(step[command](name), inState(state)).code).toBe(`${kind}-not-found`);
     }
@@ -112,19 +112,19 @@ describe.each(rows.filter(({ can }) => can))(
     const decision = expectAccepted(step[command]('the one'), snapshot);
     const resource = `/${kind}s/The-One`;
 
-    it('is one fact and one wish', () => {
+    it('gives one event and one effect', () => {
       expect(decision.events).toEqual([
         { type: `${kind}.${past[command]}`, at: someTime.now, actor: 'ada', resource, [kind]: 'the-one' },
       ]);
       expect(decision.effects).toEqual([{ type: `${kind}.${command}`, resource, [kind]: 'the-one' }]);
     });
 
-    it('makes a new version by command', () => {
+    it('raises the command part of the version', () => {
       expect(of(decision.next)?.version).toEqual({ command: 1, live: 1 });
       expect(eventTable[decision.events[0]?.type ?? 'logs.flushed'].origin).toBe('command');
     });
 
-    it('names no actor when nobody is known', () => {
+    it('has no actor if the actor is unknown', () => {
       const { events } = expectAccepted(step[command]('the one'), snapshot, { now: 7 });
       expect(events[0]).not.toHaveProperty('actor');
     });
@@ -132,7 +132,7 @@ describe.each(rows.filter(({ can }) => can))(
 );
 
 describe('starting a service', () => {
-  it('notes the time when the state changes, and only then', () => {
+  it('records the time only if the state changes', () => {
     const started = expectAccepted(machines[0].step.start('The One'), inState('stopped'), {
       now: 1472464351000,
     });
@@ -145,7 +145,7 @@ describe('starting a service', () => {
 });
 
 describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step }) => {
-  it.each(['started', 'stopped'] as const)('makes it failed when it is %s', (state) => {
+  it.each(['started', 'stopped'] as const)('leads from %s to failed', (state) => {
     const snapshot = inState(state);
     const { next, events, faults } = applyReports(snapshot, fail, { now: 5 });
     expect(faults).toEqual([]);
@@ -156,7 +156,7 @@ describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step 
     expectNext(snapshot, next, events);
   });
 
-  it('tells nothing new when it is failed already', () => {
+  it('changes nothing if the state is already failed', () => {
     const snapshot = inState('failed');
     expect(applyReports(snapshot, fail, { now: 5 })).toEqual({ next: snapshot, events: [], faults: [] });
     expect(applyReports(snapshot, fail, { now: 5 }).next).toBe(snapshot);
@@ -168,7 +168,7 @@ describe.each(machines)('a report that a $kind failed', ({ kind, fail, of, step 
     expectUnchanged(step.stop('The One'), next);
   });
 
-  it('contradicts when there is no such thing', () => {
+  it('is a contradiction for a missing resource', () => {
     const snapshot = inState('started');
     const { next, faults } = applyReports(snapshot, { ...fail, [kind]: 'nothing' }, { now: 5 });
     expect(next).toBe(snapshot);

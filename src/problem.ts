@@ -49,7 +49,7 @@ export const problemTable = {
   'user-exists': { status: 409, title: 'The user exists already' },
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
-  'effect-refused': { status: 409, title: 'The gateway refused the change' },
+  'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The request target is too long' },

@@ -1,4 +1,4 @@
-/** Gateway documents: the one that the gateway has of its own, and those it is given. */
+/** Gateway documents: the default document, and documents from a file. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
@@ -10,7 +10,7 @@ import type { Database } from './database.ts';
 
 const router = 'readconnroute';
 
-/** Two services on two databases. These are no copies: a table that is in one of them is not in the other. */
+/** Two services on two databases. The databases are independent: a table in one is not in the other. */
 export function defaultDocument(databases: readonly Database[]): GatewayDocument {
   const place = { protocol: 'postgresql', address: '127.0.0.1' };
   const servers = databases.map(({ pid, port }, index) => ({
@@ -32,14 +32,14 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
   };
 }
 
-/** What this gateway cannot do, by the place of it in a document. */
+/** The parts of a document that this gateway does not support, by pointer. */
 const refusals = [
   { at: /^\/filters\/\d+$/, detail: 'this gateway has no filters' },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
 ];
 
-/** Reads a document; throws with every fault that it has. The port 0 of a listener stands for any that is free. */
+/** Reads a document; throws an error that lists every fault. Port 0 of a listener stands for any free port. */
 export function parseDocument(text: string): GatewayDocument {
   const document = parseJson(text) as GatewayDocument;
   const values = new Map(valuesIn(document));
@@ -61,7 +61,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Everything in a document, by its pointer. */
+/** Every value in a document, with its pointer. */
 function* valuesIn(value: unknown, pointer = ''): Generator<[string, unknown]> {
   yield [pointer, value];
   if (typeof value !== 'object' || value === null) return;
@@ -78,7 +78,7 @@ function faultsOf(document: GatewayDocument): readonly Fault[] {
   }
 }
 
-/** What to begin with: every listener has its port, what is started was started now, and sessions are dropped. */
+/** The document at the start: every listener has a port, started services start now, and there are no sessions. */
 export async function startingDocument(document: GatewayDocument): Promise<GatewayDocument> {
   const now = { started: new Date().toISOString() };
   const held: Server[] = [];
@@ -88,7 +88,7 @@ export async function startingDocument(document: GatewayDocument): Promise<Gatew
     listeners: await Promise.all((service.listeners ?? []).map((each) => withPort(each, held))),
   }));
   const all = await Promise.all(services);
-  for (const server of held) server.close(); // Not earlier: a port could be found twice.
+  for (const server of held) server.close(); // Only now: a port that is closed earlier could be chosen twice.
   return { ...document, gateway: { ...document.gateway, ...now }, services: all, sessions: [] };
 }
 
@@ -97,6 +97,6 @@ async function withPort(listener: Listener, held: Server[]): Promise<Listener> {
   const server = createServer().listen(0, listener.address);
   held.push(server);
   await once(server, 'listening').catch(() => undefined);
-  // At an address where there is none the listener will not open either, and will say why.
+  // If this address has no free port, the listener cannot open either, and its error says why.
   return { ...listener, port: (server.address() as AddressInfo | null)?.port ?? 1 };
 }

@@ -1,6 +1,6 @@
 /**
- * The gateway: what runs, and the port through which the interface reaches it. What a snapshot can say has its home
- * there: settings, statuses and counts are read from it when they are needed. Here are the sockets and timers.
+ * The gateway: the running listeners, monitors and sessions, and the gateway port of the interface. This file has only
+ * sockets and timers. Settings, statuses and counts are read from the snapshot at each use.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,12 +36,12 @@ export class Gateway implements GatewayPort {
     return this.#admin;
   }
 
-  /** Opens what the interface says is started. A service that cannot open has failed; the others go on. */
+  /** Opens the services and monitors that the snapshot shows as started. Reports a service that cannot open as failed. */
   async open(admin: Admin): Promise<void> {
     this.#admin = admin;
     const { monitors, services } = admin.snapshot;
     for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
-    // The first client shall find servers that are known to run. One that keeps silent is not waited for.
+    // Wait for the first probes, so that the first client finds running servers. Do not wait for a silent server.
     const probed = Promise.all([...this.#monitors.values()].map(({ firstRound }) => firstRound));
     await Promise.race([probed, sleep(1000, undefined, { ref: false })]);
     for (const { key, state, listeners: declared } of services) {
@@ -55,7 +55,7 @@ export class Gateway implements GatewayPort {
     }
   }
 
-  /** Ends what is in flight, and then everything. */
+  /** Closes the interface, which settles the commands in flight, and then all listeners, monitors and sessions. */
   async close(): Promise<void> {
     await this.admin.close();
     for (const monitor of this.#monitors.values()) monitor.stop();
@@ -97,7 +97,7 @@ export class Gateway implements GatewayPort {
     }
   }
 
-  /** As long as nothing is open nothing is in place: what an earlier life had only begun has not happened. */
+  /** Before `open`, no effect is in place: commands that were in flight in an earlier life have failed. */
   inspect(effect: Effect): Promise<'in-place' | 'not-in-place'> {
     return Promise.resolve(this.#admin && this.#isInPlace(effect) ? 'in-place' : 'not-in-place');
   }
@@ -139,14 +139,14 @@ export class Gateway implements GatewayPort {
     client.once('close', () => this.#sessions.delete(id));
   }
 
-  /** Starts a monitor with these settings, or stops it when there are none. */
+  /** Starts a monitor with these settings, or stops the monitor if there are no settings. */
   #monitor(key: string, settings?: MonitorSettings): void {
     this.#monitors.get(key)?.stop();
     this.#monitors.delete(key);
     if (settings !== undefined) this.#monitors.set(key, runMonitor(this.admin, settings));
   }
 
-  /** The session with this id, unless it is another one that has the id by now. */
+  /** The session with this id and connect time; `undefined` if a later session has the id. */
   #find(id: number, connected: number): OpenSession | undefined {
     const session = this.#sessions.get(id);
     return session?.connected === connected ? session : undefined;

@@ -1,4 +1,4 @@
-/** The listeners of one service: they open together and close together, and closing them leaves the clients alone. */
+/** The listeners of one service. They open and close together; connected clients continue after a close. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -9,12 +9,12 @@ export type Listeners = ReturnType<typeof createListeners>;
 export function createListeners(declared: readonly Listener[], onClient: (client: Socket) => void) {
   const servers: Server[] = [];
   let isOpen = false;
-  /** New clients are refused as soon as this returns. */
+  /** Closes the listeners. New clients are refused as soon as `close` returns. */
   const close = (): void => {
     for (const server of servers.splice(0)) server.close();
     isOpen = false;
   };
-  /** Opens all of them or none; rejects with {@link EffectRefused} when one cannot open. */
+  /** Opens all listeners or none; rejects with {@link EffectRefused} if a listener cannot open. */
   const open = async (): Promise<void> => {
     try {
       for (const listener of declared) servers.push(await listen(listener, onClient));
@@ -34,6 +34,6 @@ async function listen(listener: Listener, onClient: (client: Socket) => void): P
   } catch (error) {
     throw new EffectRefused(`The listener "${listener.name}" cannot open: ${(error as Error).message}.`);
   }
-  // Such as too many open files: a client is lost, the listener is not.
+  // For example too many open files: one client is lost, but the listener continues.
   return server.on('error', console.error);
 }

@@ -1,4 +1,4 @@
-/** The example gateway: reads its arguments, starts everything, says where it is, and ends when it is told to. */
+/** The example gateway: reads the arguments, starts everything, prints the addresses, and stops at a signal. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -21,8 +21,9 @@ PostgreSQL databases and two services in front of them. With admin users, in the
 for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
-  --store DIR        keep changes in this directory; what is kept there wins over the document. Passwords of services
-                     need a key: 32 random bytes, in base64url, in the environment variable GATEWAY_KEY
+  --store DIR        keep changes in this directory; the stored configuration takes precedence over the document.
+                     Passwords of services need a key: 32 random bytes, in base64url, in the environment
+                     variable GATEWAY_KEY
   --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
   --help             print this`;
@@ -46,7 +47,7 @@ async function start({ document: path, store, sealer, ...place }: ReturnType<typ
   const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
   const gateway = new Gateway();
   const admin = await openInterface({ snapshot, gateway, sealer, onError: console.error }, store);
-  // Databases are new at each start, and a store keeps the places of the last ones.
+  // The databases are new at each start, but a store has the ports of the earlier databases.
   for (const [index, { pid, port }] of databases.entries()) {
     const places = Object.entries({ '/port': port, '/parameters/pid': pid });
     const patch = places.map(([path, value]) => ({ op: 'add' as const, path, value }));
@@ -64,7 +65,7 @@ async function start({ document: path, store, sealer, ...place }: ReturnType<typ
   greet(admin.snapshot, place.host, (server.address() as AddressInfo).port);
 }
 
-/** Opens the interface, on what a directory keeps. Where there are users, kept ones too, nobody else gets in. */
+/** Opens the interface, with the store of a directory if given. If there are admin users, a log-in is required. */
 async function openInterface(options: AdminOptions, directory?: string): Promise<Admin> {
   const store = directory === undefined ? undefined : await openFileStore(directory);
   const admin = store === undefined ? createAdmin(options) : await openAdmin({ ...options, store });
@@ -75,7 +76,7 @@ async function openInterface(options: AdminOptions, directory?: string): Promise
   return openInterface({ ...options, hasher, authenticate }, directory);
 }
 
-/** Says where everything is, and what to try. */
+/** Prints the addresses, and commands to try. */
 function greet({ services }: Snapshot, host: string, port: number): void {
   const admin = `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
   const [places, tries]: [string[], string[]] = [[], []];
@@ -90,7 +91,7 @@ function greet({ services }: Snapshot, host: string, port: number): void {
   console.log([...places, `admin ${admin}`, '\nTo try in other terminals:', ...tries, ...more].join('\n'));
 }
 
-/** With what it exits when something is wrong: 2 when that is an argument. */
+/** The exit code after an error: 2 for a wrong argument, 1 for any other error. */
 let code = 2;
 try {
   const options = readArguments();

@@ -8,13 +8,13 @@ import { serversAt } from './router.ts';
 
 export type RunningMonitor = ReturnType<typeof runMonitor>;
 
-/** Begins to probe. To change the settings, another one takes its place. */
+/** Starts probing. To change the settings, stop this monitor and start another one. */
 export function runMonitor(admin: Admin, settings: MonitorSettings) {
   const probes = new Map<string, Socket>();
   let isStopped = false;
 
   async function probe({ key, name, settings: { address, port } }: Server): Promise<void> {
-    // A server that keeps silent holds up its own next probe and no other.
+    // A silent server delays only its own next probe.
     if (probes.has(key)) return;
     const socket = connect(port, address);
     probes.set(key, socket);
@@ -28,7 +28,7 @@ export function runMonitor(admin: Admin, settings: MonitorSettings) {
 
   const round = () => Promise.all(serversAt(admin.snapshot, settings.servers).map(probe));
   const timer = setInterval(() => void round(), settings.monitor_interval);
-  /** From now on nothing is reported. */
+  /** Stops probing and reporting. */
   const stop = (): void => {
     isStopped = true;
     clearInterval(timer);

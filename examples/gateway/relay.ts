@@ -1,12 +1,12 @@
-/** The relay: carries bytes between a client and its server, counts, and knows the little of PostgreSQL it must. */
+/** The relay: carries and counts bytes between a client and its server, and reads a few messages of PostgreSQL. */
 import type { Socket } from 'node:net';
 
 const protocolVersion3 = 196_608;
 const encryptionRequests = [80_877_103, 80_877_104];
-/** What PostgreSQL says when a query is answered in full; the state of the transaction follows in one byte. */
+/** The message of PostgreSQL after a complete answer; one byte with the state of the transaction follows. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
 
-/** Begins to carry. What comes before the server can be reached is kept for it. */
+/** Starts the relay. Bytes of the client that arrive before the server accepts are kept and sent later. */
 export function startRelay(client: Socket, backend: Socket) {
   const statistics = { reads: 0, writes: 0, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
   let lastAt = performance.now();
@@ -14,7 +14,7 @@ export function startRelay(client: Socket, backend: Socket) {
 
   client.on('data', (chunk) => {
     [lastAt, isAtRest] = [performance.now(), false];
-    if (!backend.writable) return client.destroySoon(); // Nobody is there to answer any more.
+    if (!backend.writable) return client.destroySoon(); // The server has gone, so no answer can come.
     statistics.writes += 1;
     if (backend.writableLength > 0) statistics.buffered_writes += 1;
     if (backend.write(chunk)) return;
@@ -37,7 +37,7 @@ export function startRelay(client: Socket, backend: Socket) {
     statistics,
     /** Whole seconds since bytes last came from either side. */
     idleSeconds: () => Math.floor((performance.now() - lastAt) / 1000),
-    /** Whether the client waits for no answer: the last that came was that the server is ready. */
+    /** Whether the client waits for no answer: the last message of the server was "ready". */
     isAtRest: () => isAtRest,
   };
 }
@@ -46,9 +46,9 @@ export function startRelay(client: Socket, backend: Socket) {
 export function findUser(client: Socket, tell: (user: string) => void): void {
   client.on('data', function look(packet: Buffer) {
     const code = packet.length < 8 ? 0 : packet.readInt32BE(4);
-    if (encryptionRequests.includes(code)) return; // The server says no, and the client goes on.
+    if (encryptionRequests.includes(code)) return; // The server refuses encryption, and the client continues without.
     client.off('data', look);
-    // Names and values in turn, each of them ended by a zero byte.
+    // Names and values alternate, and each ends with a zero byte.
     const words = code === protocolVersion3 ? packet.toString('utf8', 8).split('\0') : [];
     const value = words.find((_word, position) => position % 2 === 1 && words[position - 1] === 'user');
     if (value !== undefined) tell(value.replace(/\p{Cc}/gu, '?').slice(0, 255));

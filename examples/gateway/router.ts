@@ -1,7 +1,7 @@
-/** The router `readconnroute`: a session gets one connection, to the server that has the fewest. */
+/** The router `readconnroute`: a session gets one connection, to the server with the fewest connections. */
 import { linkTo, type Server, type Service, type Snapshot } from 'gateway-admin-core';
 
-/** The server for the next session of a service; `undefined` when there is none that can take it. */
+/** The server for the next session of a service; `undefined` if no server is available. */
 export function chooseServer(snapshot: Snapshot, { settings }: Service): Server | undefined {
   return serversAt(snapshot, settings.servers)
     .filter(({ settings: { state } }) => state.includes('running') && !state.includes('maintenance'))

@@ -1,9 +1,9 @@
 /**
- * A session: one client, its one connection to a server, and what the administration interface is told of them.
+ * A session: one client, its one connection to a server, and the reports to the administration interface.
  *
- * A client cannot change over to another connection: its transaction and its settings are in the old one. So it is
- * disconnected when its connection ends. But when the administrator closes the connection of a client that waits for
- * no answer, the session lives on until the client speaks next.
+ * The transaction and the settings of a client belong to one connection, so the client cannot move to another
+ * connection. If the connection ends, the gateway disconnects the client. Exception: if the administrator closes the
+ * connection while the client waits for no answer, the session continues until the next message of the client.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import type { Admin, Server, Service } from 'gateway-admin-core';
 
 import { findUser, startRelay } from './relay.ts';
 
-/** How long a server may take to accept a connection, and to take in what its client left behind. */
+/** The time for a server to accept a connection, and to receive the last bytes of a client. */
 const patienceMs = 5000;
 
 export type OpenSession = ReturnType<typeof openSession>;
@@ -42,7 +42,7 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
     admin.report({ type: 'session.closed', id, connected });
     backend.setTimeout(patienceMs).destroySoon();
   });
-  // A socket that fails is closed next, and that is all there is to do.
+  // Node closes a socket after an error, and the `close` handler does the rest.
   for (const socket of [client, backend]) socket.on('error', () => undefined);
 
   return {
@@ -60,7 +60,7 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
   };
 }
 
-/** Closes a socket at once, with whatever is still in it. */
+/** Closes a socket at once; bytes that were not sent are lost. */
 async function closed(socket: Socket): Promise<void> {
   if (socket.closed) return;
   const closing = once(socket, 'close');

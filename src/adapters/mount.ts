@@ -1,20 +1,20 @@
 /**
- * Where an interface stands in the paths of a server: the part that every HTTP adapter needs.
+ * Mounting: the base path of an interface and the 404 for unknown paths, for every HTTP adapter.
  */
 import { problem, type AdminResponse } from '../index.ts';
 
 /**
- * Puts an interface at a base path.
+ * Creates the function that removes the base path from a request target.
  *
- * @param basePath - such as `/admin`; slashes at its end do not count. The root when left out
- * @returns a function from path and query of a request to those below the base path; it gives `undefined` for a request
- *   that is not of this interface
+ * @param basePath - the path of the interface, such as `/admin`; the root if left out. Slashes at the end are ignored
+ * @returns a function that takes the path and query of a request. The function returns the part after the base path, or
+ *   `undefined` if the request is not below the base path
  * @throws RangeError when the base path does not begin with a slash
  * @internal
  */
 export function mountAt(basePath = ''): (target: string) => string | undefined {
   if (basePath !== '' && !basePath.startsWith('/'))
-    throw new RangeError('A base path begins with a slash, such as /admin');
+    throw new RangeError('The base path must begin with a slash, such as /admin');
   const base = basePath.replace(/\/+$/, '');
   return (target) => {
     const rest = target.slice(base.length);
@@ -22,7 +22,7 @@ export function mountAt(basePath = ''): (target: string) => string | undefined {
   };
 }
 
-/** The answer to a request that nobody else answers: a 404 `route-not-found`. @internal */
+/** The response to a request outside the interface, if the host has no routes of its own. @internal */
 export const notFound: AdminResponse = Object.freeze({
   status: 404,
   headers: Object.freeze({ 'content-type': 'application/problem+json' }),

@@ -126,7 +126,7 @@ async function send(
   response: ServerResponse,
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
-  // The rest of an unread body is not waited for, so the connection cannot be used again.
+  // The adapter does not read the rest of an unread body, so the connection cannot be used again.
   const closing = request.complete ? {} : { connection: 'close' };
   const length = typeof body === 'string' ? { 'content-length': Buffer.byteLength(body) } : {};
   response.writeHead(status, { ...headers, ...closing, ...length });

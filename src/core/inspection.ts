@@ -1,25 +1,26 @@
 /**
- * Inspection: what a console prints of state. Names and counts, on one screen, whatever the size.
+ * Inspection: how state prints in a console. A print has names and counts, and fits on one screen for a state of any
+ * size.
  *
- * The texts are made here and not by `inspect` of Node, because other platforms and test runners call the same method
+ * The texts do not use the `inspect` function of Node, because other platforms and test runners call the same method
  * with other arguments.
  */
 
-/** Name of the method by which Node, Deno and Bun let an object say how it prints: `util.inspect.custom`. @internal */
+/** Name of the method that Node, Deno and Bun call to print an object: `util.inspect.custom`. @internal */
 export const inspectMethod: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-/** How many names are printed of a list. @internal */
+/** The largest number of names that are printed for one list. @internal */
 export const maxNamesPrinted = 5;
 
-/** How many characters are printed of a name. */
+/** The largest number of characters that are printed for one name. */
 const maxNameLength = 40;
 
 /**
- * One line about a list: its size and what its first entries are called.
+ * Describes a list in one line: the size, and the names of the first entries.
  *
- * @param kind - what the list is, such as `Collection`
- * @param size - how many entries it has
- * @param names - the names of the first entries; those after the fifth are only counted
+ * @param kind - the kind of list, such as `Collection`
+ * @param size - the number of entries
+ * @param names - the names of the first entries; names after the fifth are only counted
  * @internal
  */
 export function inspectList(kind: string, size: number, names: readonly string[]): string {
@@ -29,15 +30,16 @@ export function inspectList(kind: string, size: number, names: readonly string[]
   return `${kind}(${String(size)}) [${entries.length === 0 ? '' : ` ${entries.join(', ')} `}]`;
 }
 
-/** A name in quotes, cut where it is too long for a line. @internal */
+/** Quotes a name, and cuts a name that is too long for a line. @internal */
 export function quote(name: string): string {
   const text = name.length > maxNameLength ? `${name.slice(0, maxNameLength).toWellFormed()}…` : name;
   return JSON.stringify(text);
 }
 
 /**
- * A member for records that are made by spread: spread keeps it, as it keeps no class. The record then prints as its
- * plain values, its lists by {@link inspectList}, and its other members by their names.
+ * A member for records that are copied by object spread. Spread keeps this member, but would lose the methods of a
+ * class. A record with this member prints its plain values, its lists with {@link inspectList}, and its other members by
+ * their names.
  *
  * @internal
  */

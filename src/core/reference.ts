@@ -92,7 +92,7 @@ export function resolveLink(link: string, collection: string, find: FindName): s
 
 function unresolved(link: string, collection: string): string {
   const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
-  // Quoted only in the form of a link: any other text may be a secret in the wrong place.
+  // The text is quoted only if it has the form of a link: any other text may be a secret in the wrong place.
   if (wanted === undefined) return `must be a relative link of the form /${collection}/<name>`;
   return `${quoted(link)} names no existing resource; GET /${collection} lists the existing ones`;
 }

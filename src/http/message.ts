@@ -26,7 +26,7 @@ export interface AdminRequest {
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body, or a function that reads it. The function is called at most once, and only if the route needs a body. The
+   * The body, or a function that reads the body. The function is called at most once, and only if the route needs a body. The
    * function may stop reading one byte after the given limit.
    */
   readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);

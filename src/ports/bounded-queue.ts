@@ -1,23 +1,23 @@
 /**
- * A bounded queue: a few jobs at a time, a few more that wait, the rest sent away at once.
+ * A bounded queue: runs a few jobs at a time, lets a few more wait, and turns further jobs away at once.
  *
- * It bounds the costly work behind a port, such as the hashing of passwords.
+ * The queue limits the costly work behind a port, such as hashing passwords.
  */
 
-/** How much a queue takes. @internal */
+/** The limits of a queue. @internal */
 export interface QueueLimits {
-  /** How many jobs run at the same time, at least 1. */
+  /** The largest number of jobs that run at the same time; at least 1. */
   readonly maxInFlight: number;
-  /** How many jobs wait for their turn, 0 or more. */
+  /** The largest number of jobs that wait for their turn; 0 or more. */
   readonly maxQueued: number;
 }
 
 /**
- * Runs a job in its turn: first come, first served. A job for which there is no place never runs.
+ * Runs a job when its turn comes, in order of arrival. A job that arrives when the queue is full never runs.
  *
  * @param job - the work
- * @param whenFull - the answer for a job without a place, which is given at once
- * @returns what the job gives; it rejects as the job does
+ * @param whenFull - the result for a job that arrives when the queue is full; returned at once
+ * @returns the result of the job; rejects if the job rejects
  * @internal
  */
 export type BoundedQueue = <T, F>(job: () => Promise<T>, whenFull: F) => Promise<T | F>;
@@ -25,7 +25,7 @@ export type BoundedQueue = <T, F>(job: () => Promise<T>, whenFull: F) => Promise
 /**
  * Creates a queue.
  *
- * @param limits - how many jobs run and how many wait
+ * @param limits - the largest numbers of running and of waiting jobs
  * @throws RangeError when a limit is not a whole number in its range
  * @internal
  */
@@ -36,7 +36,7 @@ export function createBoundedQueue({ maxInFlight, maxQueued }: QueueLimits): Bou
   let running = 0;
   const leave = (): void => {
     const next = turns.shift();
-    // The job that waits longest takes the place over, which is never free in between.
+    // The longest waiting job takes over the place directly, so a new job cannot get the place first.
     if (next === undefined) running -= 1;
     else next();
   };
@@ -55,6 +55,6 @@ export function createBoundedQueue({ maxInFlight, maxQueued }: QueueLimits): Bou
 function assertCount(option: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new RangeError(
-    `The option "${option}" is a whole number from ${String(least)} up, not ${String(value)}`,
+    `The option "${option}" must be a whole number from ${String(least)} on, not ${String(value)}`,
   );
 }

@@ -106,7 +106,7 @@ export interface StoredHistory {
   readonly records: readonly Json[];
   /** The position of the next record. */
   readonly position: string;
-  /** What `load` had to repair, in a sentence for the operator; left out if there was nothing to repair. */
+  /** The repair that `load` made, in a sentence for the operator; left out if `load` repaired nothing. */
   readonly repaired?: string;
 }
 

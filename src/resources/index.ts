@@ -1,5 +1,5 @@
 /**
- * The list of kinds, and everything that follows from it: the unions of events, effects and reports, the fold, the
+ * The list of kinds, and everything that follows from the list: the unions of events, effects and reports, the fold, the
  * routes, the form of documents, and redaction.
  */
 import * as z from 'zod/mini';
@@ -100,7 +100,8 @@ export type Decision =
       /** The events: what happened, in order. */
       readonly events: readonly AdminEvent[];
       /**
-       * The effects: what the host must do, in order. Empty if the change concerns only the records of this library.
+       * The effects: what the host must do, in order. Empty if the change concerns only the state of the library, such as
+       * an admin user.
        */
       readonly effects: readonly Effect[];
     }

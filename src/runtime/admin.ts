@@ -61,9 +61,9 @@ export interface AdminOptions {
  */
 export interface OpenAdminOptions extends AdminOptions {
   /**
-   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead. Facts
-   * about the process are always taken from here: instance, threads, tasks, modules and log targets. Sessions are never
-   * taken from here.
+   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead. The
+   * instance, threads, tasks, modules and log targets belong to the process, and are always taken from this snapshot.
+   * Sessions are never taken from this snapshot.
    */
   readonly snapshot: Snapshot;
   /** Stores the configuration and the admin users. The interface owns the store, and disposes of it at `close`. */

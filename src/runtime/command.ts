@@ -48,7 +48,7 @@ export type FinishGroup = (group: Group, options: CommandOptions) => Promise<Ref
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
- * @throws Error if `closing` aborts before an outcome is known; what is known by then is settled first
+ * @throws Error if `closing` aborts before an outcome is known; effects with a known outcome are settled first
  * @internal
  */
 export function perform(

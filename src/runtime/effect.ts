@@ -78,7 +78,7 @@ function refusalOf(error: unknown): Ending {
   }
 }
 
-/** Makes a sentence of the reason of a host. Adds a full stop if there is none, because another sentence follows. */
+/** Makes a sentence of the reason of a host. Adds a missing full stop, because another sentence follows. */
 function refusalText(message: string): string {
   const reason = message.slice(0, 1024).toWellFormed();
   return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
@@ -102,7 +102,7 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
   }
 }
 
-/** The answer of `inspect`; `undefined` if there is none in time. */
+/** The answer of `inspect`; `undefined` if `inspect` rejects or does not answer in time. */
 async function inspect(
   effect: Effect,
   options: EffectOptions,

@@ -96,7 +96,7 @@ export class EventLog {
   /** @throws RangeError when `after` is not an event id */
   read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
     const start = after === undefined ? { position: this.#count, complete: true } : this.#after(after);
-    // An end of its own, so that `return` need not wait for an event that may never come.
+    // `return` aborts this signal; otherwise `return` would wait for the next event, which may never come.
     const ended = new AbortController();
     const signals = signal === undefined ? [ended.signal] : [ended.signal, signal];
     const events = this.#follow(start, signals);
@@ -112,7 +112,7 @@ export class EventLog {
     };
   }
 
-  /** Ends all reading once what is there has been read. */
+  /** Ends each reader after the reader has read the events in the log. */
   close(): void {
     this.#closed = true;
     this.#wake();

@@ -89,7 +89,7 @@ export function storeUnavailable(): Execution {
  * The store failed at the settlement of a command with effects. The snapshot shows what the host did, but the journal
  * may not.
  *
- * @param held - what the host did, in a sentence
+ * @param held - a sentence that says how much of the change the host made
  * @internal
  */
 export function doneUnkept(commandId: string, held: string): Execution {

@@ -118,8 +118,8 @@ export class History {
  * Reads the content of a store.
  *
  * @param stored - the content of the store
- * @param given - the snapshot of the host. An empty store starts with its configuration. Facts about the process, such
- *   as the version of the gateway, are always taken from it
+ * @param given - the snapshot of the host. An empty store starts with the configuration of this snapshot. Values that
+ *   belong to the process, such as the version of the gateway, are always taken from this snapshot
  * @returns the history, with a revision that no earlier life has used
  * @throws Error if this version cannot read the content
  * @internal

@@ -1,5 +1,6 @@
 /**
- * The journal: stores everything that a restart needs, before anybody relies on it.
+ * The journal: stores the records that a restart needs. An intent is stored before the host is asked, and a settlement
+ * before the client gets the answer.
  *
  * Records that arrive while the store is busy are appended together in the next call (group commit). Many commands share
  * one disk write, with any store.
@@ -100,7 +101,7 @@ class StoreJournal implements Journal {
         try {
           resolve(then());
         } catch (error) {
-          // The record is stored, so the records after it go on.
+          // The record itself is stored, so the journal stores the later records as usual.
           reject(asError(error));
         }
       };

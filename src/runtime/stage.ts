@@ -5,7 +5,7 @@ import type { Accepted } from '../core/decision.ts';
 import { effectTable, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** An event with its effect. An event that changes only our own records has no effect. @internal */
+/** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */
 export interface Stage {
   readonly event: AdminEvent;
   readonly effect?: Effect;

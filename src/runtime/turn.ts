@@ -106,7 +106,8 @@ export class Turns {
   }
 
   /**
-   * Puts a command into the queue. The signal of the command removes it again, if the command has not started.
+   * Puts a command into the queue. If the signal of the command aborts before the command starts, the command leaves the
+   * queue.
    *
    * @returns the result; rejects if the transition throws, or with the reason of the signal
    */

@@ -137,7 +137,7 @@ export class Writer {
   /**
    * Finds out the outcome of a command that an earlier life left in flight.
    *
-   * @returns resolves when the outcome is known, or when the host does not tell it in time
+   * @returns resolves when the outcome is known, or when the host has not answered in time
    */
   recover(open: OpenCommand): Promise<void> {
     const { command: id, resources, events } = open.intent;

@@ -1,20 +1,20 @@
 /**
- * The index of a session table: for each service and each server the ids of its sessions, and what was counted.
+ * The index of a session table: for each service and each server, the ids of its sessions and the counters.
  *
- * All is kept in ordered maps that share what does not change, so a change costs a few short paths however many
- * sessions there are.
+ * The index consists of ordered maps that share unchanged parts. A change copies a few short paths, also in a table
+ * with a million sessions.
  */
 import { OrderedMap, type Owner } from '../core/ordered-map.ts';
 
-/** What a change of a session table belongs to. @internal */
+/** The revision and the batch of a change of a session table. @internal */
 export interface TableChange {
   /** The revision of the snapshot that is being made. */
   readonly revision: number;
-  /** Token of a batch, any object of its own: faster, but of the tables of one batch only the last may be used. */
+  /** Token of a batch: any object that only this batch uses. Faster, but only the last table of a batch may be used. */
   readonly owner?: Owner;
 }
 
-/** What the index reads of a session. */
+/** The members of a session that the index reads. */
 interface Indexed {
   readonly id: number;
   readonly connected: number;
@@ -22,15 +22,15 @@ interface Indexed {
   readonly connections: readonly Placed[];
 }
 
-/** What the index reads of a connection. */
+/** The members of a connection that the index reads. */
 interface Placed {
   readonly server: string;
 }
 
-/** What is known of a service or a server. Only a service has a total, and is live. */
+/** The entry of a service or a server. `total` and `live` are used for services only. */
 interface Entry {
   readonly position: number;
-  /** By session id: of a service the connect time, of a server the number of connections, which is its weight too. */
+  /** By session id: the connect time (service), or the number of connections, which is also the weight (server). */
   readonly sessions: OrderedMap<number>;
   readonly total: number;
   readonly live: number;
@@ -39,10 +39,10 @@ interface Entry {
 type Entries = OrderedMap<Entry>;
 type Positions = ReadonlyMap<string, number>;
 
-/** What the index says of a service, for a reader. @internal */
+/** The entry of a service in plain values, for people. @internal */
 export interface IndexedService {
   readonly key: string;
-  /** How many sessions were ever opened. */
+  /** The number of sessions ever opened. */
   readonly total: number;
   /** The revision at which the counters last changed. */
   readonly live: number;
@@ -50,24 +50,24 @@ export interface IndexedService {
   readonly sessions: Readonly<Record<string, number>>;
 }
 
-/** What the index says of a server, for a reader. @internal */
+/** The entry of a server in plain values, for people. @internal */
 export interface IndexedServer {
   readonly key: string;
-  /** How many connections each session has there, by the ids of the sessions. */
+  /** The number of connections of each session to the server, by the ids of the sessions. */
   readonly sessions: Readonly<Record<string, number>>;
 }
 
 const tag = 'String';
 
 /**
- * The index of one session table. Immutable. Services and servers are named by the keys of their names.
+ * The index of one session table. Immutable. Services and servers are identified by the keys of their names.
  *
  * @internal
  */
 export class SessionIndex {
-  /** How many sessions were ever opened, on all services together. */
+  /** The number of sessions ever opened on all services together. */
   readonly total: number;
-  /** The revision at which the counters of any service last changed; 0 when they never did. */
+  /** The revision at which the counters of any service last changed; 0 if no counter has changed. */
   readonly live: number;
   readonly #positions: { readonly services: Positions; readonly servers: Positions };
   readonly #services: Entries;
@@ -88,7 +88,7 @@ export class SessionIndex {
     Object.freeze(this);
   }
 
-  /** An index without sessions, for services and servers given as positions by key. The maps must never change. */
+  /** Creates an index without sessions. The maps give the position of each key, and must never change. */
   static create(services: Positions, servers: Positions): SessionIndex {
     const entries = (positions: Positions, sessions: OrderedMap<number>): Entries =>
       OrderedMap.from(
@@ -99,13 +99,13 @@ export class SessionIndex {
     return new SessionIndex({ services, servers }, entries(services, times), entries(servers, counts));
   }
 
-  /** What is known of a service, by its key. */
+  /** The entry of a service, by key. */
   ofService(key: string): Entry | undefined {
     const position = this.#positions.services.get(key);
     return position === undefined ? undefined : this.#services.get(position);
   }
 
-  /** What is known of a server, by its key. */
+  /** The entry of a server, by key. */
   ofServer(key: string): Entry | undefined {
     const position = this.#positions.servers.get(key);
     return position === undefined ? undefined : this.#servers.get(position);
@@ -117,7 +117,7 @@ export class SessionIndex {
     return services.has(service) && connections.every(({ server }) => servers.has(server));
   }
 
-  /** This index with one more session, and its service counted up. Its service and servers must be there. */
+  /** This index with one more session, also in the total of its service. The service and the servers must exist. */
   opened({ id, connected, service, connections }: Indexed, { revision, owner }: TableChange): SessionIndex {
     const { position, sessions, total } = this.ofService(service) as Entry;
     const own = sessions.set(id, connected, owner);
@@ -127,7 +127,7 @@ export class SessionIndex {
     return new SessionIndex(this.#positions, services, servers, this.total + 1, revision);
   }
 
-  /** This index without a session that is in it. */
+  /** This index without a session. The session must be in the index. */
   closed({ id, service, connections }: Indexed, { revision, owner }: TableChange): SessionIndex {
     const { position, sessions, total } = this.ofService(service) as Entry;
     const entry = { position, sessions: sessions.delete(id, owner), total, live: revision };
@@ -136,13 +136,13 @@ export class SessionIndex {
     return new SessionIndex(this.#positions, services, servers, this.total, revision);
   }
 
-  /** This index with a connection of a session counted in or out. Its server must be there. */
+  /** This index with a connection of a session added or removed. The server must exist. */
   recounted(id: number, connection: Placed, by: 1 | -1, { owner }: TableChange): SessionIndex {
     const servers = this.#recount(id, [connection], by, owner);
     return new SessionIndex(this.#positions, this.#services, servers, this.total, this.live);
   }
 
-  /** This index with a higher number of sessions that were ever opened on a service. A lower one changes nothing. */
+  /** This index with a higher total of a service. A lower total changes nothing. */
   withTotal(key: string, total: number): SessionIndex {
     const service = this.ofService(key);
     if (service === undefined || total <= service.total) return this;
@@ -159,7 +159,7 @@ export class SessionIndex {
     }
   }
 
-  /** What the index says of each service, in the order of declaration. */
+  /** The entries of all services in plain values, in the order of declaration. */
   get services(): readonly IndexedService[] {
     return Array.from(this.#positions.services.keys(), (key) => {
       const { sessions, total, live } = this.ofService(key) as Entry;
@@ -167,7 +167,7 @@ export class SessionIndex {
     });
   }
 
-  /** What the index says of each server, in the order of declaration. */
+  /** The entries of all servers in plain values, in the order of declaration. */
   get servers(): readonly IndexedServer[] {
     return Array.from(this.#positions.servers.keys(), (key) => {
       const { sessions } = this.ofServer(key) as Entry;
@@ -175,8 +175,8 @@ export class SessionIndex {
     });
   }
 
-  // Jest and Vitest see no private fields, and walk no iterator below a session table. What says that it is a String they
-  // compare by its value: so two indexes differ in a test if anything in them does, and no index pays for that when made.
+  // Jest and Vitest see neither private fields nor iterators below a session table, but compare a String by value. With
+  // this tag, two indexes with different content differ in a test, and creating an index costs nothing more.
   get [Symbol.toStringTag](): string {
     return tag;
   }
@@ -185,13 +185,13 @@ export class SessionIndex {
     return JSON.stringify([this.total, this.live, this.services, this.servers]);
   }
 
-  /** The servers with connections of a session counted in or out. */
+  /** The servers with connections of a session added or removed. */
   #recount(id: number, connections: readonly Placed[], by: 1 | -1, owner?: Owner): Entries {
     let servers = this.#servers;
     for (const { server } of connections) {
       const position = this.#positions.servers.get(server) as number;
       const entry = servers.get(position) as Entry;
-      // Down to 0 the entry goes.
+      // A count of 0 removes the entry.
       const sessions = entry.sessions.update(id, (count = 0) => count + by || undefined, owner);
       servers = servers.set(position, { position, sessions, total: 0, live: 0 }, owner);
     }

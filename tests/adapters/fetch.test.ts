@@ -7,7 +7,7 @@ import { runAdmin } from '../support/running-admin.ts';
 const origin = 'http://gateway.test';
 
 describe('an interface behind fetch', () => {
-  it('reads a body in whatever pieces it comes', async () => {
+  it('reads a body in chunks of any size', async () => {
     const { admin } = runAdmin();
     const text = '[{"op":"replace","path":"/max_connection","value":7}]';
     const body = new ReadableStream<Uint8Array>({
@@ -22,7 +22,7 @@ describe('an interface behind fetch', () => {
     expect([response.status, await response.json()]).toMatchObject([200, { max_connection: 7 }]);
   });
 
-  it('lets go of a list that is read no further', async () => {
+  it('stops producing a list when the client stops reading', async () => {
     const { admin } = runAdmin({ snapshot: crowdedSnapshot(2345) });
     let ended = false;
     const handler = createHandler({
@@ -48,7 +48,7 @@ describe('an interface behind fetch', () => {
     expect(ended).toBe(true);
   });
 
-  it('lets nobody in whom the host does not name', async () => {
+  it('answers 401 if principalOf returns nobody', async () => {
     const { admin } = runAdmin();
     const handler = createHandler(admin, {
       principalOf: ({ headers }) => (headers.has('x-name') ? { name: 'ada' } : undefined),

@@ -33,7 +33,7 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
     ['/admin/', '/admin/services?fields=name'],
     ['/admin///', '/admin/services'],
     ['/a/b%20c', '/a/b%20c/services/My-Service'],
-  ])('stands at %j, so that %s is of it', async (basePath, target) => {
+  ])('mounted at %j answers %s', async (basePath, target) => {
     expect(await get(basePath, target)).toEqual([200]);
   });
 
@@ -46,11 +46,11 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
     ['/admin', '/other/admin/services'],
     ['/admin', '/admin/nothing'],
     ['/a/b%20c', '/a/b+c/services'],
-  ])('stands at %j, so that there is nothing at %s', async (basePath, target) => {
+  ])('mounted at %j has nothing at %s', async (basePath, target) => {
     expect(await get(basePath, target)).toEqual([404, 'route-not-found']);
   });
 
-  it('tells of a request that nobody answers as of any other problem', async () => {
+  it('answers a request outside the interface with a problem', async () => {
     transport = await transports[name](admin, { basePath: '/admin' });
     const { headers, body } = await transport.send('GET', '/elsewhere');
     expect(headers['content-type']).toBe('application/problem+json');
@@ -62,19 +62,21 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
   });
 
   it.each(['admin', 'admin/', 'http://localhost/admin', ' /admin'])(
-    'cannot stand at %j: a base path begins with a slash',
+    'refuses the base path %j, which does not begin with a slash',
     (basePath) => {
       const create = { fetch: createFetchHandler, node: createNodeHandler }[name];
       expect(() => create(admin, { basePath })).toThrow(RangeError);
-      expect(() => create(admin, { basePath })).toThrow('A base path begins with a slash, such as /admin');
+      expect(() => create(admin, { basePath })).toThrow(
+        'The base path must begin with a slash, such as /admin',
+      );
     },
   );
 });
 
-describe('a host that has more than the interface', () => {
+describe('a host with routes of its own', () => {
   const next = { path: '/admin/nothing', elsewhere: '/elsewhere' };
 
-  it('answers the rest itself behind fetch', async () => {
+  it('answers other requests itself behind fetch', async () => {
     const fetch = createFetchHandler(admin, { basePath: '/admin', next: ({ url }) => new Response(url) });
     for (const path of Object.values(next)) {
       const response = await fetch(new Request(`http://gateway.test${path}`));
@@ -83,7 +85,7 @@ describe('a host that has more than the interface', () => {
     expect((await fetch(new Request('http://gateway.test/admin/services'))).status).toBe(200);
   });
 
-  it('answers the rest itself behind node', async () => {
+  it('answers other requests itself behind node', async () => {
     const handler = createNodeHandler(admin, { basePath: '/admin' });
     const server = createServer((request, response) => {
       handler(request, response, () => response.end(`next ${request.url ?? ''}`));

@@ -26,7 +26,7 @@ describe('an interface behind node', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('takes a target in absolute form, as proxies send it', async () => {
+  it('accepts a target in absolute form, as proxies send it', async () => {
     const text = await new Promise<string>((resolve, reject) => {
       const socket = connect(port, '127.0.0.1').setEncoding('utf8').once('error', reject);
       let received = '';
@@ -36,7 +36,7 @@ describe('an interface behind node', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('ends a connection that it was to keep, with a body of which it has read a part', async () => {
+  it('closes a keep-alive connection after reading only a part of the body', async () => {
     const agent = new Agent({ keepAlive: true });
     const connection = await new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json-patch+json', 'content-length': 10_000_000 };
@@ -53,7 +53,7 @@ describe('an interface behind node', () => {
     agent.destroy();
   });
 
-  it('takes a waiting command back when its client goes away', async () => {
+  it('cancels a waiting command when its client disconnects', async () => {
     const held = hold();
     gateway.will(held.apply);
     const send = (method: string, path: string): ReturnType<typeof httpRequest> =>

@@ -54,7 +54,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     };
   }
 
-  it('every endpoint asks who it is, before anything else', async () => {
+  it('every endpoint answers 401 without a log-in, before any other check', async () => {
     const { send, admin, gateway } = await guard();
     const { snapshot } = admin;
     for (const endpoint of endpoints) {
@@ -84,10 +84,10 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     ['a wrong password', basic('ada', 'wrong')],
     ['no password', basic('ada', '')],
     ['an unknown user', basic('nobody', 'engine')],
-    ['the password of another', basic('ada', 'compiler')],
+    ['the password of another user', basic('ada', 'compiler')],
     ['__proto__', basic('__proto__', 'engine')],
     ['no space', basic('ada', 'engine').replace(' ', '')],
-  ])('gives the same answer for %s', async (_what, authorization) => {
+  ])('gives the same 401 for %s', async (_what, authorization) => {
     const { send } = await guard();
     const reference = await send('GET', '/services', basic('nobody', 'nothing'));
     const answer = await send('GET', '/services', authorization);
@@ -95,7 +95,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     expect(answer.headers['www-authenticate']).toBe(reference.headers['www-authenticate']);
   });
 
-  it('lets users in, by a name in whatever case, and names them as actors', async () => {
+  it('lets users in by a name in any case, and names them as actors in events', async () => {
     const { send, admin } = await guard();
     const reader = admin.events({ after: '0.0' });
     expect((await send('GET', '/services', basic('ada', 'engine'))).status).toBe(200);
@@ -103,7 +103,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     expect((await reader.next()).value).toMatchObject({ event: { actor: 'Grace' } });
   });
 
-  it('lets a user who is deleted in no more, and a new one at once', async () => {
+  it('refuses a deleted user, and lets a new user in at once', async () => {
     const { send } = await guard();
     const ada = basic('ada', 'engine');
     expect((await send('PUT', '/users', ada, '{"name":"joan","password":"arc"}')).status).toBe(204);
@@ -121,7 +121,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
   });
 
   // Promise: last-two-users
-  it('lets exactly one win when the last two delete each other at the same time', async () => {
+  it('deletes exactly one user when the last two delete each other at the same time', async () => {
     const { send, admin } = await guard();
     const answers = await Promise.all([
       send('DELETE', '/users/ada', basic('Grace', 'compiler')),
@@ -134,7 +134,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
   });
 
   // Promise: authorize-first
-  it('refuses what the host does not authorise, before it looks for the resource', async () => {
+  it('answers 403 to an unauthorised request before the resource is looked up', async () => {
     const asked: unknown[] = [];
     const { send, admin } = await guard((principal, route, parameters) => {
       asked.push([principal?.name, route.id, parameters]);
@@ -204,7 +204,7 @@ describe('creating users', () => {
     expect(admin.snapshot).toBe(snapshot);
   });
 
-  it('names what is wrong with name and password at once', async () => {
+  it('reports the faults of name and password in one answer', async () => {
     const { put } = await open();
     const { body } = await put({ name: 'a b', password: '' });
     expect(
@@ -213,7 +213,7 @@ describe('creating users', () => {
   });
 
   // Promise: existing-user
-  it('is refused for a name that exists in other case, and leaves its password alone', async () => {
+  it('is refused for an existing name in another case, and keeps the password of that user', async () => {
     const { admin, put } = await open();
     const { snapshot } = admin;
     const { status, body } = await put({ name: 'ADA', password: 'another' });
@@ -221,7 +221,7 @@ describe('creating users', () => {
     expect(admin.snapshot).toBe(snapshot);
   });
 
-  it('lets one of two at the same time win', async () => {
+  it('creates one user when two requests for one name arrive at the same time', async () => {
     const { admin, put } = await open();
     const answers = await Promise.all([
       put({ name: 'joan', password: 'a' }),

@@ -106,7 +106,7 @@ describe.each(transportNames)('through %s', (name) => {
     ({ method, body }) => name !== 'fetch' || method !== 'GET' || body === undefined,
   );
 
-  it.each(fine)('is fine although it looks bad: $what', async (input) => {
+  it.each(fine)('is accepted although it is unusual: $what', async (input) => {
     const running = runAdmin();
     const { snapshot } = running.admin;
     const answer = await send(input, running);
@@ -115,7 +115,7 @@ describe.each(transportNames)('through %s', (name) => {
     else expect(running.admin.snapshot.revision).toBe(snapshot.revision + 1);
   });
 
-  it('finds a name however it is composed, and with whatever white space', async () => {
+  it('finds a name in any Unicode normal form, and with any white space', async () => {
     const snapshot = createSnapshot({ services: [{ name: 'Köln Süd', router: 'cli' }] });
     const running = runAdmin({ snapshot });
     for (const each of ['Köln Süd', 'KÖLN-SÜD', 'Köln\u2003Süd', 'köln\u00a0süd', 'Köln\u2028Süd']) {
@@ -129,9 +129,9 @@ describe.each(transportNames)('through %s', (name) => {
   });
 });
 
-describe('a place that is too long to be told whole', () => {
+describe('a pointer that is too long for a problem', () => {
   it.each(['~', '/', '~/', 'x~', '😀', 'x😀'])(
-    'is told as a pointer and in whole characters: %s',
+    'is cut to a valid pointer of whole characters: %s',
     async (unit) => {
       const transport = await transports.core(runAdmin().admin);
       for (const start of ['', 'x', 'xx', 'xxx']) {
@@ -163,9 +163,9 @@ function endless(): { readonly pieces: Iterable<Uint8Array>; taken: number; ende
   }
 }
 
-describe('a body without length that never ends', () => {
+describe('an endless body without Content-Length', () => {
   // Promise: endless-body
-  it('is asked for no more than a byte beyond the limit', async () => {
+  it('is read with the limit, and is then a 413', async () => {
     const { admin } = runAdmin();
     const { snapshot } = admin;
     const asked: number[] = [];
@@ -181,7 +181,7 @@ describe('a body without length that never ends', () => {
     expect(admin.snapshot).toBe(snapshot);
   });
 
-  it('is 413 through fetch, and is let go of', async () => {
+  it('is 413 through fetch, and its stream is cancelled', async () => {
     const running = runAdmin();
     const { snapshot } = running.admin;
     const stream = endless();
@@ -200,7 +200,7 @@ describe('a body without length that never ends', () => {
     expect(stream.taken).toBeLessThan(1.5 * limit);
   });
 
-  it('is 413 through node, and the connection ends', async () => {
+  it('is 413 through node, and the connection is closed', async () => {
     const running = runAdmin();
     const { snapshot } = running.admin;
     const stream = endless();
@@ -253,7 +253,7 @@ const strange: readonly (readonly [what: string, value: unknown])[] = [
   ['a boxed text', new String('planted')],
   ['bytes', new Uint8Array(1)],
   ['a promise', Promise.resolve()],
-  ['what inherits its members', Object.create({ op: 'remove', path: '/user' })],
+  ['an object that inherits its members', Object.create({ op: 'remove', path: '/user' })],
   ['a list with holes', Array<number>(1)],
   ['an array of a class', new (class extends Array<number> {})()],
   ['a cycle', cycle()],
@@ -296,8 +296,8 @@ function codesOf(operations: unknown): readonly string[] {
   return problems.map(({ status, code }) => `${String(status)} ${code}`);
 }
 
-describe('a program', () => {
-  it.each(strange)('is refused %s, whether it is the patch, an operation, or a part of one', (_, value) => {
+describe('an unusual value from a program', () => {
+  it.each(strange)('is refused as a patch, as an operation and inside an operation: %s', (_, value) => {
     const everywhere = Array<string>(5).fill('400 patch-malformed');
     expect(codesOf(value)).toEqual(everywhere);
     expect(codesOf([value])).toEqual(everywhere);
@@ -309,7 +309,7 @@ describe('a program', () => {
     expect(codesOf([{ op: 'add', path: '/user', value: [{ a: value }] }])).toEqual(everywhere);
   });
 
-  it.each(strange)('is refused %s in a document, with the place', (_, value) => {
+  it.each(strange)('is refused in a document, with a pointer to the place: %s', (_, value) => {
     const places = {
       '': value,
       '/services': { ...sampleDocument, services: value },
@@ -323,7 +323,7 @@ describe('a program', () => {
     }
   });
 
-  it('has its getters run at most once, and gets what they said then', () => {
+  it('has each getter called at most once, and keeps the returned value', () => {
     const runs: Record<string, number> = {};
     const once = (members: Readonly<Record<string, unknown>>): object =>
       Object.defineProperties(

@@ -46,7 +46,7 @@ describe.each(transportNames)('through %s', (name) => {
     patch('/services/My-Service', '/max_connection', value, ifMatch);
 
   it.each(rowsThrough(name, reads, ({ live }) => live))(
-    '$path carries an entity tag unless its figures change by themselves',
+    '$path has an entity tag unless it shows live figures',
     async (endpoint) => {
       const { headers } = await get(targetOf(endpoint));
       if (endpoint.live === true) expect(headers['etag']).toBeUndefined();
@@ -56,7 +56,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, reads, ({ live }) => live))(
-    '$path is 304 for whom has it already',
+    '$path is 304 if If-None-Match has its entity tag',
     async (endpoint) => {
       const target = targetOf(endpoint);
       const tag = await tagOf(target);
@@ -71,11 +71,11 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('is 404 before it is 304', async () => {
+  it('a missing resource is 404, not 304', async () => {
     expect((await get('/services/nothing', '*')).status).toBe(404);
   });
 
-  it('tells the projections of a thing apart', async () => {
+  it('each selection of fields and range has an entity tag of its own', async () => {
     const whole = await tagOf('/services/My-Service');
     const part = await tagOf('/services/My-Service?fields=name');
     const pages = await Promise.all(
@@ -90,7 +90,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await limit(1, part)).status).toBe(200);
   });
 
-  it('changes the tag of a thing and of its collection with a command, and of nothing else', async () => {
+  it('a command changes only the tags of its resource, of the collection and of the listeners', async () => {
     const targets = reads.map((endpoint) => targetOf(endpoint));
     const before = await Promise.all(targets.map(tagOf));
     const answer = await limit(1);
@@ -100,7 +100,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(answer.headers['etag']).toBe(await tagOf('/services/My-Service'));
   });
 
-  it('changes the tag of a filter whose services change', async () => {
+  it('a patch of a service changes the tags of the filters that it adds or removes', async () => {
     const [hint, log, spare] = await Promise.all(
       ['Hint', 'Query-Log', 'Spare'].map((each) => tagOf(`/filters/${each}`)),
     );
@@ -110,7 +110,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(await tagOf('/filters/Query-Log')).toBe(log);
   });
 
-  it('changes the tag of the users with each one that comes or goes', async () => {
+  it('each created or deleted user changes the tag of the users', async () => {
     const tags = new Set([await tagOf('/users')]);
     const headers = { 'content-type': 'application/json' };
     await transport.send('PUT', '/users', { headers, body: '{"name":"joan","password":"x"}' });
@@ -122,7 +122,7 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   // Promise: counter-condition
-  it('lets an edit happen while only counters have changed', async () => {
+  it('an edit succeeds although counters have changed', async () => {
     const tag = await tagOf('/services/My-Service');
     const session = { id: 77, state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 0 };
     running.admin.report({ type: 'session.opened', ...session });
@@ -132,7 +132,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await limit(2, tag)).status).toBe(412);
   });
 
-  it('takes lists, stars and nothing weak in If-Match', async () => {
+  it('If-Match accepts lists and *, and no weak tag', async () => {
     const tag = await tagOf('/services/My-Service');
     expect((await limit(1, `W/${tag}`)).status).toBe(412);
     expect((await limit(1, '"a", "b"')).status).toBe(412);
@@ -162,7 +162,7 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   it.each(rowsThrough(name, writes, ({ method }) => method))(
-    '$method $path obeys If-Match, and nothing happens',
+    '$method $path with another tag in If-Match is 412 and changes nothing',
     async (endpoint) => {
       const { snapshot } = running.admin;
       const type = endpoint.body === undefined ? {} : { 'content-type': endpoint.body.type };
@@ -179,7 +179,7 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('says that there is nothing before it says that it has changed', async () => {
+  it('a missing resource is 404, not 412', async () => {
     for (const [method, target] of [
       ['PUT', '/service/nothing/stop'],
       ['DELETE', '/sessions/1'],
@@ -192,12 +192,12 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   // Promise: check-order
-  it('says that it has changed before it says that the patch is wrong', async () => {
+  it('a changed resource is 412, also with an invalid patch', async () => {
     expect((await patch('/services/My-Service', '/nothing', 1, '"x"')).status).toBe(412);
     expect((await patch('/services/My-Service', '/nothing', 1, '*')).status).toBe(422);
   });
 
-  it('keeps the tag when nothing changes', async () => {
+  it('a command that changes nothing keeps the tag', async () => {
     const tag = await tagOf('/services/My-Service');
     const { status, headers } = await limit(100, tag);
     expect([status, headers['etag']]).toEqual([200, tag]);
@@ -209,7 +209,7 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   // Promise: life-tag
-  it('takes no tag of another life of the gateway', async () => {
+  it('a tag of another life of the gateway is 412', async () => {
     const snapshot = createSnapshot(sampleDocument);
     const [one, other] = [runAdmin({ snapshot }), runAdmin({ snapshot })];
     const [first, second] = [await transports[name](one.admin), await transports[name](other.admin)];

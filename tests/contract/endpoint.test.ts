@@ -16,12 +16,12 @@ import { fields, isBelowSeveral, valuesAt } from './field.ts';
 
 describe('the table of routes', () => {
   // Promise: endpoints
-  it('has the endpoints of the description and no other', () => {
+  it('has the endpoints of the interface description, and no others', () => {
     const described = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(described.toSorted());
   });
 
-  it.each(endpoints)('has $method $path with its parameters and its other spellings', (endpoint) => {
+  it.each(endpoints)('has $method $path with its parameters and aliases', (endpoint) => {
     const route = routes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
     expect(route?.aliases).toEqual(endpoint.aliases);
     expect(route?.query.filter((name) => name !== 'dry_run')).toEqual(endpoint.parameters);
@@ -29,7 +29,7 @@ describe('the table of routes', () => {
     expect(route?.summary).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('gives every operation an id of its own', () => {
+  it('has a unique id for each route', () => {
     expect(new Set(routes.map(({ id }) => id)).size).toBe(routes.length);
   });
 });
@@ -66,7 +66,7 @@ describe.each(['routes', ...transportNames] as const)('through %s', (name) => {
 
   const aliases = endpoints.flatMap((endpoint) => endpoint.aliases.map((alias) => ({ ...endpoint, alias })));
   it.each(name === 'routes' ? aliases : rowsThrough(name, aliases, ({ method }) => method))(
-    '$method $alias is $path',
+    '$method $alias answers as $path',
     async ({ alias, ...endpoint }) => {
       expectAnswer(endpoint, await send(endpoint, targetOf(endpoint, alias)));
     },

@@ -79,14 +79,14 @@ describe('the contract', () => {
     );
   });
 
-  it('has rows of no other kinds than there are', () => {
+  it('has rows only for existing kinds', () => {
     const kinds = new Set([...fields.map(({ of }) => of), ...modifiableFields.map(({ kind }) => kind)]);
     expect([...kinds].toSorted()).toEqual(Object.keys(fieldTables).toSorted());
   });
 });
 
 describe('the sample document', () => {
-  it.each(tables)('has every field that a document can say of a %s', (kind, table) => {
+  it.each(tables)('has every field that a document can contain for a %s', (kind, table) => {
     const there = new Set(entries[kind]?.(sampleDocument).flatMap((entry) => Object.keys(entry)));
     expect(saidBy(table).filter((name) => !there.has(name))).toEqual([]);
   });

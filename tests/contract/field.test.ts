@@ -37,7 +37,7 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
     return Array.isArray(body) ? (body[0] as unknown) : body;
   }
 
-  it.each(fields)('$of $name is a $kind and shows what there is', async (field) => {
+  it.each(fields)('$of $name is a $kind with the value of the sample', async (field) => {
     const values = valuesAt(await shownAt(field, 'full'), field.name);
     expect(values).not.toHaveLength(0);
     expect(values.filter((value) => !isOf(field.kind, value))).toEqual([]);
@@ -45,14 +45,14 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
   });
 
   it.each(fields.filter((field) => !isBelowSeveral(field)))(
-    '$of $name is there when it applies: $presence',
+    '$of $name is shown: $presence',
     async (field) => {
       const there = valuesAt(await shownAt(field, 'bare'), field.name);
       expect(there).toHaveLength(field.presence === 'always' ? 1 : 0);
     },
   );
 
-  it.each(Object.entries(places))('%s shows nothing else', async (of, place) => {
+  it.each(Object.entries(places))('%s shows no other field', async (of, place) => {
     const known = new Set(
       fields.filter((field) => field.of === (of as Shown)).map((field) => field.name.split('.')[0]),
     );

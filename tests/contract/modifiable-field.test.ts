@@ -37,7 +37,7 @@ describe.each(transportNames)('through %s', (name) => {
   }
 
   it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
-    '$field of $read is replaced',
+    '$field of $read can be replaced',
     async (row) => {
       const { gateway } = await open();
       const before = await read(row.read);
@@ -52,7 +52,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
-    '$field of $read is what a test sees, unless it is secret',
+    '$field of $read can be tested, unless it is secret',
     async (row) => {
       await open();
       const before = await read(row.read);
@@ -63,7 +63,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
-    '$field of $read is removed only where it can be unset',
+    '$field of $read can be removed only if it is optional',
     async (row) => {
       await open();
       const answer = await patch(row.patch, [{ op: 'remove', path: `/${row.field}` }]);
@@ -74,7 +74,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, modifiableFields, ({ kind }) => kind))(
-    '$field of $read is refused what it cannot be, and nothing changes',
+    '$field of $read refuses invalid values, and nothing changes',
     async (row) => {
       const { admin, gateway } = await open();
       const { snapshot } = admin;
@@ -98,7 +98,7 @@ describe.each(transportNames)('through %s', (name) => {
 });
 
 describe('the modifiable fields', () => {
-  it('are those that the routes name', () => {
+  it('are the fields that the summaries of the routes name', () => {
     const named = routes
       .filter(({ method }) => method === 'PATCH')
       .map(({ id, summary }) => ({ id, fields: summary.replace(/^.*: |\.$/g, '').split(', ') }));

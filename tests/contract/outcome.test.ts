@@ -37,7 +37,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(admin.snapshot).toBe(snapshot);
   });
 
-  it('an unknown outcome is 504, further commands are 409, reading goes on', async () => {
+  it('an unknown outcome is 504, further commands are 409, and reading continues', async () => {
     const held = hold();
     const { send, clock } = await open({
       gateway: sampleGateway().will(held.apply).willSee('not-in-place'),
@@ -54,7 +54,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await send('PUT', stop)).status).toBe(204);
   });
 
-  it('too many waiting commands are 503, and say when to come again', async () => {
+  it('too many waiting commands are 503 with Retry-After', async () => {
     const held = hold();
     const { send } = await open({
       gateway: sampleGateway().will(held.apply),
@@ -72,7 +72,7 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   // Promise: internal-error
-  it('what is broken inside is 500 without saying what, and the host is told', async () => {
+  it('an internal error is 500 without details, and the error goes to onError', async () => {
     const failure = new Error('planted detail');
     const hasher = { hash: () => Promise.reject(failure), verify: () => Promise.resolve(false) };
     const { send, errors } = await open({ hasher });
@@ -98,7 +98,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await send('GET', '/services/My-Service')).body).toEqual(won?.body);
   });
 
-  it('a flush is noted at the time at which the host confirmed', async () => {
+  it('a flush has the time at which the host resolved apply', async () => {
     const held = hold();
     const { send, clock } = await open({ gateway: sampleGateway().will(held.apply) });
     const answer = send('POST', '/gateway/logs/flush');
@@ -111,7 +111,7 @@ describe.each(transportNames)('through %s', (name) => {
     });
   });
 
-  it('figures of the host are shown in the place of the stored ones, where it has any', async () => {
+  it('figures of telemetry replace the stored figures, if telemetry has them', async () => {
     const statistics = { reads: 9, writes: 8, buffered_writes: 7, high_water_events: 6, low_water_events: 5 };
     const telemetry: Telemetry = {
       threads: () => ({

@@ -52,7 +52,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   // Promise: dry-run
   it.each(rowsThrough(name, writes, ({ method }) => method))(
-    '$method $path is planned, and then does what was planned',
+    '$method $path with dry_run changes nothing, and the real command makes the planned changes',
     async (endpoint) => {
       const { admin, gateway } = running;
       const { snapshot } = admin;
@@ -85,7 +85,7 @@ describe.each(transportNames)('through %s', (name) => {
     ['PUT', '/monitor/Main-Monitor/stop', { sessions: 0, connections: 0 }, { sessions: 0 }],
     ['POST', '/gateway/logs/flush', { sessions: 0, connections: 0 }, { sessions: 0 }],
   ])(
-    'says how much %s %s would close, and how many sessions go on',
+    'counts the sessions and connections that %s %s would close, and the sessions that would stay',
     async (method, target, closes, stays) => {
       const plan = await planOf(method, target);
       expect([plan.closes, plan.stays]).toEqual([closes, stays]);
@@ -100,7 +100,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await planOf('DELETE', '/servers/db-serv-3/connections')).outcome).toBe('unchanged');
   });
 
-  it('shows the operations that are needed, not those that were sent', async () => {
+  it('shows the effective operations, not the operations of the request', async () => {
     const { body } = await transport.send('PATCH', '/services/My-Service?dry_run=true', {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify([
@@ -112,7 +112,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect((body as Plan).patch).toEqual([{ op: 'replace', path: '/max_connection', value: 7 }]);
   });
 
-  it('refuses what would be refused', async () => {
+  it('gives the refusal of the command', async () => {
     expect((await transport.send('PUT', '/service/nothing/stop?dry_run=true')).status).toBe(404);
     const stale = { headers: { 'if-match': '"x"' } };
     expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=true', stale)).status).toBe(412);
@@ -128,7 +128,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect(running.admin.snapshot).toBe(snapshot);
   });
 
-  it('does it when dry_run is false', async () => {
+  it('performs the command with dry_run=false', async () => {
     expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=false')).status).toBe(204);
     expect(appliedTo(running.gateway)).toEqual(['service.stop /services/My-Service']);
   });

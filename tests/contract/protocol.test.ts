@@ -75,13 +75,13 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('HEAD of what is not there is its 404 without the body', async () => {
+  it('HEAD of a missing resource is the 404 of GET without the body', async () => {
     const { status, text } = await send('HEAD', '/services/nothing');
     expect([status, text]).toEqual([404, '']);
   });
 
   it.each(through(paths, ({ methods }) => methods.join()))(
-    'OPTIONS $path says what can be done: $methods',
+    'OPTIONS $path lists the methods: $methods',
     async ({ target, methods }) => {
       const { status, text, headers } = await send('OPTIONS', target);
       const allow = new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
@@ -94,7 +94,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(through(paths, ({ methods }) => methods.join()))(
-    '$path refuses another method with 405, an unknown one with 501',
+    '$path refuses an unsupported method with 405 and an unknown method with 501',
     async ({ target, methods }) => {
       const other = (['DELETE', 'POST', 'PUT'] as const).find((method) => !methods.includes(method)) ?? '';
       const answer = await send(other, target);
@@ -106,7 +106,7 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('allows what the description says where singular and plural differ', async () => {
+  it('allows different methods in the singular and the plural, as the description says', async () => {
     expectNothing(await send('GET', '/monitor'));
     const answer = await send('GET', '/monitor/Main-Monitor');
     expectProblem(answer, 'method-not-allowed');
@@ -172,7 +172,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(['constructor', '__proto__', 'length', 'toString', 'hasOwnProperty', 'a%2Fb', '%252e'])(
-    'knows no resource named %s',
+    'answers 404 for a resource named %s',
     async (segment) => {
       for (const kind of ['service', 'server', 'monitor', 'filter'] as const) {
         expectProblem(await send('GET', `/${kind}s/${segment}`), `${kind}-not-found`);
@@ -200,19 +200,19 @@ describe.each(transportNames)('through %s', (name) => {
     expectProblem(await send('DELETE', `/sessions/${segment}`), 'session-id-invalid');
   });
 
-  it.each(['1', '9007199254740991'])('knows no session %s', async (id) => {
+  it.each(['1', '9007199254740991'])('answers 404 for the session %s', async (id) => {
     expectProblem(await send('GET', `/sessions/${id}`), 'session-not-found');
     expectProblem(await send('DELETE', `/sessions/${id}`), 'session-not-found');
   });
 
-  it('knows a session that was just closed no more', async () => {
+  it('answers 404 for a session that was just closed', async () => {
     expect((await send('DELETE', '/sessions/9')).status).toBe(204);
     expectProblem(await send('GET', '/sessions/9'), 'session-not-found');
     expectProblem(await send('DELETE', '/sessions/9'), 'session-not-found');
   });
 
   it.each(through(bodied, ({ method }) => method))(
-    '$method $path takes its media types and refuses others',
+    '$method $path accepts its media types and refuses others',
     async (endpoint) => {
       const body = JSON.stringify(endpoint.body?.json);
       const patch = endpoint.method === 'PATCH';
@@ -250,7 +250,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(through(bodied, ({ method }) => method))(
-    '$method $path needs a body, in its size',
+    '$method $path needs a body within the limit',
     async (endpoint) => {
       const type = { 'content-type': 'application/json' };
       const { snapshot } = running.admin;
@@ -265,14 +265,11 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it.each(through(bodiless, ({ method }) => method))(
-    '$method $path ignores whatever body',
-    async (endpoint) => {
-      const headers = { 'content-type': 'text/plain' };
-      const { status } = await send(endpoint.method, targetOf(endpoint), { headers, body: '{ not JSON' });
-      expect(status).toBe(204);
-    },
-  );
+  it.each(through(bodiless, ({ method }) => method))('$method $path ignores a body', async (endpoint) => {
+    const headers = { 'content-type': 'text/plain' };
+    const { status } = await send(endpoint.method, targetOf(endpoint), { headers, body: '{ not JSON' });
+    expect(status).toBe(204);
+  });
 
   it('refuses a target that is too long', async () => {
     expectProblem(await send('GET', `/services/${'x'.repeat(8192)}`), 'uri-too-long');
@@ -282,7 +279,7 @@ describe.each(transportNames)('through %s', (name) => {
     );
   });
 
-  it('takes the method as it stands on the request line', async () => {
+  it('takes the method only from the request line', async () => {
     const { status } = await send('GET', '/services/My-Service', {
       headers: { 'x-http-method-override': 'DELETE' },
     });
@@ -296,7 +293,7 @@ describe.each(transportNames)('through %s', (name) => {
     expect([status, headers['content-type']]).toEqual([200, 'application/json']);
   });
 
-  it('finds what is named like a part of the language', async () => {
+  it('finds resources with names such as constructor and eu/west', async () => {
     const names = ['constructor', '__proto__', 'length', 'eu/west', '100%', 'Köln', '...', 'a?b#c'];
     const services = names.map((each) => ({ ...sampleDocument.services?.[1], name: each, router: 'cli' }));
     await transport.close();

@@ -34,7 +34,7 @@ describe.each(transportNames)('through %s', (name) => {
   }
 
   it.each(rowsThrough(name, withFields, ({ method }) => method))(
-    '$path shows the fields that are asked for',
+    '$path shows the selected fields',
     async (endpoint) => {
       const target = targetOf(endpoint);
       const whole = await rows(target);
@@ -53,7 +53,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, withFields, ({ method }) => method))(
-    '$path refuses fields that are not there, and lists those that are',
+    '$path refuses unknown fields, and lists the existing fields',
     async (endpoint) => {
       const target = targetOf(endpoint);
       const names = Object.keys((await rows(target))[0] ?? {});
@@ -76,7 +76,7 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('takes fields in any order, with white space, repeated and united', async () => {
+  it('accepts fields in any order, with white space, and in several parameters', async () => {
     for (const query of [
       'fields=name,state',
       'fields=state,name',
@@ -91,7 +91,7 @@ describe.each(transportNames)('through %s', (name) => {
     }
   });
 
-  it('leaves out an optional field that is not there', async () => {
+  it('leaves out an optional field that has no value', async () => {
     expect((await get('/services/Bare-Service?fields=filters')).body).toEqual({});
     expect((await get('/services?fields=filters')).body).toEqual([
       { filters: ['/filters/Query-Log', '/filters/Hint'] },
@@ -100,7 +100,7 @@ describe.each(transportNames)('through %s', (name) => {
     ]);
   });
 
-  it('takes state for the status of a server', async () => {
+  it('accepts state as an alias for the status of a server', async () => {
     expect((await get('/servers/db-serv-1?fields=state')).body).toEqual({ state: ['master', 'running'] });
     expect((await get('/servers?fields=name,state&range=2-2')).body).toEqual([
       { name: 'db-serv-3', state: [] },
@@ -108,7 +108,7 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   it.each(rowsThrough(name, reads, ({ method }) => method))(
-    '$path counts its elements in X-Total-Count when it is a list',
+    '$path has X-Total-Count if it is a list',
     async (endpoint) => {
       const { body, headers } = await get(targetOf(endpoint));
       expect(headers['x-total-count']).toBe(Array.isArray(body) ? String(body.length) : undefined);
@@ -117,7 +117,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, withRange, ({ method }) => method))(
-    '$path is cut by range, and the pages are linked',
+    '$path with range is one page, with links to the other pages',
     async (endpoint) => {
       const target = targetOf(endpoint);
       const whole = (await get(target)).body as readonly unknown[];
@@ -139,7 +139,7 @@ describe.each(transportNames)('through %s', (name) => {
   );
 
   it.each(rowsThrough(name, withRange, ({ method }) => method))(
-    '$path gives nothing past its end',
+    '$path is an empty list past its end',
     async (endpoint) => {
       const { status, body } = await get(`${targetOf(endpoint)}?range=100-200`);
       expect([status, body]).toEqual([200, []]);
@@ -181,7 +181,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   // Promise: query-parameter
   it.each(rowsThrough(name, endpoints, ({ method }) => method))(
-    '$method $path refuses parameters that it does not list, and names its own',
+    '$method $path refuses unsupported parameters, and names the supported ones',
     async (endpoint) => {
       const known: readonly string[] = [
         ...endpoint.parameters,
@@ -201,7 +201,7 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('cuts first and selects then', async () => {
+  it('applies range before fields', async () => {
     const { body, headers } = await get('/sessions?fields=id&range=1-1');
     expect(body).toEqual([{ id: 9 }]);
     expect(headers['link']).toBe('<?fields=id&range=2-2>; rel="next", <?fields=id&range=0-0>; rel="prev"');
@@ -210,7 +210,7 @@ describe.each(transportNames)('through %s', (name) => {
 
 describe.each(transportNames)('pages through %s', (name) => {
   // Promise: pages
-  it('walk over a long list, forth and back, without gap or repetition', async () => {
+  it('cover a long list, forward and backward, without gap or repetition', async () => {
     const transport = await transports[name](runAdmin({ snapshot: crowdedSnapshot(2345) }).admin);
     const all = (await transport.send('GET', '/services/sales/sessions')).body as readonly string[];
     expect(all).toHaveLength(2345);
@@ -229,7 +229,7 @@ describe.each(transportNames)('pages through %s', (name) => {
     await transport.close();
   });
 
-  it('give the whole of a long list when no range is asked for', async () => {
+  it('are not used without range: the answer is the whole list', async () => {
     const transport = await transports[name](runAdmin({ snapshot: crowdedSnapshot(2345) }).admin);
     const { body, headers } = await transport.send('GET', '/sessions?fields=id');
     expect(body).toEqual(Array.from({ length: 2345 }, (_, id) => ({ id })));

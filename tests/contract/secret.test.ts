@@ -49,7 +49,7 @@ function expectNoSecret(answers: readonly Answer[]): void {
 
 describe.each(transportNames)('through %s', (name) => {
   // Promise: answer-secret
-  it('no answer of any kind has a secret in it', async () => {
+  it('no answer contains a secret', async () => {
     const sealer = createSecretSealer();
     const { admin, gateway, errors } = runAdmin({ sealer });
     const transport = await transports[name](admin);
@@ -89,7 +89,7 @@ describe.each(transportNames)('through %s', (name) => {
     await transport.close();
   });
 
-  it('a refusal of the host that has to do with a secret has none in it', async () => {
+  it('a refusal by the host of a command with a secret contains no secret', async () => {
     const { admin } = runAdmin({
       gateway: sampleGateway().will(new EffectRefused('The backend does not take it.')),
     });
@@ -104,9 +104,9 @@ describe.each(transportNames)('through %s', (name) => {
   });
 });
 
-describe('what is streamed to readers', () => {
+describe('the stream of events', () => {
   // Promise: event-secret
-  it('has no secret in it that is not sealed or hashed', async () => {
+  it('contains secrets only sealed or hashed', async () => {
     const { admin } = runAdmin();
     const transport = await transports.core(admin);
     const reader = admin.events({ after: '0.0' });
@@ -124,7 +124,7 @@ describe('what is streamed to readers', () => {
 });
 
 describe('the host', () => {
-  it('opens what it was sent, and gets nothing else', async () => {
+  it('can open the sealed secrets of an effect, and gets no plain text', async () => {
     const sealer = createSecretSealer();
     const { admin, gateway } = runAdmin({ sealer });
     const transport = await transports.core(admin);
@@ -134,7 +134,7 @@ describe('the host', () => {
     expect(effect?.operations).toMatchObject(secrets.map(({ sealedAs = '' }) => ({ path: `/${sealedAs}` })));
   });
 
-  it.each(secrets)('gives a sealed $field through execute, which a client cannot', async ({ field }) => {
+  it.each(secrets)('can give a sealed $field through execute; a client cannot', async ({ field }) => {
     const { admin } = runAdmin();
     const transport = await transports.core(admin);
     const forged = JSON.stringify([{ op: 'replace', path: `/${field}`, value: { sealed: 'v1.forged' } }]);
@@ -152,8 +152,8 @@ describe('the host', () => {
   });
 });
 
-describe('a password that was set', () => {
-  it('is one that its user can log in with, composed or not', async () => {
+describe('a password of a new user', () => {
+  it('works at log-in in any Unicode normal form', async () => {
     const hasher = createPbkdf2Hasher({ rounds: 1 });
     const { admin } = runAdmin({ hasher });
     const transport = await transports.core(admin);

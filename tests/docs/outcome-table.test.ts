@@ -205,8 +205,8 @@ function isProblem(code: string): boolean {
   return Object.hasOwn(problemTable, code);
 }
 
-describe('the tables of what becomes of a command', () => {
-  it('have the rows that are run here, and no other', () => {
+describe('the outcome tables of runtime.md', () => {
+  it('have exactly the rows that this test runs', () => {
     expect(rows.map(([what]) => what)).toEqual(Object.keys(scenarios));
   });
 

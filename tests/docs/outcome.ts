@@ -1,5 +1,5 @@
 /**
- * Outcomes: what becomes of the commands of docs/runtime.md, found out by running them.
+ * Outcomes: the results of the commands in the tables of docs/runtime.md, found out by running the commands.
  */
 import {
   createMemoryStore,

@@ -23,7 +23,7 @@ function numberOf(text: string): number {
 }
 
 describe('the table of effects', () => {
-  it('has a row for each type, and says which cannot be taken back', () => {
+  it('has a row for each type, and says which effects cannot be undone', () => {
     const rows = rowsOf('docs/ports.md', 'Effect').map((row) => [
       codesOf(row[0] ?? '')[0],
       row[3] === 'nothing',
@@ -32,7 +32,7 @@ describe('the table of effects', () => {
     expect(rows.toSorted()).toEqual(table.toSorted());
   });
 
-  it('has a short form that has each type, too', () => {
+  it('has a short form with each type', () => {
     const types = column('docs/embedding.md', 'Effect', 0).flat();
     expect(types.toSorted()).toEqual(Object.keys(effectTable).toSorted());
   });
@@ -83,7 +83,7 @@ describe('the table of the fields that can be patched', () => {
   });
 });
 
-describe('the table of what the result of a patch must be', () => {
+describe('the table of rules for the result of a patch', () => {
   it('names every modifiable field, and no other', () => {
     const settings = new Set(
       Object.values(fieldTables).flatMap(({ all }) =>

@@ -37,7 +37,7 @@ function createJobs(): { readonly begun: readonly number[]; create(this: void): 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a bounded queue', () => {
-  it('never runs or keeps more than its limits, and sends exactly the rest away', async () => {
+  it('never runs or queues more jobs than its limits, and turns away every further job', async () => {
     const counts = [fc.integer({ min: 1, max: 8 }), fc.nat(8), fc.nat(30)] as const;
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), ...counts, async (scheduler, maxInFlight, maxQueued, count) => {
@@ -60,7 +60,7 @@ describe('a bounded queue', () => {
     );
   });
 
-  it('gives each free place to the job that has waited longest, while more of them come in', async () => {
+  it('gives each free place to the longest waiting job, while new jobs arrive', async () => {
     const queue = createBoundedQueue({ maxInFlight: 2, maxQueued: 100 });
     const { begun, create } = createJobs();
     const jobs = Array.from({ length: 10 }, create);
@@ -75,7 +75,7 @@ describe('a bounded queue', () => {
     expect(await Promise.all(answers)).toEqual([...jobs.keys()]);
   });
 
-  it('tells a job without a place at once, and never runs it', async () => {
+  it('answers a job at once if the queue is full, and never runs the job', async () => {
     const queue = createBoundedQueue({ maxInFlight: 1, maxQueued: 0 });
     const { begun, create } = createJobs();
     const [first, second] = [create(), create()];
@@ -87,7 +87,7 @@ describe('a bounded queue', () => {
     expect(await queue(() => Promise.resolve('room again'), 'full')).toBe('room again');
   });
 
-  it('hands the place on when a job fails, at once or later, and the failure to the caller alone', async () => {
+  it('frees the place when a job throws or rejects, and passes the error only to its caller', async () => {
     const queue = createBoundedQueue({ maxInFlight: 1, maxQueued: 3 });
     const { create } = createJobs();
     const failing = create();
@@ -103,11 +103,11 @@ describe('a bounded queue', () => {
   });
 
   it.each([
-    [{ maxInFlight: 0, maxQueued: 0 }, 'The option "maxInFlight" is a whole number from 1 up, not 0'],
+    [{ maxInFlight: 0, maxQueued: 0 }, 'The option "maxInFlight" must be a whole number from 1 on, not 0'],
     [{ maxInFlight: Infinity, maxQueued: 0 }, 'The option "maxInFlight"'],
-    [{ maxInFlight: 1, maxQueued: -1 }, 'The option "maxQueued" is a whole number from 0 up, not -1'],
+    [{ maxInFlight: 1, maxQueued: -1 }, 'The option "maxQueued" must be a whole number from 0 on, not -1'],
     [{ maxInFlight: 1, maxQueued: 0.5 }, 'The option "maxQueued"'],
-  ])('cannot have the limits %j', (limits, message) => {
+  ])('refuses the limits %j', (limits, message) => {
     expect(() => createBoundedQueue(limits)).toThrow(new RegExp(`^${message}`));
     expect(() => createBoundedQueue(limits)).toThrow(RangeError);
   });

@@ -77,7 +77,7 @@ describe('patching a filter', () => {
   it.each<[string, readonly Operation[]]>([
     ['a value is as it was', [{ op: 'replace', path: '/parameters/match/value', value: 'select' }]],
     [
-      'a value that cannot be configured is as it was',
+      'a value that cannot be configured is set to its old value',
       [{ op: 'replace', path: '/parameters/source/value', value: '127.0.0.1' }],
     ],
     [
@@ -89,7 +89,7 @@ describe('patching a filter', () => {
       [{ op: 'test', path: '/services', value: ['/services/My-Service', '/services/Report-Service'] }],
     ],
     [
-      'what is added is removed',
+      'an added parameter is removed again',
       [
         { op: 'add', path: '/parameters/new', value: 'x' },
         { op: 'remove', path: '/parameters/new' },
@@ -144,7 +144,7 @@ describe('patching a monitor', () => {
     (snapshot, context) =>
       patchMonitor(snapshot, 'main monitor', operations, context);
 
-  it('is one fact and one wish, and keeps it running', () => {
+  it('gives one event and one effect, and the monitor stays started', () => {
     const { next, events, effects } = expectAccepted(
       patchIt({ op: 'replace', path: '/monitor_interval', value: 1 }, { op: 'remove', path: '/servers/0' }),
     );
@@ -157,7 +157,7 @@ describe('patching a monitor', () => {
     expect(next.monitors.find('main-monitor')).toMatchObject({ state: 'started', settings: after });
   });
 
-  it('names every fault at once', () => {
+  it('reports every fault at once', () => {
     const problem = expectRefused(
       patchIt(
         { op: 'replace', path: '/monitor_interval', value: 0 },
@@ -174,7 +174,7 @@ describe('patching a monitor', () => {
     ]);
   });
 
-  it('is refused when there is no such monitor, and for what cannot be modified', () => {
+  it('is refused for a missing monitor, and for a field that cannot be modified', () => {
     expect(expectRefused((snapshot, context) => patchMonitor(snapshot, 'nothing', [], context)).code).toBe(
       'monitor-not-found',
     );

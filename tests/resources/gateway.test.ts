@@ -6,7 +6,7 @@ import { expectAccepted } from '../support/expect-decision.ts';
 const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 
 describe('flushing the logs', () => {
-  it('notes the time, each time', () => {
+  it('records the time of each flush', () => {
     const first = expectAccepted(flush, undefined, { now: 1472675366000 });
     expect(first.events).toEqual([{ type: 'logs.flushed', at: 1472675366000, resource: '/gateway/logs' }]);
     expect(first.effects).toEqual([{ type: 'logs.flush', resource: '/gateway/logs' }]);
@@ -15,7 +15,7 @@ describe('flushing the logs', () => {
     expect(toDocument(second.next).logs?.last_flushed).toBe('2016-08-31T20:29:26.001+00:00');
   });
 
-  it('happens again at the very same time', () => {
+  it('is accepted twice at the same time', () => {
     const first = expectAccepted(flush, undefined, { now: 5 });
     expect(expectAccepted(flush, first.next, { now: 5 }).next.revision).toBe(2);
   });

@@ -87,7 +87,7 @@ function areApart(one: readonly string[], other: readonly string[]): boolean {
 
 describe('reverting a patch', () => {
   // Promise: undo
-  it('brings back what there was, and reverting that brings the patch again', () => {
+  it('restores the old settings, and reverting the revert restores the patch', () => {
     forEachChange(({ subject, next, event }) => {
       const undone = expectDecision(revert(event), next);
       expect(undone.outcome).toBe(event.operations.length === 0 ? 'unchanged' : 'accepted');
@@ -100,7 +100,7 @@ describe('reverting a patch', () => {
     }, 300);
   });
 
-  it('keeps what was changed elsewhere since', () => {
+  it('keeps later changes in other places', () => {
     let met = 0;
     const property = fc.property(changes, subjectPatches, (change, [other, operations]) => {
       fc.pre(change !== undefined && change.event.operations.length > 0);
@@ -123,7 +123,7 @@ describe('reverting a patch', () => {
   });
 
   // Promise: undo-conflict
-  it('is refused, and does nothing, where the same place was changed since', () => {
+  it('is refused and changes nothing if the same place has changed since', () => {
     forEachChange(({ next, event }) => {
       for (const { path } of event.operations) {
         const problem = expectRefused(revert(event), changedSince(next, event, path));
@@ -134,7 +134,7 @@ describe('reverting a patch', () => {
     }, 300);
   });
 
-  it('is as good from a journal as from the decision', () => {
+  it('works with an event from a journal as with an event from a decision', () => {
     forEachChange(({ next, event }) => {
       const read = JSON.parse(JSON.stringify(event)) as AdminEvent;
       expect(JSON.stringify(expectDecision(revert(read), next))).toBe(
@@ -190,7 +190,7 @@ describe('reverting a change of a list', () => {
   const serversIn = (snapshot: Snapshot): unknown => snapshot.services.find('my-service')?.settings.servers;
   const [one, two, three] = ['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-serv-3'];
 
-  it('takes out the item that was put in, and leaves the one that came after it', () => {
+  it('removes the added item, and keeps an item that was added later', () => {
     const bare = after(serviceStep({ op: 'replace', path: '/servers', value: [one] })).next;
     const first = after(append(two), bare);
     const second = after(append(three), first.next);
@@ -200,19 +200,19 @@ describe('reverting a change of a list', () => {
     ).toMatchObject({ code: 'patch-path-missing', errors: [{ pointer: '/servers/2' }] });
   });
 
-  it('puts an item back where it was, beside the one it was beside', () => {
+  it('puts a removed item back at its old position', () => {
     const removed = after(serviceStep({ op: 'remove', path: '/servers/0' }));
     const later = after(append(three), removed.next).next;
     expect(serversIn(expectAccepted(revert(removed.event), later).next)).toEqual([one, two, three]);
   });
 
-  it('is refused when the item beside the place is another by now', () => {
+  it('is refused if another item is now next to the position', () => {
     const removed = after(serviceStep({ op: 'remove', path: '/servers/0' }));
     const later = after(serviceStep({ op: 'add', path: '/servers/0', value: three }), removed.next).next;
     expect(expectRefused(revert(removed.event), later).code).toBe('patch-test-failed');
   });
 
-  it('is refused when what was taken out is back', () => {
+  it('is refused if the removed item was added again', () => {
     const removed = after(serviceStep({ op: 'remove', path: '/servers/1' }));
     const later = after(append(two), removed.next).next;
     expect(expectRefused(revert(removed.event), later)).toMatchObject({
@@ -225,7 +225,7 @@ describe('reverting a change of a list', () => {
 describe('reverting a change of a member', () => {
   const option = '/router_options/weights';
 
-  it('is refused when what was removed is there again, be it the same', () => {
+  it('is refused if the removed member was added again, even with the same value', () => {
     for (const value of ['on', 'off']) {
       const removed = after(serviceStep({ op: 'remove', path: option }));
       const later = after(serviceStep({ op: 'add', path: option, value }), removed.next).next;
@@ -236,13 +236,13 @@ describe('reverting a change of a member', () => {
     }
   });
 
-  it('is refused when what was added is gone, and so the second time', () => {
+  it('is refused if the added member is gone, as after a first revert', () => {
     const added = after(serviceStep({ op: 'add', path: '/router_options/new', value: 'x' }));
     const undone = after(revert(added.event), added.next).next;
     expect(expectRefused(revert(added.event), undone).code).toBe('patch-path-missing');
   });
 
-  it('works for more changes than a patch may have operations', () => {
+  it('works for more changes than a patch can have operations', () => {
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`option ${String(at)}`, 'x']));
     const { next, event } = after(serviceStep({ op: 'add', path: '/router_options', value: many }));
     expect(expectAccepted(revert(event), next).next.services.find('my-service')?.settings).toEqual(
@@ -250,7 +250,7 @@ describe('reverting a change of a member', () => {
     );
   });
 
-  it('takes out a parameter that nobody may configure, which had not been there', () => {
+  it('removes an added parameter that is not configurable', () => {
     const value = { value: 'x', configurable: false };
     const { next, event } = after((snapshot, context) =>
       patchFilter(snapshot, 'Hint', [{ op: 'add', path: '/parameters/fixed', value }], context),
@@ -266,7 +266,7 @@ describe('reverting a password', () => {
   const sealedIn = (snapshot: Snapshot): unknown =>
     snapshot.services.find('my-service')?.settings.passwordSealed;
 
-  it('brings back the sealed text that there was, or none', () => {
+  it('restores the old sealed text, or no password', () => {
     const { next, event } = after(set('v1.new'));
     expect(sealedIn(expectAccepted(revert(event), next).next)).toBe(planted.sealed);
     const without = after(serviceStep({ op: 'remove', path: '/password' })).next;
@@ -274,19 +274,19 @@ describe('reverting a password', () => {
     expect(sealedIn(expectAccepted(revert(first.event), first.next).next)).toBeUndefined();
   });
 
-  it('is refused when it was set again, in words that tell nothing of either', () => {
+  it('is refused if the password was set again, and the message contains no secret', () => {
     const { next, event } = after(set('v1.new'));
     const problem = expectRefused(revert(event), after(set('v1.newer'), next).next);
     expect(problem).toMatchObject({ code: 'patch-test-failed', errors: [{ pointer: '/password' }] });
     expect(JSON.stringify(problem)).not.toMatch(/v1\.|passwordSealed/);
   });
 
-  it('changes nothing when it had only been written again', () => {
+  it('changes nothing if the sealed text had not changed', () => {
     const { next, event } = after(set(planted.sealed));
     expectUnchanged(revert(event), next);
   });
 
-  it('is refused for an event whose secrets were taken out', () => {
+  it('is refused for an event with redacted secrets', () => {
     const { next, event } = after(set('v1.new'));
     const shown = redactSecrets(event) as unknown as AdminEvent;
     expect(expectRefused(revert(shown), next).code).toBe('patch-malformed');
@@ -312,13 +312,13 @@ describe('reverting a start or a stop', () => {
     expect(after(revert(undone.event), undone.next).event.type).toBe(event.type);
   });
 
-  it('does the opposite whoever acted since', () => {
+  it('does the opposite also after other commands', () => {
     const { next, event } = after(stop);
     const again = after((...given) => startService(given[0], 'My Service', given[1]), next).next;
     expect(after(revert(event), after(stop, again).next).event.type).toBe('service.started');
   });
 
-  it('is refused when the thing is gone', () => {
+  it('is refused if the service is gone', () => {
     const patched = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 })).event;
     for (const event of [after(start).event, patched]) {
       expect(expectRefused(revert(event), createSnapshot({}))).toMatchObject({ code: 'service-not-found' });
@@ -333,7 +333,7 @@ describe('reverting a new user', () => {
       createUser(given[0], { name: 'Joan', passwordHash }, given[1]);
   const remove: Transition = (...given) => deleteUser(given[0], 'joan', given[1]);
 
-  it('deletes the user, unless nobody else could log in', () => {
+  it('deletes the user, except the last user if a log-in is required', () => {
     const { next, event } = after(create('opaque'));
     const undone = after(revert(event), next);
     expect(undone.next.users.find('joan')).toBeUndefined();
@@ -343,7 +343,7 @@ describe('reverting a new user', () => {
     expect(expectRefused(revert(alone.event), alone.next, required).code).toBe('last-user');
   });
 
-  it('is refused, in words that tell no hash, when the one of this name is not known to be the same', () => {
+  it('is refused if the user with this name may be another one, and the message contains no hash', () => {
     const { next, event } = after(create('opaque-1'));
     const other = after(create('opaque-2'), after(remove, next).next);
     const shown = redactSecrets(event) as unknown as AdminEvent;
@@ -358,7 +358,7 @@ describe('reverting a new user', () => {
 });
 
 describe('revert', () => {
-  it('is a transition like any other, the last change undone first', () => {
+  it('is a transition that sequence can combine, the last change first', () => {
     const first = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 }));
     const second = after(serviceStep({ op: 'replace', path: '/max_connection', value: 2 }), first.next);
     const { next, events } = expectAccepted(sequence(revert(second.event), revert(first.event)), second.next);
@@ -367,7 +367,7 @@ describe('revert', () => {
     expect(expectRefused(revert(first.event), second.next).code).toBe('patch-test-failed');
   });
 
-  it('gives nothing that is not valid, whoever made the event', () => {
+  it('is refused if the inverse of the event is missing or leads to an invalid value', () => {
     const { next, event } = after((snapshot, context) =>
       patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/port', value: 1 }], context),
     );
@@ -390,14 +390,14 @@ describe('canRevert', () => {
   const types = Object.keys(eventTable);
   const revertible = types.filter((type) => canRevert(ofType(type)));
 
-  it('holds for what changes by command alone, and not for what the host reports or what is gone for good', () => {
+  it('is true for changes by command that can be undone, and for no other event', () => {
     const updated = ['filter.updated', 'monitor.updated', 'server.updated', 'service.updated'];
     const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
     expect(revertible.toSorted()).toEqual([...updated, ...stepped, 'user.created'].toSorted());
   });
 
   it.each([...types.filter((type) => !revertible.includes(type)), 'unheard-of', 'toString', '__proto__'])(
-    'does not hold for %s, and revert throws a RangeError that says for what it does',
+    'is false for %s, and revert throws a RangeError that lists the supported types',
     (type) => {
       expect(canRevert(ofType(type))).toBe(false);
       expect(() => revert(ofType(type))).toThrow(RangeError);

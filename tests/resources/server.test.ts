@@ -26,7 +26,7 @@ const report = (snapshot: Snapshot, status: readonly ServerStatusWord[]): Return
 describe('the status of a server', () => {
   const words = fc.array(fc.constantFrom(...serverStatusWords), { maxLength: 16 });
 
-  it('keeps the order given, each word once, however it is patched', () => {
+  it('keeps the order of a patch, each word once, under both names of the field', () => {
     fc.assert(
       fc.property(words, fc.constantFrom('/state', '/status'), (value, path) => {
         const next = patchServer(sampleSnapshot(), 'db-serv-1', [{ op: 'replace', path, value }], {
@@ -38,7 +38,7 @@ describe('the status of a server', () => {
   });
 
   // Promise: maintenance
-  it('has maintenance from the administrator alone, and all else from the report', () => {
+  it('takes maintenance only from the administrator, and every other word from the report', () => {
     fc.assert(
       fc.property(words, words, (set, reported) => {
         const start = patchServer(
@@ -57,7 +57,7 @@ describe('the status of a server', () => {
     );
   });
 
-  it('is reported as one event that only bumps the live version', () => {
+  it('is reported as one event that raises only the live part of the version', () => {
     const snapshot = sampleSnapshot();
     const { next, events } = report(snapshot, ['slave', 'running']);
     expect(events).toEqual([
@@ -93,7 +93,7 @@ describe('the status of a server', () => {
 });
 
 describe('patching a server', () => {
-  it('is one fact and one wish with before, after and the operations that are needed', () => {
+  it('gives one event and one effect with before, after and the effective operations', () => {
     const { events, effects, next } = expectAccepted(
       patch(
         { op: 'replace', path: '/address', value: '10.1.1.1' },
@@ -120,17 +120,17 @@ describe('patching a server', () => {
     ['nothing is asked for', []],
     ['a test holds', [{ op: 'test', path: '/address', value: '192.168.121.58' }]],
     ['a read-only field is tested', [{ op: 'test', path: '/protocol', value: 'pgbackend' }]],
-    ['a value is set to what it is', [{ op: 'replace', path: '/port', value: 5432 }]],
+    ['a value is set to its present value', [{ op: 'replace', path: '/port', value: 5432 }]],
     [
-      'a change is taken back',
+      'a change is undone in the same patch',
       [
         { op: 'add', path: '/parameters/x', value: 1 },
         { op: 'remove', path: '/parameters/x' },
       ],
     ],
-    ['a word is added that is there', [{ op: 'add', path: '/status/-', value: 'master' }]],
+    ['a word is added again', [{ op: 'add', path: '/status/-', value: 'master' }]],
     [
-      'a thing is moved onto itself',
+      'a member is moved onto itself',
       [{ op: 'move', from: '/parameters/report_weight', path: '/parameters/report_weight' }],
     ],
   ])('changes nothing when %s', (_what, operations) => {
@@ -170,7 +170,7 @@ describe('patching a server', () => {
   });
 
   // Promise: patch-faults
-  it('names all that is wrong with the result, each with the operation that wrote it', () => {
+  it('reports every fault of the result, each with the operation that wrote the value', () => {
     const problem = expectRefused(
       patch(
         { op: 'replace', path: '/port', value: 70000 },
@@ -199,7 +199,7 @@ describe('patching a server', () => {
     [[{ op: 'paint', path: '/port' }]],
     [[{ op: 'add', path: '/port' }]],
     [[{ op: 'replace', path: ['port'], value: 1 }]],
-  ])('is refused for %j, which is no patch', (operations) => {
+  ])('is refused for %j, which is not a patch', (operations) => {
     const transition: Transition = (snapshot, context) =>
       patchServer(snapshot, 'db-serv-1', operations as unknown as Operation[], context);
     expect(expectRefused(transition)).toMatchObject({ code: 'patch-malformed', status: 400 });

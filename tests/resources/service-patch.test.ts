@@ -19,7 +19,7 @@ const settingsOf = (snapshot: Snapshot): object => snapshot.services.find('my-se
 const original = settingsOf(sampleSnapshot());
 
 describe('patching a service', () => {
-  it('is one fact and one wish with all that is needed', () => {
+  it('gives one event and one effect with before, after and the effective operations', () => {
     const { next, events, effects } = expectAccepted(
       patch(
         { op: 'remove', path: '/user' },
@@ -47,14 +47,14 @@ describe('patching a service', () => {
     ]);
   });
 
-  it('writes links in their one form', () => {
+  it('writes links in canonical form', () => {
     const { next } = expectAccepted(
       patch({ op: 'replace', path: '/servers', value: ['/servers/db%20server%202', '/servers/DB-SERV-3'] }),
     );
     expect(settingsOf(next)).toMatchObject({ servers: ['/servers/DB-Server-2', '/servers/db-serv-3'] });
   });
 
-  it('changes nothing when links are only spelled otherwise', () => {
+  it('changes nothing if links are only spelled differently', () => {
     expectUnchanged(
       patch({ op: 'replace', path: '/servers', value: ['/servers/DB-SERV-1', '/servers/db%20server%202'] }),
     );
@@ -65,7 +65,7 @@ describe('patching a service', () => {
     expect(settingsOf(next)).toMatchObject({ filters: ['/filters/Hint', '/filters/Query-Log'] });
   });
 
-  it('empties the filters when they are removed, and changes nothing when they are empty', () => {
+  it('empties the filters on remove, and changes nothing if they are already empty', () => {
     const { next } = expectAccepted(patch({ op: 'remove', path: '/filters' }));
     expect(settingsOf(next)).toMatchObject({ filters: [] });
     expectUnchanged(patch({ op: 'remove', path: '/filters' }), next);
@@ -74,7 +74,7 @@ describe('patching a service', () => {
     ).toBe('accepted');
   });
 
-  it('sets what was never set with replace as with add, and unsets it with remove', () => {
+  it('sets an absent field with replace or add, and unsets the field with remove', () => {
     const bare =
       (...operations: readonly Operation[]): Transition =>
       (snapshot, context) =>
@@ -100,7 +100,7 @@ describe('patching a service', () => {
     );
   });
 
-  it('tests what is shown, times in the zone of the readers', () => {
+  it('compares a test with the representation, times in the zone of the readers', () => {
     const times = createTimeFormat(sampleZone);
     for (const [path, value] of [
       ['/name', 'My Service'],
@@ -117,7 +117,7 @@ describe('patching a service', () => {
   });
 
   // Promise: patch-atomic
-  it('does all of it or nothing', () => {
+  it('applies all operations or none', () => {
     expectRefused(
       patch(
         { op: 'replace', path: '/max_connection', value: 1 },
@@ -167,7 +167,7 @@ describe('the password of a service', () => {
     }
   });
 
-  it('is unset with remove, and set where there was none', () => {
+  it('is unset with remove, and can be set again', () => {
     const { next } = expectAccepted(patch({ op: 'remove', path: '/password' }));
     expect(settingsOf(next)).not.toHaveProperty('passwordSealed');
     expect(expectAccepted(patch({ op: 'add', path: '/password', value: sealed }), next).outcome).toBe(
@@ -178,14 +178,14 @@ describe('the password of a service', () => {
   it.each<[string, Operation]>([
     ['a test, guessed wrong', { op: 'test', path: '/password', value: 'x' }],
     ['a test, guessed right', { op: 'test', path: '/password', value: planted.sealed }],
-    ['a test of what is sealed', { op: 'test', path: '/password', value: { sealed: planted.sealed } }],
+    ['a test of the sealed text', { op: 'test', path: '/password', value: { sealed: planted.sealed } }],
     ['a copy of it', { op: 'copy', from: '/password', path: '/user' }],
     ['a copy to it', { op: 'copy', from: '/user', path: '/password' }],
     ['a move of it', { op: 'move', from: '/password', path: '/user' }],
     ['a move to it', { op: 'move', from: '/user', path: '/password' }],
     ['a look inside', { op: 'test', path: '/password/sealed', value: 'x' }],
     ['a write inside', { op: 'add', path: '/password/sealed', value: 'x' }],
-  ])('refuses %s with one and the same answer', (_what, operation) => {
+  ])('refuses %s, always with the same answer', (_what, operation) => {
     const problem = expectRefused(patch(operation));
     expect(problem).toMatchObject({ code: 'field-write-only', status: 422 });
     expect(problem.detail).toMatch(
@@ -194,7 +194,7 @@ describe('the password of a service', () => {
     expect(JSON.stringify(problem)).not.toContain(planted.sealed);
   });
 
-  it('gives the same answer when there is none', () => {
+  it('gives the same answer if there is no password', () => {
     const without = expectAccepted(patch({ op: 'remove', path: '/password' })).next;
     const guess = patch({ op: 'test', path: '/password', value: 'x' });
     expect(expectRefused(guess, without)).toEqual(expectRefused(guess));
@@ -206,7 +206,7 @@ describe('the password of a service', () => {
     ['nothing', null],
     ['an object', {}],
     ['sealed nothing', { sealed: 7 }],
-  ])('is not taken as %s', (_what, value) => {
+  ])('is refused as %s', (_what, value) => {
     expect(expectRefused(patch({ op: 'add', path: '/password', value })).code).toBe('password-unacceptable');
   });
 });

@@ -41,7 +41,7 @@ function after(snapshot: Snapshot, ...report: readonly HostReport[]): Snapshot {
 }
 
 describe('closing a session', () => {
-  it('ends it with all its connections', () => {
+  it('ends the session and all its connections', () => {
     const { next, events, effects, resources } = expectAccepted(close(9));
     const sessions = [{ id: 9, connected: connectedAt }];
     expect(events).toMatchObject([{ type: 'sessions.closed', resource: '/sessions/9', sessions }]);
@@ -55,11 +55,11 @@ describe('closing a session', () => {
     ]);
   });
 
-  it('takes 0 for an id like any other', () => {
+  it('accepts the id 0', () => {
     expect(expectAccepted(close(0)).next.sessions.size).toBe(2);
   });
 
-  it.each([1, -1, 0.5, NaN, Infinity, 2 ** 53, -0.1])('is refused for %p, which is not there', (id) => {
+  it.each([1, -1, 0.5, NaN, Infinity, 2 ** 53, -0.1])('is refused for the missing session %p', (id) => {
     expect(expectRefused(close(id)).code).toBe('session-not-found');
   });
 
@@ -70,7 +70,7 @@ describe('closing a session', () => {
 });
 
 describe('closing the sessions of a service', () => {
-  it('ends those that are on it, and no other', () => {
+  it('ends the sessions of that service, and no other', () => {
     const { next, events, resources } = expectAccepted(closeOfService('MY SERVICE'));
     expect(events).toMatchObject([{ resource: '/services/My-Service', sessions: [{ id: 9 }, { id: 12 }] }]);
     expect(resources).toEqual(['/services/My-Service']);
@@ -107,7 +107,7 @@ describe('closing the sessions of a service', () => {
 });
 
 describe('closing the connections to a server', () => {
-  it('ends the connections and lets the sessions live', () => {
+  it('ends the connections, and the sessions continue', () => {
     const { next, events, effects } = expectAccepted(closeOfServer('db-serv-1'));
     const connections = [
       { session: 9, connected: connectedAt, id: 0 },
@@ -142,7 +142,7 @@ describe('closing the connections to a server', () => {
 });
 
 describe('a sequence', () => {
-  it('drains a service: stops it, then closes what is on it', () => {
+  it('can drain a service: stop the service, then close its sessions', () => {
     const drain = sequence(
       (snapshot, context) => stopService(snapshot, 'My Service', context),
       closeOfService('My Service'),
@@ -156,7 +156,7 @@ describe('a sequence', () => {
     expect(next.sessions.countOfService('my-service')).toBe(0);
   });
 
-  it('is refused as a whole when one transition is', () => {
+  it('is refused as a whole if one transition is refused', () => {
     const problem = expectRefused(
       sequence(
         (snapshot, context) => stopService(snapshot, 'My Service', context),
@@ -169,7 +169,7 @@ describe('a sequence', () => {
     });
   });
 
-  it('throws a RangeError when what cannot be taken back does not come last', () => {
+  it('throws a RangeError if an irreversible transition is not the last one', () => {
     const snapshot = sampleSnapshot();
     const stop: Transition = (from, context) => stopService(from, 'My Service', context);
     expect(() => sequence(closeOfService('My Service'), stop)(snapshot, { now: 0 })).toThrow(RangeError);
@@ -177,7 +177,7 @@ describe('a sequence', () => {
     expect(() => sequence(closeOfServer('db-serv-1'), close(12))(snapshot, { now: 0 })).toThrow(RangeError);
   });
 
-  it('takes a batched teardown as one transition', () => {
+  it('accepts a teardown in batches as one transition', () => {
     const { effects } = expectAccepted(
       sequence((from, context) => stopService(from, 'Sales', context), closeOfService('Sales')),
       crowdedSnapshot(2001),
@@ -245,7 +245,7 @@ describe('reports of sessions and connections', () => {
     expect(closed.sessions.countOfServer('db-server-2')).toBe(1);
   });
 
-  it('take the connections of a session with it', () => {
+  it('close the connections of a closed session', () => {
     const open = after(sampleSnapshot(), opened, joined, { ...joined, id: 4 });
     expect(open.sessions.countOfServer('db-server-2')).toBe(3);
     expect(
@@ -264,7 +264,7 @@ describe('reports of sessions and connections', () => {
     expect(open.sessions.find(77)?.connections.map(({ id }) => id)).toEqual([9, 2, 5]);
   });
 
-  it('are one revision for a whole batch, and one event for each', () => {
+  it('give one revision for a whole batch, and one event for each report', () => {
     const { next, events } = applyReports(sampleSnapshot(), [opened, joined, { ...opened, id: 78 }], {
       now: 5,
     });
@@ -278,19 +278,19 @@ describe('reports of sessions and connections', () => {
 
   it.each<[string, HostReport]>([
     [
-      'a session that is as it was',
+      'a session without a change',
       { type: 'session.updated', id: 9, state: 'Session ready for routing', user: 'alice' },
     ],
-    ['nothing of a session', { type: 'session.updated', id: 9 }],
+    ['a session without members to change', { type: 'session.updated', id: 9 }],
     ['a session that is gone', { type: 'session.updated', id: 1, state: 'x' }],
     ['the end of a session that is gone', { type: 'session.closed', id: 1, connected: 0 }],
     ['the end of an earlier session of the same id', { type: 'session.closed', id: 9, connected: 0 }],
     ['a connection of a session that is gone', { ...joined, session: 1 }],
-    ['a connection that is as it was', { type: 'connection.updated', session: 9, id: 4, role: 'Slave' }],
+    ['a connection without a change', { type: 'connection.updated', session: 9, id: 4, role: 'Slave' }],
     ['a connection that is gone', { type: 'connection.updated', session: 9, id: 99, role: 'x' }],
     ['the end of a connection that is gone', { type: 'connection.closed', session: 9, id: 99 }],
     ['the end of a connection of a session that is gone', { type: 'connection.closed', session: 1, id: 4 }],
-  ])('tell nothing new of %s', (_what, report) => {
+  ])('change nothing for %s', (_what, report) => {
     const snapshot = sampleSnapshot();
     const reported = applyReports(snapshot, report, { now: 5 });
     expect([reported.events, reported.faults]).toEqual([[], []]);
@@ -313,7 +313,7 @@ describe('reports of sessions and connections', () => {
     ['an unknown member', { ...opened, password: 'x' }, '/0/password'],
     ['a missing member', { type: 'session.closed', id: 9 }, '/0/connected'],
     ['an unknown type', { ...opened, type: 'session.painted' }, '/0'],
-  ])('contradict or are malformed with %s', (_what, report, pointer) => {
+  ])('are refused for %s', (_what, report, pointer) => {
     const snapshot = sampleSnapshot();
     const reported = applyReports(snapshot, report as HostReport, { now: 5 });
     expect(reported.next).toBe(snapshot);
@@ -321,13 +321,13 @@ describe('reports of sessions and connections', () => {
     expect(reported.faults.map((fault) => fault.pointer)).toEqual([pointer]);
   });
 
-  it('hold where they are sound, beside others that are not', () => {
+  it('are applied if they are valid, even if others in the batch are not', () => {
     const { next, faults } = applyReports(sampleSnapshot(), [{ ...opened, id: 9 }, opened], { now: 5 });
     expect(faults).toHaveLength(1);
     expect(next.sessions.find(77)).toBeDefined();
   });
 
-  it('may use an id again once its session has ended', () => {
+  it('can reuse the id of a session that has ended', () => {
     const again = { ...opened, connected: 2000, user: 'eve' } as const;
     const next = after(sampleSnapshot(), opened, { type: 'session.closed', id: 77, connected: 1000 }, again);
     expect(next.sessions.find(77)).toMatchObject({ user: 'eve', connected: 2000 });
@@ -335,7 +335,7 @@ describe('reports of sessions and connections', () => {
     expect(after(next, { type: 'session.closed', id: 77, connected: 1000 })).toBe(next);
   });
 
-  it('bump the live part of the version of a service and nothing of its command part', () => {
+  it('raise the live part of the version of a service, and not the command part', () => {
     const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'r' }] });
     const next = after(snapshot, { ...opened, service: 'Sales' });
     expect(sessionsOf(next).liveOfService('sales')).toBe(1);

@@ -24,7 +24,7 @@ const joan = { name: 'Joan99', passwordHash: 'opaque' };
 const required = { now: 5, authentication: 'required' } as const;
 
 describe('creating a user', () => {
-  it('adds it at the end, with its hash, and asks nothing of the host', () => {
+  it('adds the user at the end, with the hash and without effects', () => {
     const { next, events, effects, resources } = expectAccepted(create(joan));
     expect(events).toMatchObject([
       { type: 'user.created', resource: '/users/Joan99', user: 'joan99', ...joan },
@@ -36,7 +36,7 @@ describe('creating a user', () => {
   });
 
   it.each(['ada', 'ADA', 'Ada', 'grace'])(
-    'is refused for %s, who exists, and leaves the password alone',
+    'is refused for the existing user %s, and keeps the password',
     (name) => {
       const snapshot = sampleSnapshot();
       const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
@@ -72,7 +72,7 @@ describe('creating a user', () => {
     });
   });
 
-  it.each(['a', '0', 'x'.repeat(64), 'constructor', 'length', '007'])('takes the name %s', (name) => {
+  it.each(['a', '0', 'x'.repeat(64), 'constructor', 'length', '007'])('accepts the name %s', (name) => {
     expect(expectAccepted(create({ ...joan, name })).next.users.find(name)?.name).toBe(name);
   });
 
@@ -89,25 +89,25 @@ describe('creating a user', () => {
 });
 
 describe('deleting a user', () => {
-  it.each(['ada', 'ADA', 'aDa'])('finds it as %s', (name) => {
+  it.each(['ada', 'ADA', 'aDa'])('finds the user by the name %s', (name) => {
     const { next, events, effects, resources } = expectAccepted(remove(name));
     expect(events).toMatchObject([{ type: 'user.deleted', resource: '/users/ada', user: 'ada' }]);
     expect([effects, resources]).toEqual([[], ['/users']]);
     expect([...next.users].map((user) => user.name)).toEqual(['Grace']);
   });
 
-  it.each(['nobody', '', 'constructor', '__proto__'])('is refused for %j, who is not there', (name) => {
+  it.each(['nobody', '', 'constructor', '__proto__'])('is refused for the missing user %j', (name) => {
     expect(expectRefused(remove(name)).code).toBe('user-not-found');
   });
 
-  it('lets the name be used again', () => {
+  it('frees the name for a new user', () => {
     const { next } = expectAccepted(remove('ada'));
     expect(
       expectAccepted(create({ name: 'ADA', passwordHash: 'new' }), next).next.users.find('ada')?.name,
     ).toBe('ADA');
   });
 
-  it('keeps the last user while callers have to authenticate', () => {
+  it('is refused for the last user if a log-in is required', () => {
     const { next } = expectAccepted(remove('ada'), sampleSnapshot(), required);
     expect(expectRefused(remove('Grace'), next, required)).toMatchObject({ code: 'last-user', status: 409 });
     expect(
@@ -116,7 +116,7 @@ describe('deleting a user', () => {
     expect(expectAccepted(remove('Grace'), next, { now: 5 }).next.users.size).toBe(0);
   });
 
-  it('says that there is no such user before it speaks of the last one', () => {
+  it('refuses a missing user as missing, not as the last user', () => {
     const one = createSnapshot({ users: [joan] });
     expect(expectRefused(remove('nobody'), one, required).code).toBe('user-not-found');
     expect(expectRefused(remove('nobody'), createSnapshot({}), required).code).toBe('user-not-found');

@@ -16,7 +16,7 @@ import { transportNames, transports } from '../support/transport.ts';
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 
 describe('close', () => {
-  it('settles what is in flight, answers what waits, and refuses what comes', async () => {
+  it('settles commands in flight, and refuses waiting and new commands', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const [begun, waiting] = [admin.execute(stop), admin.execute(stop)];
@@ -35,7 +35,7 @@ describe('close', () => {
     expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
   });
 
-  it('lets a refusal be taken back before it is done', async () => {
+  it('waits for a command that the host refuses, and leaves the snapshot unchanged', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
@@ -47,7 +47,7 @@ describe('close', () => {
     expect(admin.snapshot.revision).toBe(0);
   });
 
-  it('may be called twice, and by using', async () => {
+  it('can be called several times, also as the disposer of `await using`', async () => {
     const { admin } = runAdmin();
     await admin.close();
     await admin.close();
@@ -72,18 +72,15 @@ describe('close', () => {
     await closing;
   });
 
-  it.each(transportNames)(
-    'leaves reading as it was, and answers commands with 503, through %s',
-    async (name) => {
-      const { admin } = runAdmin();
-      const transport = await transports[name](admin);
-      await admin.close();
-      expect((await transport.send('GET', '/services')).status).toBe(200);
-      const answer = await transport.send('PUT', '/service/My-Service/stop');
-      expect([answer.status, (answer.body as { code: string }).code]).toEqual([503, 'closed']);
-      await transport.close();
-    },
-  );
+  it.each(transportNames)('still answers reads, and answers commands with 503, through %s', async (name) => {
+    const { admin } = runAdmin();
+    const transport = await transports[name](admin);
+    await admin.close();
+    expect((await transport.send('GET', '/services')).status).toBe(200);
+    const answer = await transport.send('PUT', '/service/My-Service/stop');
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([503, 'closed']);
+    await transport.close();
+  });
 });
 
 describe('a command whose outcome is unknown when the interface closes', () => {
@@ -94,14 +91,18 @@ describe('a command whose outcome is unknown when the interface closes', () => {
   const cannotSee = new Error('cannot see');
 
   it.each([
-    ['two, before the effect of unknown outcome', [done, done, new Error('the wire broke')], ['stopped', 7]],
     [
-      'one that was not undone yet, while the undo of another is unknown',
+      'two effects before the effect of unknown outcome',
+      [done, done, new Error('the wire broke')],
+      ['stopped', 7],
+    ],
+    [
+      'an effect that was not undone yet, while the undo of another is unknown',
       [done, done, new EffectRefused('No.'), new Error('the wire broke')],
       ['stopped', 100],
     ],
     [
-      'one whose undo the host refused, while the undo of another is unknown',
+      'an effect whose undo the host refused, while the undo of another is unknown',
       [done, done, new EffectRefused('No.'), new EffectRefused('No.'), new Error('the wire broke')],
       ['started', 7],
     ],
@@ -117,7 +118,7 @@ describe('a command whose outcome is unknown when the interface closes', () => {
     expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
   });
 
-  it('is undone in the next life when the host says that a part of it was not done', async () => {
+  it('is undone in the next life if inspect says that an effect is not in place', async () => {
     const store = createMemoryStore();
     const gateway = sampleGateway().will(done, new Error('the wire broke')).willSee(cannotSee);
     const before = await openRunning(store, { gateway });

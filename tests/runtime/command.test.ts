@@ -46,7 +46,7 @@ function codeOf(execution: Execution): string {
 
 describe('a command', () => {
   // Promise: applied
-  it('asks the host, then changes the snapshot, and says what happened', async () => {
+  it('asks the host, then changes the snapshot and publishes the event', async () => {
     const { admin, gateway, clock } = runAdmin();
     const before = admin.snapshot;
     const execution = await admin.execute(stop(), { actor: 'ada' });
@@ -62,7 +62,7 @@ describe('a command', () => {
   });
 
   // Promise: shown-when-applied
-  it('shows nothing before the host has done it', async () => {
+  it('shows no change before the host has applied the effect', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const before = admin.snapshot;
@@ -74,7 +74,7 @@ describe('a command', () => {
     expect(stateOf(admin)).toBe('stopped');
   });
 
-  it('has the time at which the host confirmed, not that of the question', async () => {
+  it('has the time at which the host resolved apply, not the time of the decision', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(start('Bare Service'));
@@ -86,7 +86,7 @@ describe('a command', () => {
   });
 
   // Promise: no-op
-  it('does nothing when it is so already: a second stop calls the host once', async () => {
+  it('changes nothing when the state is already as requested: two stops call the host once', async () => {
     const { admin, gateway } = runAdmin();
     const [one, two] = await Promise.all([admin.execute(stop()), admin.execute(stop())]);
     expect([one.outcome, two.outcome, gateway.calls.length]).toEqual(['accepted', 'unchanged', 1]);
@@ -95,7 +95,7 @@ describe('a command', () => {
   });
 
   // Promise: refused-unchanged
-  it('does nothing when it is refused', async () => {
+  it('changes nothing when it is refused', async () => {
     const { admin, gateway } = runAdmin();
     const before = admin.snapshot;
     expect(codeOf(await admin.execute(stop('nothing')))).toBe('service-not-found');
@@ -104,7 +104,7 @@ describe('a command', () => {
     expect(gateway.calls).toEqual([]);
   });
 
-  it('needs no host for our own records', async () => {
+  it('without effects does not call the host', async () => {
     const { admin, gateway } = runAdmin();
     const add: Transition = (snapshot, context) =>
       createUser(snapshot, { name: 'joan', passwordHash: 'x' }, context);
@@ -113,7 +113,7 @@ describe('a command', () => {
     expect(gateway.calls).toEqual([]);
   });
 
-  it('rejects when the transition throws, and the next one goes on', async () => {
+  it('rejects when the transition throws, and the next command runs', async () => {
     const { admin } = runAdmin();
     await expect(
       admin.execute(() => {
@@ -123,7 +123,7 @@ describe('a command', () => {
     expect((await admin.execute(stop())).outcome).toBe('accepted');
   });
 
-  it('is planned as it would be decided, and nothing is done', () => {
+  it('has a plan that equals its decision, and planning changes nothing', () => {
     const { admin, gateway } = runAdmin();
     const { snapshot } = admin;
     const plan = admin.plan(stop(), { actor: 'ada' });
@@ -141,7 +141,7 @@ describe('a command', () => {
 
 describe('a refusal of the host', () => {
   // Promise: gateway-refusal
-  it('is a 409 with the reason, and nothing has changed', async () => {
+  it('is a 409 with the reason, and changes nothing', async () => {
     const { admin, gateway } = runAdmin({
       gateway: sampleGateway().will(new EffectRefused('The port 4006 is in use.')),
     });
@@ -154,7 +154,7 @@ describe('a refusal of the host', () => {
     expect((await admin.execute(start('Bare Service'))).outcome).toBe('accepted');
   });
 
-  it('is known by its name when it comes from another copy of the library', async () => {
+  it('is recognised by the name of the error when it comes from another copy of the library', async () => {
     const foreign = Object.assign(new Error('Not now.'), { name: 'EffectRefused' });
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(foreign) });
     expect(codeOf(await admin.execute(stop()))).toBe('effect-refused');
@@ -162,7 +162,7 @@ describe('a refusal of the host', () => {
   });
 
   // Promise: all-or-nothing
-  it('has what was done before taken back, the last first', async () => {
+  it('undoes the effects before it, the last one first', async () => {
     const gateway = sampleGateway().will('done', 'done', new EffectRefused('No.'));
     const { admin } = runAdmin({ gateway });
     const before = admin.snapshot;
@@ -184,7 +184,7 @@ describe('a refusal of the host', () => {
   });
 
   // Promise: undo-refused
-  it('leaves true what the host will not take back, and says so', async () => {
+  it('names each effect that the host refuses to undo, and the snapshot shows the effect', async () => {
     const gateway = sampleGateway().will('done', new EffectRefused('No.'), new EffectRefused('Never.'));
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(sequence(stop(), stopMain));
@@ -196,7 +196,7 @@ describe('a refusal of the host', () => {
     expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
   });
 
-  it('in the middle of a long teardown keeps what is closed closed', async () => {
+  it('in the middle of a long teardown leaves closed sessions closed', async () => {
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
     gateway.will('done', new EffectRefused('Busy.'));
     const execution = await admin.execute(closeAll('Sales'));
@@ -210,7 +210,7 @@ describe('a refusal of the host', () => {
 
 describe('a long teardown', () => {
   // Promise: teardown-shares
-  it('settles in parts, and others get a turn between them', async () => {
+  it('settles in parts, and other commands get a turn between the parts', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
     gateway.will(first.apply);
@@ -228,7 +228,7 @@ describe('a long teardown', () => {
   });
 
   // Promise: teardown-scope
-  it('closes what was open when it was decided, not what came later', async () => {
+  it('closes the sessions that were open at the decision, not later sessions', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(3) });
     gateway.will(first.apply);
@@ -245,7 +245,7 @@ describe('a long teardown', () => {
   });
 });
 
-describe('a host that throws at once or rejects otherwise', () => {
+describe('a host whose apply fails without EffectRefused', () => {
   const rejected = (reason: unknown): Promise<never> =>
     Promise.resolve().then(() => {
       throw reason;
@@ -257,7 +257,7 @@ describe('a host that throws at once or rejects otherwise', () => {
     ['rejects', () => rejected(new Error('the wire broke'))],
     ['rejects with nothing', () => rejected(undefined)],
     ['rejects with a text', () => rejected('EffectRefused')],
-  ])('%s: what it has done counts', async (_what, fail) => {
+  ])('%s: inspect decides whether the effect was applied', async (_what, fail) => {
     const done = runAdmin();
     done.gateway.will((_effect, _context, perform) => {
       perform();
@@ -312,33 +312,36 @@ describe('the host', () => {
     ['yes and no', [yes, no], 'accepted', 1, 0],
     ['no and yes', [no, yes], 'effect-refused', 0, 0],
     ['a failure, no and yes', [broken, no, yes], 'accepted', 1, 1],
-  ] as const)('is taken at its first answer: %s', async (_what, answers, code, revision, inspections) => {
-    const { apply, answer } = answering(answers);
-    const gateway = sampleGateway().will(apply).willSee('in-place');
-    const { admin, errors, clock } = runAdmin({ gateway });
-    const execution = admin.execute(stop());
-    await clock.settle();
-    answer();
-    expect(codeOf(await execution)).toBe(code);
-    // And once more, when all is over.
-    answer();
-    await clock.settle();
-    expect([admin.snapshot.revision, gateway.calls.length, gateway.inspected.length, errors]).toEqual([
-      revision,
-      1 + inspections,
-      inspections,
-      [],
-    ]);
-  });
+  ] as const)(
+    'counts with its first answer only: %s',
+    async (_what, answers, code, revision, inspections) => {
+      const { apply, answer } = answering(answers);
+      const gateway = sampleGateway().will(apply).willSee('in-place');
+      const { admin, errors, clock } = runAdmin({ gateway });
+      const execution = admin.execute(stop());
+      await clock.settle();
+      answer();
+      expect(codeOf(await execution)).toBe(code);
+      // And once more, when all is over.
+      answer();
+      await clock.settle();
+      expect([admin.snapshot.revision, gateway.calls.length, gateway.inspected.length, errors]).toEqual([
+        revision,
+        1 + inspections,
+        inspections,
+        [],
+      ]);
+    },
+  );
 });
 
-describe('what the host will not take back', () => {
+describe('an effect that the host refuses to undo', () => {
   const limitTo =
     (value: number): Transition =>
     (snapshot, context) =>
       patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 
-  it('keeps with it what was done to the same thing before', async () => {
+  it('keeps the earlier effects on the same settings', async () => {
     const gateway = sampleGateway().will(
       'done',
       'done',

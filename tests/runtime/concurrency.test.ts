@@ -43,9 +43,9 @@ function codeOf(execution: Execution): string {
   return 'problem' in execution ? execution.problem.code : execution.outcome;
 }
 
-describe('commands at the same time', () => {
+describe('concurrent commands', () => {
   // Promise: resource-order
-  it('wait for one another on one resource, in the order in which they came', async () => {
+  it('on one resource run one after another, in order of arrival', async () => {
     const [first, second] = [hold(), hold()];
     const gateway = sampleGateway().will(first.apply, second.apply);
     const { admin, clock } = runAdmin({ gateway });
@@ -69,7 +69,7 @@ describe('commands at the same time', () => {
   });
 
   // Promise: resource-parallel
-  it('overlap on different resources, and settle in the order in which the host is done', async () => {
+  it('on different resources overlap, and settle in the order in which apply resolves', async () => {
     const [first, second] = [hold(), hold()];
     const { admin } = runAdmin({ gateway: sampleGateway().will(first.apply, second.apply) });
     const [slow, quick] = [admin.execute(stop()), admin.execute(stopMain)];
@@ -86,7 +86,7 @@ describe('commands at the same time', () => {
     expect(admin.snapshot.revision).toBe(2);
   });
 
-  it('wait when they touch any resource of one in flight, without holding up those that touch none', async () => {
+  it('wait if they share a resource with a command in flight, and do not delay the others', async () => {
     const first = hold();
     const gateway = sampleGateway().will(first.apply);
     const { admin } = runAdmin({ gateway });
@@ -107,7 +107,7 @@ describe('commands at the same time', () => {
     ]);
   });
 
-  it('let one of two edits with the same entity tag happen', async () => {
+  it('with the same entity tag: one edit is accepted, the other is refused', async () => {
     const { admin, gateway } = runAdmin();
     const etag = `"${admin.snapshot.epoch}.0.0"`;
     const ifMatch = { link: '/services/my-service', etag };
@@ -121,7 +121,7 @@ describe('commands at the same time', () => {
   });
 
   // Promise: decided-in-turn
-  it('decide again when their turn comes', async () => {
+  it('are decided again when their turn comes', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
     const [one, two] = [admin.execute(closeAll('My Service')), admin.execute(closeAll('My Service'))];
@@ -132,7 +132,7 @@ describe('commands at the same time', () => {
   });
 
   // Promise: queue-limit
-  it('are refused beyond the limit of waiting ones', async () => {
+  it('are refused when too many commands wait', async () => {
     const first = hold();
     const { admin } = runAdmin({
       gateway: sampleGateway().will(first.apply),
@@ -154,7 +154,7 @@ describe('commands at the same time', () => {
   });
 
   // Promise: started-completes
-  it('leave the queue when they are taken back in time, and go on when they have begun', async () => {
+  it('leave the queue when cancelled, and run to completion once started', async () => {
     const first = hold();
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
     const begun = new AbortController();
@@ -173,7 +173,7 @@ describe('commands at the same time', () => {
     expect([stateOf(admin), gateway.calls.length]).toEqual(['stopped', 1]);
   });
 
-  it('leave no listener on a signal that outlives them, however they end', async () => {
+  it('leave no listener on a signal that outlives them, with every outcome', async () => {
     const held = hold();
     const { admin, gateway } = runAdmin({ limits: { maxQueued: 1 } });
     const long = new AbortController();
@@ -237,7 +237,7 @@ describe('commands at the same time', () => {
 
 describe('a report during a command', () => {
   // Promise: report-kept
-  it('keeps what it changed', async () => {
+  it('survives the settlement of the command', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(limit(7));
@@ -267,7 +267,7 @@ describe('a report during a command', () => {
     expect(admin.snapshot.revision).toBe(2);
   });
 
-  it('survives the status that an edit of something else carries along', async () => {
+  it('of a status survives an edit of another field of the server', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const handled = admin.handle({
@@ -283,7 +283,7 @@ describe('a report during a command', () => {
     expect(JSON.parse(response.body)).toMatchObject({ port: 6000, status: ['slave'], state: ['slave'] });
   });
 
-  it('may tell first what the command is about: it is a revision of its own all the same', async () => {
+  it('can make the change of the command first: the command still makes a revision', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute((snapshot, context) =>
@@ -300,7 +300,7 @@ describe('a report during a command', () => {
     expect(admin.snapshot.revision).toBe(2);
   });
 
-  it('tells nothing new without a new snapshot, and tells onError what is wrong', () => {
+  it('that changes nothing keeps the snapshot, and a malformed report goes to onError', () => {
     const { admin, errors } = runAdmin();
     const before = admin.snapshot;
     admin.report({ type: 'service.reported', service: 'Report Service', state: 'failed' });
@@ -319,7 +319,7 @@ describe('commands in flight', () => {
     (snapshot, context) =>
       closeSession(snapshot, id, context);
 
-  it('are bounded: the others wait for their turn, and get it', async () => {
+  it('are limited in number: further commands wait for their turn, and get a turn', async () => {
     const held = [hold(), hold(), hold()];
     const gateway = sampleGateway().will(...held.map(({ apply }) => apply));
     const { admin, clock } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
@@ -335,7 +335,7 @@ describe('commands in flight', () => {
     expect(outcomes).toEqual(['accepted', 'accepted', 'accepted']);
   });
 
-  it('do not count while their outcome is unknown: a silent host does not stop everything', async () => {
+  it('do not count against the limit while their outcome is unknown', async () => {
     const held = [hold(), hold()];
     const gateway = sampleGateway()
       .will(...held.map(({ apply }) => apply))

@@ -24,12 +24,15 @@ describe('a command with a condition', () => {
     ['/filters/nothing', 'filter-not-found'],
     ['/sessions/1', 'session-not-found'],
     ['/sessions/x', 'session-id-invalid'],
-  ])('on %s is refused with %s before its tag is looked at and before it is decided', async (link, code) => {
-    const { admin } = runAdmin();
-    for (const etag of ['*', stale, 'no tag at all']) {
-      expect(codeOf(await admin.execute(neverCalled, { ifMatch: { link, etag } }))).toBe(code);
-    }
-  });
+  ])(
+    'on %s is refused with %s before the entity tag is compared and before the decision',
+    async (link, code) => {
+      const { admin } = runAdmin();
+      for (const etag of ['*', stale, 'no tag at all']) {
+        expect(codeOf(await admin.execute(neverCalled, { ifMatch: { link, etag } }))).toBe(code);
+      }
+    },
+  );
 
   // Promise: condition-first
   it.each([
@@ -43,7 +46,7 @@ describe('a command with a condition', () => {
     '/users',
     '/gateway/logs',
     '/gateway',
-  ])('on %s is refused before it is decided when the tag does not fit', async (link) => {
+  ])('on %s is refused before the decision if the entity tag does not match', async (link) => {
     const { admin } = runAdmin();
     const refused = await admin.execute(neverCalled, { ifMatch: { link, etag: stale } });
     expect(codeOf(refused)).toBe('precondition-failed');
@@ -53,7 +56,7 @@ describe('a command with a condition', () => {
     await expect(decided).rejects.toThrow('The transition was called');
   });
 
-  it('waits behind a command in flight on its resource, however the link is written', async () => {
+  it('waits behind a command in flight on its resource, with any spelling of the link', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const first = admin.execute(stop);
@@ -72,7 +75,7 @@ describe('a command with a condition', () => {
     expect(answers).toEqual(['precondition-failed']);
   });
 
-  it('is refused with command-in-progress while nobody knows what became of its resource', async () => {
+  it('is refused with command-in-progress while an outcome on its resource is unknown', async () => {
     const held = hold();
     const gateway = sampleGateway()
       .will(held.apply)
@@ -87,7 +90,7 @@ describe('a command with a condition', () => {
     await admin.close();
   });
 
-  it('finds the user whom a command in flight creates', async () => {
+  it('waits for a command in flight that creates its user', async () => {
     const { admin } = runAdmin();
     const create: Transition = (snapshot, context) =>
       createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
@@ -98,7 +101,7 @@ describe('a command with a condition', () => {
     expect(handled.matched && handled.response.status).toBe(204);
   });
 
-  it('is checked anew when its turn comes', async () => {
+  it('is checked again when its turn comes', async () => {
     const { admin } = runAdmin();
     admin.report(openedSessions(1));
     const close: Transition = (snapshot, context) => closeSession(snapshot, 1000, context);

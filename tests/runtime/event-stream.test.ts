@@ -38,7 +38,7 @@ async function flushTimes(admin: Admin, times: number): Promise<void> {
 
 describe('the events', () => {
   // Promise: event-order
-  it('come in the order of the revisions, each with its place', async () => {
+  it('come in the order of the revisions, each with its id', async () => {
     const { admin } = runAdmin();
     const reader = admin.events();
     const first = take(reader, 5);
@@ -57,7 +57,7 @@ describe('the events', () => {
   });
 
   // Promise: event-of-change
-  it('tell nothing of what changed nothing', async () => {
+  it('contain nothing for a command or report that changed nothing', async () => {
     const { admin } = runAdmin();
     const reader = admin.events({ after: '0.0' });
     await admin.execute(start);
@@ -68,7 +68,7 @@ describe('the events', () => {
     expect(await take(reader, 2)).toEqual(['1.0 service.stopped', 'end']);
   });
 
-  it('begin now, or where a reader left off', async () => {
+  it('begin with the next event, or after a given event id', async () => {
     const { admin } = runAdmin();
     await flushTimes(admin, 3);
     const fresh = admin.events();
@@ -84,7 +84,7 @@ describe('the events', () => {
     expect(await take(admin.events({ after: '0.0' }), 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
   });
 
-  it('begin where events() is called, not where it is first read', async () => {
+  it('begin at the call of events(), not at the first read', async () => {
     const { admin } = runAdmin();
     const reader = admin.events();
     await flushTimes(admin, 2);
@@ -92,7 +92,7 @@ describe('the events', () => {
     await admin.close();
   });
 
-  it('go on in the middle of a revision', async () => {
+  it('resume in the middle of a revision', async () => {
     const { admin } = runAdmin();
     admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
@@ -104,7 +104,7 @@ describe('the events', () => {
   });
 
   // Promise: slow-reader
-  it('tell a reader that is too slow of one gap, and hold nobody up', async () => {
+  it('give a slow reader one gap, and delay nobody', async () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 3 } });
     const [slow, quick] = [admin.events(), admin.events()];
     const [first, none] = [take(slow, 1), take(quick, 1)];
@@ -126,7 +126,7 @@ describe('the events', () => {
   });
 
   // Promise: event-gap
-  it('tell a reader that comes back too late of a gap', async () => {
+  it('give a gap to a reader that resumes too late', async () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     await flushTimes(admin, 5);
     await admin.close();
@@ -141,7 +141,7 @@ describe('the events', () => {
     expect(await take(admin.events({ after: '4.0' }), 2)).toEqual(['5.0 logs.flushed', 'end']);
   });
 
-  it('tell of a gap when the whole log is one revision long', async () => {
+  it('have a gap when the whole log is one revision long', async () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
@@ -157,7 +157,7 @@ describe('the events', () => {
     ['by number', 3, 3],
     ['by size, 64 MiB', 1000, 6],
   ])(
-    'are kept up to the limit, however many were dropped before: %s',
+    'are kept up to the limit, after any number of dropped events: %s',
     async (_which, maxEventsKept, kept) => {
       const { admin } = runAdmin({ limits: { maxEventsKept } });
       const actor = 'a'.repeat(10_000_000);
@@ -180,7 +180,7 @@ describe('the events', () => {
     },
   );
 
-  it('end at a signal, in the middle of waiting and before', async () => {
+  it('end when the signal aborts, before and during a wait', async () => {
     const { admin, clock } = runAdmin();
     const control = new AbortController();
     const waiting = take(admin.events({ signal: control.signal }), 1);
@@ -190,7 +190,7 @@ describe('the events', () => {
     expect(await take(admin.events({ signal: control.signal, after: '0.0' }), 1)).toEqual(['end']);
   });
 
-  it('leave nothing behind on the signal of a reader, however often it waits', async () => {
+  it('leave no listener on the signal of a reader that waits often', async () => {
     const { admin } = runAdmin();
     const { signal } = new AbortController();
     const removals = jest.spyOn(signal, 'removeEventListener');
@@ -209,7 +209,7 @@ describe('the events', () => {
   });
 
   // Promise: reader-leaves
-  it('end when the reader goes away', async () => {
+  it('end when the reader returns', async () => {
     const { admin } = runAdmin();
     await flushTimes(admin, 2);
     for await (const item of admin.events({ after: '0.0' })) {
@@ -220,7 +220,7 @@ describe('the events', () => {
     await admin.close();
   });
 
-  it('end when the interface is closed, once all has been read', async () => {
+  it('end when the interface is closed and every event has been read', async () => {
     const { admin } = runAdmin();
     const [behind, ahead] = [admin.events(), admin.events()];
     const waiting = take(ahead, 2);
@@ -230,7 +230,7 @@ describe('the events', () => {
     expect(await take(behind, 2)).toEqual(['1.0 logs.flushed', 'end']);
   });
 
-  it('let a reader give commands of its own', async () => {
+  it('let a reader execute commands', async () => {
     const { admin } = runAdmin();
     const reader = admin.events();
     const reading = (async () => {
@@ -242,7 +242,7 @@ describe('the events', () => {
     await admin.close();
   });
 
-  it('cut a long teardown in events of at most 1000 sessions', async () => {
+  it('cut a long teardown into events of at most 1000 sessions', async () => {
     const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500) });
     const reader = admin.events({ after: '0.0' });
     await admin.execute((snapshot, context) => closeServiceSessions(snapshot, 'Sales', context));
@@ -256,7 +256,7 @@ describe('the events', () => {
   });
 
   // Promise: clock-jump
-  it('have the time of their settlement, whatever the clock does', async () => {
+  it('have the time of their settlement, even if the clock jumps', async () => {
     const { admin, clock } = runAdmin();
     const reader = admin.events({ after: '0.0' });
     await admin.execute(flush);
@@ -273,7 +273,7 @@ describe('the events', () => {
   });
 
   // Promise: event-frozen
-  it('are frozen, so that no reader changes them for another', async () => {
+  it('are frozen, so no reader can change the events of another reader', async () => {
     const { admin } = runAdmin();
     const reader = admin.events({ after: '0.0' });
     await admin.execute(stop);

@@ -163,7 +163,7 @@ it('has a command for each type of event that a command makes', () => {
 describe.each(Object.entries(commands))('%s', (_kind, transition) => {
   // Promise: failed-apply
   it.each(Object.keys(everyFault.apply) as (keyof typeof everyFault.apply)[])(
-    'tells the truth when any call of the host goes so: %s',
+    'agrees with the gateway after this fault in any call of the host: %s',
     async (way) => {
       const { applies, done } = await goesWell(transition);
       for (let good = 0; good < applies; good += 1) {
@@ -177,7 +177,7 @@ describe.each(Object.entries(commands))('%s', (_kind, transition) => {
 
   // Promise: failed-inspect
   it.each(Object.keys(everyFault.inspect) as (keyof typeof everyFault.inspect)[])(
-    'tells the truth when the host is asked what is in place, and that goes so: %s',
+    'agrees with the gateway after this fault in apply and in inspect: %s',
     async (way) => {
       const { applies, done } = await goesWell(transition);
       for (const first of ['failBefore', 'failAfter', 'silentAfter'] as const) {
@@ -194,7 +194,7 @@ describe.each(Object.entries(commands))('%s', (_kind, transition) => {
 
   // Promise: store-call
   it.each(Object.keys(storeFailures) as (keyof typeof storeFailures)[])(
-    'tells the truth when any call of the store fails: %s',
+    'agrees with the gateway after this fault in any call of the store: %s',
     async (how) => {
       const { appends, opened, done } = await goesWell(transition);
       expect(appends).toBeGreaterThan(0);

@@ -27,7 +27,7 @@ const addUser: Transition = (snapshot, context) =>
 
 describe('a store that fails', () => {
   // Promise: intent-failed
-  it('when the intent is kept: the host is asked for nothing, and nothing is changed', async () => {
+  it('at the intent: the host is not called, and nothing changes', async () => {
     const store = new FailingStore();
     const { admin, gateway, errors } = await openRunning(store);
     const before = admin.snapshot;
@@ -42,7 +42,7 @@ describe('a store that fails', () => {
   });
 
   // Promise: settlement-failed
-  it('when the settlement is kept: it is not acknowledged, and what is shown is what the host has', async () => {
+  it('at the settlement: the command is not confirmed, and the snapshot shows the state of the host', async () => {
     const store = new FailingStore();
     const held = hold();
     const { admin } = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
@@ -55,7 +55,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
-  it('when a fact of our own is kept: it does not hold, and it is said that it may', async () => {
+  it('at a command without effects: nothing changes, and the 503 says that the change may be stored', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     const before = admin.snapshot;
@@ -66,7 +66,7 @@ describe('a store that fails', () => {
   });
 
   // Promise: store-failed
-  it('is not asked again: commands are refused from then on, reading and reports go on', async () => {
+  it('is not called again: commands are refused from then on, reading and reports continue', async () => {
     const store = new FailingStore();
     const { admin, gateway } = await openRunning(store);
     store.fail();
@@ -83,7 +83,7 @@ describe('a store that fails', () => {
   });
 
   // Promise: store-timeout
-  it('by never answering counts as failed after its deadline', async () => {
+  it('by not answering counts as failed after the deadline', async () => {
     const store = new FailingStore();
     const { admin, clock, errors } = await openRunning(store);
     store.fail('never answers, and nothing is kept');
@@ -101,7 +101,7 @@ describe('a store that fails', () => {
     await expect(openRunning(store)).rejects.toThrow('The disk is full');
   });
 
-  it('while a refusal is written down changes nothing about the refusal', async () => {
+  it('at the settlement of a refused command leaves the refusal unchanged', async () => {
     const store = new FailingStore();
     const held = hold();
     const { admin } = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
@@ -113,7 +113,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
-  it('while what the host would not take back is kept: it says what the host refused, and what stays', async () => {
+  it('at the settlement of a refused undo: the 503 says why the host refused, and which event stands', async () => {
     const store = new FailingStore();
     const held = hold();
     const gateway = sampleGateway().will('done', held.apply, new EffectRefused('Not back.'));
@@ -130,7 +130,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
-  it('in the middle of a teardown: it says how much of it holds', async () => {
+  it('in the middle of a teardown: the 503 says how many parts were done', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     admin.report(openedSessions(2500));
@@ -146,7 +146,7 @@ describe('a store that fails', () => {
     await admin.close();
   });
 
-  it('to let go, too, does not keep the reason from whoever opens it', async () => {
+  it('at load and again at disposal: openAdmin rejects with the first error', async () => {
     const store = new FailingStore();
     store.fail();
     store[Symbol.asyncDispose] = () => Promise.reject(new Error('not now'));
@@ -160,7 +160,7 @@ describe('a store that fails', () => {
     await failed;
   });
 
-  it('to let go does not keep the interface from closing', async () => {
+  it('at disposal does not keep the interface from closing', async () => {
     const store = new FailingStore();
     const { admin, clock, errors } = await openRunning(store);
     store[Symbol.asyncDispose] = () => new Promise(() => undefined);
@@ -171,7 +171,7 @@ describe('a store that fails', () => {
     expect(errors.map(String)).toEqual(['Error: The configuration store did not answer within 30000 ms.']);
   });
 
-  it('answers 503 over the wire', async () => {
+  it('gives a 503 over HTTP', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     store.fail();

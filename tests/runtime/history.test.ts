@@ -37,9 +37,9 @@ async function opening(history: {
 const state = { format: 1, revision: 0, document: {}, open: [] };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
 
-describe('what a store holds that this version cannot read', () => {
+describe('a store with content that this version cannot read', () => {
   // Promise: unreadable-record
-  it('is not read: a record that lacks a member, or has another kind of value there', async () => {
+  it('is refused for a record in which a member is missing or has the wrong type', async () => {
     const { state, records } = await leftBehind();
     expect(records.map(({ type }) => type)).toEqual(['intent', 'settlement', 'intent']);
     const samples = [...records, { type: 'mark', revision: 7 }];
@@ -58,7 +58,7 @@ describe('what a store holds that this version cannot read', () => {
   });
 
   // Promise: unreadable-state
-  it('is not read: a state that lacks a member, or has another kind of value there', async () => {
+  it('is refused for a state in which a member is missing or has the wrong type', async () => {
     for (const member of Object.keys(state) as (keyof typeof state)[]) {
       const { [member]: _left, ...without } = state;
       expect(await opening({ state: without })).toContain('cannot read');
@@ -72,7 +72,7 @@ describe('what a store holds that this version cannot read', () => {
     ['a state of another format', { state: { ...state, format: 2 } }, 'a state of format 2'],
     ['records without a state', { records: [{ type: 'mark', revision: 1 }] }, 'without a state'],
     ['a record of unknown type', { state, records: [{ type: 'x' }] }, '"x"'],
-    ['a record that is none', { state, records: [null] }, 'null'],
+    ['a record that is not an object', { state, records: [null] }, 'null'],
     [
       'an event of unknown type',
       {
@@ -116,7 +116,7 @@ describe('what a store holds that this version cannot read', () => {
       'unknown',
     ],
     [
-      'an open command that has settled more than there is',
+      'an open command with more settled parts than it has',
       {
         state: {
           ...state,
@@ -137,12 +137,12 @@ describe('what a store holds that this version cannot read', () => {
       'wrong type',
     ],
     ['a document that is not valid', { state: { ...state, document: { servers: [{}] } } }, '/servers/0/name'],
-  ])('is refused with a word about it: %s', async (_what, history, said) => {
+  ])('is refused with a message that names the fault: %s', async (_what, history, said) => {
     expect(await opening(history as { readonly state?: Json })).toContain(said);
   });
 });
 
-it('a reader of what was left behind knows what was in flight', async () => {
+it('a new life inspects the command that the journal left open', async () => {
   const history = await leftBehind();
   const { admin, gateway } = await openRunning(createMemoryStore(history), {
     gateway: sampleGateway().willSee('in-place'),

@@ -16,14 +16,14 @@ const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Servic
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
 const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 
-describe('a transition that a program has made by hand', () => {
+describe('a transition that builds its own decision', () => {
   /** Stops the service, and tells something else of it. */
   const telling =
     (events: readonly object[]): Transition =>
     (snapshot, context) =>
       ({ ...stop(snapshot, context), events }) as never;
 
-  it('never gets events into the journal that cannot be read again, and stops nobody else', async () => {
+  it('never gets unreadable events into the journal, and does not stop other commands', async () => {
     const store = createMemoryStore();
     const { admin, errors } = await openRunning(store);
     const malformed = telling([
@@ -39,13 +39,13 @@ describe('a transition that a program has made by hand', () => {
     await next.close();
   });
 
-  it('cannot do without the events of its effects', async () => {
+  it('rejects if it has an effect without an event', async () => {
     const { admin, gateway } = runAdmin();
     await expect(admin.execute(telling([]))).rejects.toThrow('an effect for each event');
     expect(gateway.calls).toEqual([]);
   });
 
-  it('is not begun when it closes the interface', async () => {
+  it('is not started if it closes the interface', async () => {
     const { admin, gateway } = runAdmin();
     const closing: Transition = (snapshot, context) => {
       void admin.close();
@@ -55,7 +55,7 @@ describe('a transition that a program has made by hand', () => {
     expect(gateway.calls).toEqual([]);
   });
 
-  it('is not begun when it takes itself back', async () => {
+  it('is not started if it cancels its own command', async () => {
     const { admin, gateway, clock } = runAdmin();
     const controller = new AbortController();
     const leaving: Transition = (snapshot, context) => {
@@ -69,14 +69,14 @@ describe('a transition that a program has made by hand', () => {
 });
 
 describe('a host without types', () => {
-  it('cannot give an actor that could not be written down', async () => {
+  it('cannot give an actor that JSON cannot represent', async () => {
     const { admin } = await openRunning(createMemoryStore());
     await expect(admin.execute(stop, { actor: 5n as unknown as string })).rejects.toThrow('actor');
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     await admin.close();
   });
 
-  it('may have an onError that fails later', async () => {
+  it('can have an onError that rejects', async () => {
     const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
     const { admin, clock } = runAdmin({ onError });
     admin.report({ type: 'nonsense' } as never);
@@ -84,7 +84,7 @@ describe('a host without types', () => {
     expect((await admin.execute(stop)).outcome).toBe('accepted');
   });
 
-  it('gives a reason of any length, and the answer is still text', async () => {
+  it('can give a long reason: the detail is cut, and stays well-formed text', async () => {
     const reason = `a${'💥'.repeat(600)}`;
     const gateway = sampleGateway().will(new EffectRefused(reason));
     const { admin } = runAdmin({ gateway });
@@ -94,9 +94,9 @@ describe('a host without types', () => {
   });
 });
 
-describe('a clock out of its mind', () => {
+describe('a clock with impossible times', () => {
   it.each([253_402_300_800_000, -62_167_219_200_001, 8.64e15 + 1, 1e300, -1e300, NaN, Infinity, 0.5])(
-    'that says %p does not make the configuration unreadable',
+    'that returns %p does not make the stored configuration unreadable',
     async (time) => {
       const store = createMemoryStore();
       const clock = sampleClock();
@@ -114,7 +114,7 @@ describe('a clock out of its mind', () => {
 });
 
 describe('readers of events', () => {
-  it('leave nothing behind on a signal that lives long', async () => {
+  it('leave no listener on a long-lived signal', async () => {
     const { admin } = runAdmin();
     const controller = new AbortController();
     for (let reader = 0; reader < 100; reader += 1) {

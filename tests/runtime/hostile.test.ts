@@ -48,14 +48,14 @@ function run(options: Partial<AdminOptions> = {}) {
 
 describe('a host without types', () => {
   // Promise: principal
-  it.each([null, false, '', {}, { name: 7 }])('lets nobody in with a principal of %j', async (principal) => {
+  it.each([null, false, '', {}, { name: 7 }])('answers 401 for a principal of %j', async (principal) => {
     const authenticate = (() => Promise.resolve(principal)) as unknown as Authenticate;
     expect(await run({ authenticate }).send('GET', '/services')).toMatchObject({ status: 401 });
   });
 
   // Promise: authorize-true
   it.each([undefined, null, 1, 'yes', Promise.resolve(true)])(
-    'allows nothing with an answer of %p',
+    'answers 403 when authorize returns %p',
     async (answer) => {
       const authorize = (() => answer) as unknown as () => boolean;
       expect(await run({ authorize }).send('GET', '/services')).toMatchObject({ status: 403 });
@@ -63,11 +63,11 @@ describe('a host without types', () => {
   );
 
   // Promise: limit-value
-  it.each([0, -1, NaN, 1.5, Infinity])('cannot switch a limit off with %p', (maxBodyBytes) => {
+  it.each([0, -1, NaN, 1.5, Infinity])('cannot turn a limit off with %p', (maxBodyBytes) => {
     expect(() => run({ limits: { maxBodyBytes } })).toThrow(RangeError);
   });
 
-  it('stops nobody else with a transition that is an async function', async () => {
+  it('does not stop other commands with a transition that is an async function', async () => {
     const { admin, send } = run();
     const wrong = (async (...args: Parameters<Transition>) =>
       Promise.resolve(stopService(args[0], 'Sales', args[1]))) as unknown as Transition;
@@ -75,7 +75,7 @@ describe('a host without types', () => {
     expect(await send('PUT', '/service/Sales/stop')).toMatchObject({ status: 204 });
   });
 
-  it('may have an onError that throws', async () => {
+  it('can have an onError that throws', async () => {
     const onError = (): void => {
       throw new Error('onError is broken, too');
     };
@@ -91,7 +91,7 @@ describe('a host without types', () => {
 
 describe('a user who is deleted', () => {
   // Promise: deleted-user
-  it('is not let in by a log-in that was in flight', async () => {
+  it('gets a 401 even if the log-in was in flight before the deletion', async () => {
     const { admin, send } = run({
       authenticate: async () => {
         await admin.execute((state, context) =>
@@ -107,7 +107,7 @@ describe('a user who is deleted', () => {
 });
 
 describe('a hostile program', () => {
-  it('is read once when it creates a user', () => {
+  it('has its getters read only once by createUser', () => {
     let reads = 0;
     const user = {
       get name() {
@@ -120,16 +120,25 @@ describe('a hostile program', () => {
     expect(reads).toBe(1);
   });
 
-  it.each(['copy', 'move'] as const)('cannot undo with a %s, which could show a secret elsewhere', (op) => {
-    const inverse = [{ op, from: '/passwordSealed', path: '/user' }];
-    const forged = { type: 'service.updated', at: 0, resource: '/services/Sales', service: 'sales', inverse };
-    const decision = revert(forged as unknown as AdminEvent)(snapshot, { now: 0 });
-    expect(decision).toMatchObject({ outcome: 'refused', problem: { code: 'op-not-allowed' } });
-    expect(decision.next).toBe(snapshot);
-  });
+  it.each(['copy', 'move'] as const)(
+    'cannot revert with a %s operation, which could reveal a secret',
+    (op) => {
+      const inverse = [{ op, from: '/passwordSealed', path: '/user' }];
+      const forged = {
+        type: 'service.updated',
+        at: 0,
+        resource: '/services/Sales',
+        service: 'sales',
+        inverse,
+      };
+      const decision = revert(forged as unknown as AdminEvent)(snapshot, { now: 0 });
+      expect(decision).toMatchObject({ outcome: 'refused', problem: { code: 'op-not-allowed' } });
+      expect(decision.next).toBe(snapshot);
+    },
+  );
 
   // Promise: report-safe
-  it('cannot make a report throw, and what is sound in the report holds', () => {
+  it('cannot make admin.report throw, and valid reports of the batch are applied', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const sound: HostReport = { type: 'server.reported', server: 'db-1', status: ['running'] };
@@ -140,7 +149,7 @@ describe('a hostile program', () => {
 });
 
 describe('a hostile client', () => {
-  it('gets 409 for the parameters that it has removed before', async () => {
+  it('gets 409 for adding to the parameters that the same patch removed', async () => {
     const operations = [
       { op: 'remove', path: '/parameters' },
       { op: 'add', path: '/parameters/x/value', value: '1' },
@@ -186,13 +195,13 @@ describe('a hostile client', () => {
     expect(await run().send('DELETE', '/users/%E2%84%AA')).toEqual({ status: 404, code: 'user-not-found' });
   });
 
-  it('is told of a malformed session id before its condition is looked at', async () => {
+  it('gets the problem of a malformed session id before its condition is checked', async () => {
     const answer = await run().send('DELETE', '/sessions/abc', undefined, { 'if-match': '"other.0.0"' });
     expect(answer).toEqual({ status: 400, code: 'session-id-invalid' });
   });
 
   // Promise: hash-limit
-  it('cannot have more than a few passwords hashed at the same time', async () => {
+  it('cannot start more than a few password hashes at the same time', async () => {
     let [running, most] = [0, 0];
     const hasher = {
       async hash(): Promise<string> {
@@ -214,7 +223,7 @@ describe('a hostile client', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204, 429]));
   });
 
-  it('reads no more of its own key than the beginning', async () => {
+  it('gets a short problem for a very long key', async () => {
     const operations = [{ op: 'add', path: '/router_options', value: { ['k'.repeat(100_000)]: 1 } }];
     const handled = await run().admin.handle({
       method: 'PATCH',

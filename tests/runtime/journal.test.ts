@@ -19,7 +19,7 @@ const mark = (revision: number): JournalRecord => ({ type: 'mark', revision });
 
 describe('the journal', () => {
   // Promise: record-while-busy
-  it('keeps what comes at whatever moment after the record before', async () => {
+  it('stores a record that arrives at any moment after the record before', async () => {
     for (let turns = 0; turns < 30; turns += 1) {
       const journal = await journalOf();
       let second: Promise<string> | undefined;
@@ -35,7 +35,7 @@ describe('the journal', () => {
   });
 
   // Promise: record-order
-  it('tells in the order of the records, each before the next, whatever was thrown', async () => {
+  it('calls then in the order of the records, also after a then that throws', async () => {
     const journal = await journalOf();
     const told: number[] = [];
     const keeping = [1, 2, 3].map((revision) =>
@@ -53,7 +53,7 @@ describe('the journal', () => {
   });
 
   // Promise: report-mark
-  it('marks how far revisions have come, no more often than it has to', async () => {
+  it('stores a mark only when the revision is far beyond the last record', async () => {
     const store = createMemoryStore();
     const journal = await journalOf(store);
     for (let revision = 1; revision <= 1_600_000_000; revision += 50_000_000) {
@@ -68,7 +68,7 @@ describe('the journal', () => {
   });
 
   // Promise: write-size
-  it('gives the store a bounded amount at once, and one record at least', async () => {
+  it('appends at most a limited size per call, and at least one record', async () => {
     const store = createMemoryStore();
     const sizes: number[] = [];
     const append: typeof store.append = (records, options) => {

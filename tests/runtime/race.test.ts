@@ -231,7 +231,7 @@ const limitIn = ({ services }: Snapshot): number | undefined =>
 
 describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', (keeps) => {
   // Promise: no-lost-edit
-  it('no edit with a condition is lost, whatever happens in which order', async () => {
+  it('no conditional edit is lost, in any interleaving', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -261,7 +261,7 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
   });
 
   // Promise: one-of-many-edits
-  it('of edits with one entity tag that are sent at once, one is done and the others are 412', async () => {
+  it('of several concurrent edits with one entity tag, one succeeds and the others are 412', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 2, max: 5 }), async (scheduler, clients) => {
         const world = new World(scheduler, []);
@@ -283,7 +283,7 @@ describe.each(['nothing', 'everything'] as const)('with a store that keeps %s', 
   });
 });
 
-describe.each(transportNames)('of two edits with one entity tag at once through %s', (name) => {
+describe.each(transportNames)('two concurrent edits with one entity tag through %s', (name) => {
   // The second one arrives while the first is in flight.
   const { admin } = runAdmin({
     gateway: sampleGateway().will((_effect, _context, perform) => sleep(100).then(perform)),
@@ -296,7 +296,7 @@ describe.each(transportNames)('of two edits with one entity tag at once through 
 
   afterAll(() => transport.close());
 
-  it('one is done, and the other is 412', async () => {
+  it('are one success and one 412', async () => {
     const { headers } = await transport.send('GET', '/services/My-Service');
     const edits = [1, 2].map((value) =>
       transport.send('PATCH', '/services/My-Service', {

@@ -65,7 +65,7 @@ const inspectStop = 'inspect service.stop';
 const inspectStart = 'inspect service.start';
 const inspectWatch = 'inspect monitor.stop';
 
-describe('a command that an earlier life began', () => {
+describe('an open command of an earlier life', () => {
   // Promise: recovery-cases
   it.each<[string, Row]>([
     [
@@ -73,11 +73,11 @@ describe('a command that an earlier life began', () => {
       { command: stop, seen: [true], calls: [inspectStop], events: ['service.stopped'] },
     ],
     [
-      'failed when its effect is not in place',
+      'fails when its effect is not in place',
       { command: stop, seen: [false], calls: [inspectStop], events: ['command.failed'] },
     ],
     [
-      'is done when all of its effects are in place',
+      'is done when all its effects are in place',
       {
         command: sequence(stop, stopWatch),
         seen: [true, true],
@@ -86,7 +86,7 @@ describe('a command that an earlier life began', () => {
       },
     ],
     [
-      'failed when no effect is in place',
+      'fails when no effect is in place',
       {
         command: sequence(stop, stopWatch),
         seen: [false, false],
@@ -113,7 +113,7 @@ describe('a command that an earlier life began', () => {
       },
     ],
     [
-      'failed when it leads back to where it began, and all is as it was before',
+      'fails when its effects cancel out, and the state is as before',
       {
         command: sequence(stop, start),
         seen: [false, true, true],
@@ -122,7 +122,7 @@ describe('a command that an earlier life began', () => {
       },
     ],
     [
-      'is undone when it leads back to where it began, and is half way',
+      'is undone when its effects cancel out, and only the first is in place',
       {
         command: sequence(stop, start),
         seen: [true, false],
@@ -131,7 +131,7 @@ describe('a command that an earlier life began', () => {
       },
     ],
     [
-      'is done when it goes back and forth, and the last effect alone is in place',
+      'is done when it switches back and forth, and only the last effect is in place',
       {
         command: sequence(stop, start, stop),
         seen: [true, false, true, false],
@@ -164,7 +164,7 @@ describe('a command that an earlier life began', () => {
       },
     ],
     [
-      'is done when what cannot be undone is in place with the rest',
+      'is done when its irreversible effect and all others are in place',
       {
         command: sequence(stop, flush),
         seen: [true, true],
@@ -173,7 +173,7 @@ describe('a command that an earlier life began', () => {
       },
     ],
     [
-      'is undone, but for what cannot be undone, when the rest is not in place',
+      'is undone, except for its irreversible effect, when another effect is not in place',
       {
         command: sequence(stop, limit(2), flush),
         seen: [true, false, true],
@@ -185,7 +185,7 @@ describe('a command that an earlier life began', () => {
     expect(await restart({ command, seen })).toMatchObject({ calls, events });
   });
 
-  it('stands as far as the host refuses to undo it', async () => {
+  it('keeps the events whose effects the host refuses to undo', async () => {
     const gateway = sampleGateway().will(new EffectRefused('Not back.'));
     const { admin, events } = await restart(
       { command: sequence(stop, stopWatch), seen: [true, false] },

@@ -37,7 +37,7 @@ async function die(
 
 describe('a command that was in flight when the process ended', () => {
   // Promise: recovery-applied
-  it('has happened when the host says so', async () => {
+  it('is done when inspect says in-place', async () => {
     const store = createMemoryStore();
     const dead = await die(store, sampleGateway().will(hold().apply), stop);
     const gateway = sampleGateway().willSee('in-place');
@@ -51,7 +51,7 @@ describe('a command that was in flight when the process ended', () => {
   });
 
   // Promise: recovery-failed
-  it('has not happened when the host says so, and an event tells', async () => {
+  it('fails when inspect says not-in-place, and an event says so', async () => {
     const store = createMemoryStore();
     const dead = await die(store, sampleGateway().will(hold().apply), stop);
     const gateway = sampleGateway().willSee('not-in-place');
@@ -76,7 +76,7 @@ describe('a command that was in flight when the process ended', () => {
   });
 
   // Promise: recovery-undo
-  it('is taken back when only a part of it was done', async () => {
+  it('is undone when only some of its effects are in place', async () => {
     const store = createMemoryStore();
     const gateway = sampleGateway().will('done', hold().apply);
     await die(store, gateway, sequence(stop, stopWatch));
@@ -87,7 +87,7 @@ describe('a command that was in flight when the process ended', () => {
     await admin.close();
   });
 
-  it('has not happened when it would have led back to where it began, and nothing shows that it had', async () => {
+  it('fails when its effects cancel out, and none has left a trace', async () => {
     const store = createMemoryStore();
     const there: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
     await die(store, sampleGateway().will(hold().apply), sequence(stop, there, addUser));
@@ -99,7 +99,7 @@ describe('a command that was in flight when the process ended', () => {
   });
 
   // Promise: recovery-unknown
-  it('keeps its resource from others until the host knows, without keeping the interface from opening', async () => {
+  it('blocks its resource until the outcome is known, and the interface opens meanwhile', async () => {
     const store = createMemoryStore();
     await die(store, sampleGateway().will(hold().apply), stop);
     const gateway = sampleGateway().willSee(new Error('too early'), new Error('too early'), 'in-place');
@@ -111,7 +111,7 @@ describe('a command that was in flight when the process ended', () => {
     await admin.close();
   });
 
-  it('stays open when the interface closes before it is known, again and again', async () => {
+  it('stays open in the journal if the interface closes before the outcome is known, in several lives', async () => {
     const store = createMemoryStore();
     await die(store, sampleGateway().will(hold().apply), stop);
     for (let life = 0; life < 3; life += 1) {
@@ -124,7 +124,7 @@ describe('a command that was in flight when the process ended', () => {
     await admin.close();
   });
 
-  it('that asked nothing of the host is there or is not', async () => {
+  it('without effects is stored as one settlement, or not at all', async () => {
     const store = createMemoryStore();
     const { admin } = await openRunning(store);
     expect((await admin.execute(addUser)).outcome).toBe('accepted');
@@ -158,7 +158,7 @@ describe('a long teardown that was in flight when the process ended', () => {
     );
   }
 
-  it('is resumed after the parts that have settled, whichever life settled them', async () => {
+  it('resumes after the settled parts, also after several lives', async () => {
     const store = createMemoryStore();
     await dieHalfway(store);
     // The third part settles in this life. The outcome of the fourth part stays unknown.

@@ -36,7 +36,7 @@ const addUser: Transition = (snapshot, context) =>
 
 describe('an interface with a store', () => {
   // Promise: restart
-  it('comes back with its configuration and its users, and without sessions', async () => {
+  it('restores the configuration and the users, and no sessions', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
     for (const transition of [stop, limit(7), stopWatch, flush, addUser]) {
@@ -50,7 +50,7 @@ describe('an interface with a store', () => {
     await after.admin.close();
   });
 
-  it('prefers what is kept to what is given, but for what tells of the process', async () => {
+  it('prefers the stored configuration to the given one, except for values of the process', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
     await before.admin.execute(flush);
@@ -71,7 +71,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it('goes on from the revision that it is given, when the store is empty', async () => {
+  it('starts at the revision of the given snapshot if the store is empty', async () => {
     const given = Object.freeze({ ...sampleSnapshot(), revision: 41 });
     const { admin } = await openRunning(createMemoryStore(), { snapshot: given });
     expect(admin.snapshot.revision).toBe(41);
@@ -118,7 +118,7 @@ describe('an interface with a store', () => {
       3_000_000_000,
     ],
   ])(
-    'begins above every revision that an earlier life may have used: the highest is that of %s',
+    'begins above every revision that an earlier life may have used: the highest comes from %s',
     async (_what, { revision, records }, first) => {
       const store = createMemoryStore({ state: { format: 1, revision, document: {}, open: [] }, records });
       // Opening compacts the store: the second life finds a state and no records.
@@ -130,7 +130,7 @@ describe('an interface with a store', () => {
     },
   );
 
-  it('numbers the lives when the host gives the epoch', async () => {
+  it('appends the number of the life to an epoch from the host', async () => {
     const store = createMemoryStore();
     const epochs: string[] = [];
     for (let life = 0; life < 3; life += 1) {
@@ -143,7 +143,7 @@ describe('an interface with a store', () => {
     expect(epochs).toEqual(['blue', 'blue-1', 'blue-2']);
   });
 
-  it('says that there is a gap to a reader that comes from an earlier life', async () => {
+  it('gives a gap to a reader that resumes from an earlier life', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
     const reader = before.admin.events();
@@ -159,7 +159,7 @@ describe('an interface with a store', () => {
   });
 
   // Promise: shared-write
-  it('keeps together what is asked for together', async () => {
+  it('appends the records of concurrent commands in one call', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     const calls = store.calls.length;
@@ -171,7 +171,7 @@ describe('an interface with a store', () => {
   });
 
   // Promise: journal-size
-  it('puts together what has grown', async () => {
+  it('compacts the journal after 10,000 records', async () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     for (let round = 0; round < 5001; round += 1) await admin.execute(limit(round));
@@ -205,7 +205,7 @@ describe('an interface with a store', () => {
     await second.admin.close();
   });
 
-  it('takes any secret when the store does not outlive the process either', async () => {
+  it('accepts any secret if the store is not durable either', async () => {
     const { admin } = await openRunning(createMemoryStore());
     const handled = await admin.handle({
       method: 'PATCH',
@@ -217,7 +217,7 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it('tells the operator what was repaired', async () => {
+  it('reports the repair of the store to onError', async () => {
     const store = createMemoryStore();
     const load = async () => ({ ...(await store.load()), repaired: 'The last 7 bytes were no record.' });
     const { admin, errors } = await openRunning({ ...store, load });
@@ -225,13 +225,13 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  it('checks its options before it touches the store', async () => {
+  it('checks its options before it calls the store', async () => {
     const store = createMemoryStore();
     await expect(openRunning(store, { timeZone: 'Nowhere/Land' })).rejects.toThrow(RangeError);
     expect(await store.load()).toEqual({ records: [], position: '0.0' });
   });
 
-  it('disposes of the store when it closes, and once', async () => {
+  it('disposes of the store once, when it closes', async () => {
     let disposals = 0;
     const store = {
       ...createMemoryStore(),
@@ -244,7 +244,7 @@ describe('an interface with a store', () => {
   });
 });
 
-it('a transition of unknown events never reaches the journal', async () => {
+it('a decision with events of unknown type never reaches the journal', async () => {
   const store = createMemoryStore();
   const { admin } = await openRunning(store);
   const strange = ((snapshot: Snapshot) => ({
@@ -272,7 +272,7 @@ function foreign(events: readonly object[], effects: readonly object[] = []): Tr
   })) as unknown as Transition;
 }
 
-describe('a decision that a host has put together', () => {
+describe('a decision that a host has built', () => {
   // Promise: invalid-decision
   it.each([
     [
@@ -305,7 +305,7 @@ describe('a decision that a host has put together', () => {
     await admin.close();
   });
 
-  it('is performed when it is sound', async () => {
+  it('is performed if it is valid', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
     expect((await before.admin.execute(foreign([stopEvent], [stopEffect]))).outcome).toBe('accepted');
@@ -317,7 +317,7 @@ describe('a decision that a host has put together', () => {
   });
 });
 
-it('a server that an administrator has set stays so after a restart', async () => {
+it('the maintenance that an administrator has set survives a restart', async () => {
   const store = createMemoryStore();
   const first = await openRunning(store);
   await first.admin.execute((snapshot, context) =>
@@ -330,7 +330,7 @@ it('a server that an administrator has set stays so after a restart', async () =
   await admin.close();
 });
 
-it('what a host rejects without a word is looked for, with a store too', async () => {
+it('a rejection other than EffectRefused leads to inspect, also with a store', async () => {
   const gateway = sampleGateway().will('failBefore').willSee('in-place');
   const { admin } = await openRunning(createMemoryStore(), { gateway });
   expect((await admin.execute(stop)).outcome).toBe('accepted');

@@ -32,7 +32,7 @@ function stateOf({ admin }: Running): string | undefined {
 }
 
 describe('a host that does not answer within the deadline', () => {
-  it('is told by its signal, and asked what is in place', async () => {
+  it('sees its signal abort, and is asked with inspect', async () => {
     const { gateway, execution } = await silent('in-place');
     expect(gateway.calls.map(({ method }) => method)).toEqual(['apply', 'inspect']);
     expect(gateway.calls[0]?.context.signal.aborted).toBe(true);
@@ -41,7 +41,7 @@ describe('a host that does not answer within the deadline', () => {
     expect((await execution).outcome).toBe('accepted');
   });
 
-  it('is not asked before the deadline', async () => {
+  it('is not asked with inspect before the deadline', async () => {
     const held = hold();
     const { admin, gateway, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop);
@@ -53,7 +53,7 @@ describe('a host that does not answer within the deadline', () => {
     expect(gateway.calls[0]?.context.signal.aborted).toBe(false);
   });
 
-  it('has its own deadline in the limits', async () => {
+  it('has the deadline of the option effectDeadlineMs', async () => {
     const held = hold();
     const gateway = sampleGateway().will(held.apply).willSee('in-place');
     const { admin, clock } = runAdmin({ gateway, limits: { effectDeadlineMs: 50 } });
@@ -64,7 +64,7 @@ describe('a host that does not answer within the deadline', () => {
     expect(gateway.inspected.length).toBe(1);
   });
 
-  it('counts as done when it is in place, whatever apply says later', async () => {
+  it('has applied the effect if inspect says in-place, whatever apply answers later', async () => {
     const running = await silent('in-place');
     expect((await running.execution).outcome).toBe('accepted');
     running.held.fail(new Error('much later'));
@@ -73,7 +73,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   // Promise: unknown-outcome
-  it('is unknown while it is not in place and may still land: 504 with the id of the command', async () => {
+  it('leads to a 504 with the id of the command while apply can still take effect', async () => {
     const running = await silent('not-in-place', 'not-in-place', 'not-in-place', 'not-in-place');
     const execution = await running.execution;
     expect(execution).toMatchObject({
@@ -91,7 +91,7 @@ describe('a host that does not answer within the deadline', () => {
   it.each([
     ['in-place', 'stopped'],
     ['not-in-place', 'started'],
-  ] as const)('is found out when inspect says %s after apply has failed', async (seen, state) => {
+  ] as const)('gives the outcome when inspect says %s after apply has failed', async (seen, state) => {
     const running = await silent('not-in-place');
     expect((await running.execution).outcome).toBe('unknown');
     running.gateway.willSee(seen, seen);
@@ -101,7 +101,7 @@ describe('a host that does not answer within the deadline', () => {
     expect(running.clock.sleeping).toBe(0);
   });
 
-  it('is still unknown when apply fails while inspect is in flight, and inspect says not-in-place', async () => {
+  it('leaves the outcome unknown if apply fails while inspect runs, and inspect says not-in-place', async () => {
     const [held, looking] = [hold(), hold()];
     const gateway = sampleGateway()
       .will(held.apply)
@@ -123,7 +123,7 @@ describe('a host that does not answer within the deadline', () => {
     expect([stateOf(running), running.clock.sleeping]).toEqual(['stopped', 0]);
   });
 
-  it('is found out when apply answers late', async () => {
+  it('gives the outcome when apply answers late', async () => {
     const running = await silent('not-in-place', 'not-in-place');
     await running.execution;
     running.held.done();
@@ -132,7 +132,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   // Promise: inspect-retry
-  it('is asked again and again with growing pauses', async () => {
+  it('is asked again, with growing pauses', async () => {
     const running = await silent('not-in-place');
     running.gateway.otherwise({ inspect: 'not-in-place' });
     await running.execution;
@@ -154,7 +154,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   // Promise: unknown-blocks
-  it('blocks its resource meanwhile, and no other', async () => {
+  it('blocks the resource of the command meanwhile, and no other', async () => {
     const running = await silent('not-in-place', 'not-in-place');
     await running.execution;
     const { admin } = running;
@@ -172,7 +172,7 @@ describe('a host that does not answer within the deadline', () => {
     expect((await admin.execute(stop)).outcome).toBe('unchanged');
   });
 
-  it('answers those who waited for the resource', async () => {
+  it('leads to a refusal of the commands that wait for the resource', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({
       gateway: sampleGateway().will(held.apply).willSee('not-in-place', 'not-in-place'),
@@ -185,7 +185,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   // Promise: late-success
-  it('tells the outcome with an event that repeats the id of the command', async () => {
+  it('leads to an event with the outcome and the id of the command', async () => {
     const running = await silent('not-in-place', 'in-place');
     const reader = running.admin.events({ after: '0.0' });
     const execution = await running.execution;
@@ -198,7 +198,7 @@ describe('a host that does not answer within the deadline', () => {
     await running.admin.close();
   });
 
-  it('is unknown too when apply failed and inspect cannot tell', async () => {
+  it('leads to a 504 also if apply fails and inspect fails', async () => {
     const gateway = sampleGateway().will('failBefore').willSee(new Error('cannot see'), 'not-in-place');
     const { admin, clock } = runAdmin({ gateway });
     const { services } = admin.snapshot;
@@ -210,7 +210,7 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   // Promise: late-failure
-  it('tells with an event too that it was not done', async () => {
+  it('leads to command.failed if the effect turns out not to be in place', async () => {
     const gateway = sampleGateway().will('failBefore').willSee(new Error('cannot see'), 'not-in-place');
     const { admin, clock } = runAdmin({ gateway });
     const reader = admin.events();
@@ -232,7 +232,7 @@ describe('a host that does not answer within the deadline', () => {
     await admin.close();
   });
 
-  it('does not keep the administration interface from closing', async () => {
+  it('does not keep the interface from closing', async () => {
     const running = await silent('not-in-place', 'not-in-place', 'not-in-place');
     await running.execution;
     let closed = false;

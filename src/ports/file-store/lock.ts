@@ -158,7 +158,7 @@ function listen(path: string): Promise<Server> {
     // Without `exclusive`, the primary process of a cluster would own the socket.
     server.listen({ path, exclusive: true }, () => {
       server.off('error', reject);
-      // A later error concerns an incoming connection only, and the caller of that connection knows enough.
+      // A later error concerns one incoming connection only. The other store sees the failed connection itself.
       server.on('error', ignore);
       server.unref();
       resolve(server);

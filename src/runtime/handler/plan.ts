@@ -38,7 +38,7 @@ export type Plan =
         /** Number of backend connections, including the connections of the closed sessions. */
         readonly connections: number;
       };
-      /** The sessions that would continue although a part of what they use is gone. */
+      /** The sessions that would continue without their service, or without some of their connections. */
       readonly stays: {
         /**
          * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a server.

@@ -13,7 +13,7 @@ import { isMap } from './setting-change.ts';
 export interface ScriptedThing {
   /** The state of a service or monitor; left out for a server or filter. */
   readonly state?: 'started' | 'stopped' | 'failed';
-  /** The settings after the last update. The `state` of a server also has the status that was last found. */
+  /** The settings after the last update. The `state` of a server also has the words that the monitor last found. */
   readonly settings: { readonly [name: string]: Json };
 }
 

@@ -35,7 +35,7 @@ describe('readBody', () => {
   it.each([
     ['any bytes', fc.uint8Array()],
     ['the edges of UTF-8', edges],
-  ])('agrees with the language on %s', async (_, inputs) => {
+  ])('gives the same value as JSON.parse for %s', async (_, inputs) => {
     await fc.assert(
       fc.asyncProperty(inputs, async (bytes) => {
         const result = await read(bytes);
@@ -46,7 +46,7 @@ describe('readBody', () => {
     );
   });
 
-  it('takes text as it takes bytes', async () => {
+  it('reads text as well as bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), async (body) => {
         expect(await read(body)).toEqual(await read(new TextEncoder().encode(body)));

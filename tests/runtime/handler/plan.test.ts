@@ -68,12 +68,15 @@ describe('a plan', () => {
       { sessions: 0, connections: 0 },
       { sessions: 3 },
     ],
-  ])('says how much is closed by %s, and how many sessions go on', (_what, transition, closes, stays) => {
-    const plan = planOf(transition);
-    expect([plan.closes, plan.stays]).toEqual([closes, stays]);
-  });
+  ])(
+    'counts the sessions and connections that %s would close, and the sessions that would stay',
+    (_what, transition, closes, stays) => {
+      const plan = planOf(transition);
+      expect([plan.closes, plan.stays]).toEqual([closes, stays]);
+    },
+  );
 
-  it('is the same in the process and over HTTP', async () => {
+  it('is the same from admin.plan and over HTTP', async () => {
     const { admin } = runAdmin();
     const ifMatch = { link: '/services/My-Service', etag: '*' };
     const handled = await admin.handle({
@@ -85,7 +88,7 @@ describe('a plan', () => {
     expect(JSON.parse(typeof body === 'string' ? body : '')).toEqual(admin.plan(stop, { ifMatch }));
   });
 
-  it('has no entity tag when nothing says which resource it is about', async () => {
+  it('has no entity tag without ifMatch', async () => {
     const { admin } = runAdmin();
     expect(admin.plan(stop)).not.toHaveProperty('etag');
     const { etag } = admin.plan(stop, { ifMatch: { link: '/services/My-Service', etag: '*' } }) as Made;
@@ -105,7 +108,7 @@ describe('a plan', () => {
     expect(() => admin.plan(stop, { ifMatch: nowhere })).toThrow(RangeError);
   });
 
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     const secret: Transition = sequence(
       (snapshot, context) => createUser(snapshot, { name: 'joan', passwordHash: 'planted hash' }, context),
       (snapshot, context) =>
@@ -116,7 +119,7 @@ describe('a plan', () => {
     for (const hidden of ['planted hash', planted.sealed, planted.hash]) expect(text).not.toContain(hidden);
   });
 
-  it('is refused to an async function', () => {
+  it('throws for a transition that is an async function', () => {
     const wrong = (async () => Promise.resolve()) as unknown as Transition;
     expect(() => runAdmin().admin.plan(wrong)).toThrow(TypeError);
   });

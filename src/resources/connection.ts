@@ -113,6 +113,8 @@ export type ConnectionReport =
       readonly role?: string;
       /** Descriptive text of the connection state; left out if unchanged. */
       readonly state?: string;
+      /** All counters of the connection; left out if unchanged, or if the host has telemetry for them. */
+      readonly statistics?: ConnectionStatistics;
     }
   | {
       readonly type: 'connection.closed';
@@ -132,7 +134,7 @@ export type ConnectionReport =
  */
 export type ConnectionEvent =
   | (EventOf<'connection.opened'> & ConnectionIdentity & NewConnection)
-  | (EventOf<'connection.updated'> & ConnectionIdentity & Pick<NewConnection, 'role' | 'state'>)
+  | (EventOf<'connection.updated'> & ConnectionIdentity & Pick<Connection, 'role' | 'state' | 'statistics'>)
   | (EventOf<'connection.closed'> & ConnectionIdentity)
   | (EventOf<'connections.closed'> & { readonly connections: readonly ConnectionIdentity[] });
 
@@ -148,6 +150,13 @@ export type ConnectionEffect = EffectOf<'connections.close'> & {
 };
 
 const line = shape.text(4096);
+const counters = z.strictObject({
+  reads: z.number(),
+  writes: z.number(),
+  buffered_writes: z.number(),
+  high_water_events: z.number(),
+  low_water_events: z.number(),
+});
 
 /** Fields of the chapter "Connection". Server and service are stored as keys and shown as links. */
 const fields = defineFields<{
@@ -159,16 +168,7 @@ const fields = defineFields<{
   role: { shape: line },
   server: { shape: line },
   service: { shape: line, derived: true },
-  statistics: {
-    shape: z.strictObject({
-      reads: z.number(),
-      writes: z.number(),
-      buffered_writes: z.number(),
-      high_water_events: z.number(),
-      low_water_events: z.number(),
-    }),
-    default: { ...noStatistics },
-  },
+  statistics: { shape: counters, default: { ...noStatistics } },
 });
 
 function represent(
@@ -200,10 +200,14 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   },
   'connection.updated': {
     origin: 'report',
-    evolve: (snapshot, { session, connected, id, role, state }, change) =>
+    evolve: (snapshot, { session, connected, id, role, state, statistics }, change) =>
       withSessions(
         snapshot,
-        sessionsOf(snapshot).updateConnection({ session, connected, id }, { role, state }, change),
+        sessionsOf(snapshot).updateConnection(
+          { session, connected, id },
+          { role, state, statistics },
+          change,
+        ),
       ),
   },
   'connection.closed': {
@@ -254,13 +258,14 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
       id: shape.id,
       role: z.exactOptional(line),
       state: z.exactOptional(line),
+      statistics: z.exactOptional(counters),
     }),
     event(snapshot, { type, session: sessionId, id, connected, ...update }, at) {
       const session = reportedSession(snapshot, sessionId, connected);
       if (session === undefined || 'contradiction' in session) return session;
       const connection = session.connections.find((each) => each.id === id);
       if (connection === undefined) return undefined;
-      const { role, state } = { ...connection, ...update };
+      const { role, state, statistics } = { ...connection, ...update };
       return {
         type,
         at,
@@ -268,6 +273,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
         ...identityOf(session, connection),
         role,
         state,
+        statistics,
       };
     },
   },

@@ -114,6 +114,8 @@ export type SessionReport =
       readonly state?: string;
       /** Client user name; left out if unchanged. */
       readonly user?: string;
+      /** Idle time, a plain number; left out if unchanged, or if the host has telemetry for it. */
+      readonly idle?: number;
     }
   | ({ readonly type: 'session.closed' } & SessionIdentity);
 
@@ -125,7 +127,7 @@ export type SessionReport =
  */
 export type SessionEvent =
   | (EventOf<'session.opened'> & NewSession)
-  | (EventOf<'session.updated'> & SessionIdentity & Pick<NewSession, 'state' | 'user'>)
+  | (EventOf<'session.updated'> & SessionIdentity & Pick<Session, 'state' | 'user' | 'idle'>)
   | (EventOf<'session.closed'> & SessionIdentity)
   | (EventOf<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
 
@@ -141,6 +143,7 @@ export type SessionEffect = EffectOf<'sessions.close'> & {
 };
 
 const line = shape.text(4096);
+const idleTime = z.number();
 
 /** Fields of the chapter "Session". The service is stored as its key and shown as its link. */
 const fields = defineFields<{
@@ -154,7 +157,7 @@ const fields = defineFields<{
   address: { shape: line },
   service: { shape: line },
   connected: { shape: shape.instant, time: 'asctime' },
-  idle: { shape: z.number(), default: 0 },
+  idle: { shape: idleTime, default: 0 },
 });
 
 function represent(
@@ -187,8 +190,8 @@ const events: EventTable<Snapshot, SessionEvent> = {
   },
   'session.updated': {
     origin: 'report',
-    evolve: (snapshot, { id, connected, state, user }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).update({ id, connected }, { state, user }, change)),
+    evolve: (snapshot, { id, connected, state, user, idle }, change) =>
+      withSessions(snapshot, sessionsOf(snapshot).update({ id, connected }, { state, user, idle }, change)),
   },
   'session.closed': {
     origin: 'report',
@@ -269,12 +272,14 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
       connected: z.exactOptional(shape.milliseconds),
       state: z.exactOptional(line),
       user: z.exactOptional(line),
+      idle: z.exactOptional(idleTime),
     }),
     event(snapshot, { type, id, connected, ...update }, at) {
       const session = reportedSession(snapshot, id, connected);
       if (session === undefined || 'contradiction' in session) return session;
-      const { state, user } = { ...session, ...update };
-      return { type, at, resource: linkTo('sessions', id), id, connected: session.connected, state, user };
+      const { state, user, idle } = { ...session, ...update };
+      const resource = linkTo('sessions', id);
+      return { type, at, resource, id, connected: session.connected, state, user, idle };
     },
   },
   'session.closed': {

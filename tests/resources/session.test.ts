@@ -208,6 +208,7 @@ const joined = {
 } as const;
 
 const later = connectedAt + 1;
+const counts = { reads: 0, writes: 0, buffered_writes: 0, low_water_events: 0 };
 
 /** The report of a session with two connections, the second of them with other members. */
 function withConnections(second: object) {
@@ -325,6 +326,24 @@ describe('reports of sessions and connections', () => {
     expect(closed.sessions.countOfServer('db-server-2')).toBe(1);
   });
 
+  it('change the idle time of a session and the counters of a connection', () => {
+    const statistics = { reads: 9, writes: 8, buffered_writes: 7, high_water_events: 6, low_water_events: 5 };
+    const start = sampleSnapshot();
+    const next = after(
+      start,
+      { type: 'session.updated', id: 9, connected: connectedAt, idle: 1.5 },
+      { type: 'connection.updated', session: 9, id: 0, statistics },
+    );
+    const [untouched, counted] = next.sessions.find(9)?.connections ?? [];
+    expect(next.sessions.find(9)).toMatchObject({ idle: 1.5, user: 'alice' });
+    expect(counted).toMatchObject({ id: 0, statistics, state: 'In use' });
+    expect(untouched).toBe(start.sessions.find(9)?.connections[0]);
+    expect(
+      after(next, { type: 'connection.updated', session: 9, id: 0, statistics: { ...statistics } }),
+    ).toBe(next);
+    expect(after(next, { type: 'session.updated', id: 9, state: 'busy' }).sessions.find(9)?.idle).toBe(1.5);
+  });
+
   it('take the connections of a session with it', () => {
     const open = after(sampleSnapshot(), opened, joined, { ...joined, id: 4 });
     expect(open.sessions.countOfServer('db-server-2')).toBe(3);
@@ -427,6 +446,17 @@ describe('reports of sessions and connections', () => {
     ],
     ['a connection to no server', { ...joined, session: 9, server: 'nothing' }, '/0'],
     ['a connection whose id is taken', { ...joined, session: 9, id: 4 }, '/0'],
+    ['an idle time that is a text', { type: 'session.updated', id: 9, idle: '1' }, '/0/idle'],
+    [
+      'counters that lack one',
+      { type: 'connection.updated', session: 9, id: 4, statistics: counts },
+      '/0/statistics/high_water_events',
+    ],
+    [
+      'a counter that is not finite',
+      { type: 'connection.updated', session: 9, id: 4, statistics: { ...counts, high_water_events: NaN } },
+      '/0',
+    ],
     ['an id that is no id', { ...opened, id: -1 }, '/0/id'],
     ['an id that is not safe', { ...opened, id: 2 ** 53 }, '/0/id'],
     ['an id that is a text', { ...opened, id: '77' }, '/0/id'],

@@ -10,6 +10,7 @@ import {
 } from 'gateway-admin-core';
 
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
+import { noStatistics } from '../../src/snapshot/session-table.ts';
 import { nameFinder, singular, type Collections } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
@@ -169,7 +170,7 @@ describe('evolve', () => {
       service: 'gone',
       connected: 0,
     },
-    { type: 'session.updated', ...head, id: 99, connected: 0, state: '', user: '' },
+    { type: 'session.updated', ...head, id: 99, connected: 0, state: '', user: '', idle: 0 },
     { type: 'session.closed', ...head, id: 99, connected: 0 },
     { type: 'sessions.closed', ...head, sessions: [{ id: 99, connected: 0 }] },
     {
@@ -192,7 +193,16 @@ describe('evolve', () => {
       role: '',
       state: '',
     },
-    { type: 'connection.updated', ...head, session: 9, connected, id: 99, role: '', state: '' },
+    {
+      type: 'connection.updated',
+      ...head,
+      session: 9,
+      connected,
+      id: 99,
+      role: '',
+      state: '',
+      statistics: noStatistics,
+    },
     { type: 'connection.closed', ...head, session: 9, connected, id: 99 },
     { type: 'connections.closed', ...head, connections: [{ session: 9, connected: 0, id: 4 }] },
   ];
@@ -244,9 +254,9 @@ describe('evolve', () => {
     const snapshot = sampleSnapshot();
     const earlier = { ...head, session: 9, connected: connected - 1, role: 'x', state: 'x' };
     const events: readonly AdminEvent[] = [
-      { type: 'session.updated', ...head, id: 9, connected: connected - 1, state: 'x', user: 'x' },
+      { type: 'session.updated', ...head, id: 9, connected: connected - 1, state: 'x', user: 'x', idle: 1 },
       { type: 'connection.opened', ...earlier, id: 5, server: 'db-serv-1' },
-      { type: 'connection.updated', ...earlier, id: 4 },
+      { type: 'connection.updated', ...earlier, id: 4, statistics: noStatistics },
       { type: 'connection.closed', ...head, session: 9, connected: connected - 1, id: 4 },
     ];
     expect(evolve(snapshot, events)).toBe(snapshot);

@@ -22,14 +22,14 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
   const session = { state: 'Session ready for routing', user: '', address, connected };
-  const connection = { session: id, id: 1 };
+  const connection = { session: id, connected, id: 1 };
   let outlives = false;
 
   admin.report([
     { type: 'session.opened', id, service: service.name, ...session },
     { type: 'connection.opened', ...connection, server: server.name, role: 'Backend', state: 'In use' },
   ]);
-  findUser(client, (user) => admin.report({ type: 'session.updated', id, user }));
+  findUser(client, (user) => admin.report({ type: 'session.updated', id, connected, user }));
   backend.setTimeout(patienceMs, () => backend.destroy());
   backend.once('connect', () => backend.setTimeout(0));
   client.setTimeout((service.settings.connection_timeout ?? 0) * 1000, () => client.destroy());

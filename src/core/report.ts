@@ -9,6 +9,7 @@ import type * as z from 'zod/mini';
 import { beginFold, type EventBase, type EventTable, type Revisioned } from './decision.ts';
 import { deepFreeze } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
+import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import { parseShape } from './shape.ts';
 
@@ -17,19 +18,27 @@ export interface ReportBase {
   readonly type: string;
 }
 
-/** Why a report cannot be true; the text goes on from the place of the report. */
-interface Contradiction {
+/** Why a report cannot be true. @internal */
+export interface Contradiction {
+  /** The reason; the text goes on from the place. */
   readonly contradiction: string;
+  /** The place within the report; left out for the report as a whole. */
+  readonly path?: readonly (string | number)[];
 }
 
 /** One row of a table of reports. */
 interface ReportRow<S, O, E> {
   readonly shape: z.core.$ZodType<O>;
   /**
-   * The event that follows from the report. `undefined` if the snapshot says the same already, or if the resource is
-   * gone: both happen when a report and a command cross.
+   * The event that follows from the report, or several events in order. `undefined` if the snapshot says the same
+   * already, or if the resource is gone: both happen when a report and a command cross.
    */
-  readonly event: (this: void, snapshot: S, report: O, at: number) => E | Contradiction | undefined;
+  readonly event: (
+    this: void,
+    snapshot: S,
+    report: O,
+    at: number,
+  ) => E | readonly E[] | Contradiction | undefined;
   /**
    * What the report gives the whole of. Left out for a report of a single change, such as a session that was closed.
    *
@@ -97,7 +106,7 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
   for (const [position, report] of given.entries()) {
     const read = interpret(tables.reports, folding.current(), report, { position, at, onWhole });
     if ('faults' in read) for (const fault of read.faults) faults.push(fault);
-    else if (read.event !== undefined && folding.apply(read.event)) events.push(read.event);
+    else for (const event of read.events) if (folding.apply(event)) events.push(event);
   }
   return { next: folding.finish(), events, faults };
 }
@@ -111,11 +120,11 @@ interface Interpreting {
 function interpret<S, O extends ReportBase, E extends EventBase>(
   table: ReportTable<S, O, E>,
   snapshot: S,
-  given: unknown,
+  reported: unknown,
   { position, at, onWhole }: Interpreting,
-): { readonly event: E | undefined } | { readonly faults: readonly Fault[] } {
+): { readonly events: readonly E[] } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
-  const json = copyJson(given, { depth: 8 });
+  const json = copyJson(reported, { depth: 8 });
   if (!json.ok) return faulty(position, 'must be plain JSON');
   const report = json.value;
   const row = rowOf(table, report);
@@ -126,14 +135,23 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   const link = row.whole?.resource(snapshot, parsed.value);
   const aspect = row.whole?.aspect ?? '';
   const again = link !== undefined && onWhole({ link, aspect, report: deepFreeze(report) });
-  const event = row.event(snapshot, parsed.value, at);
-  if (event === undefined) return { event: undefined };
-  if (!('contradiction' in event)) return { event: deepFreeze(event) };
-  return again ? { event: undefined } : faulty(position, event.contradiction);
+  const given = row.event(snapshot, parsed.value, at);
+  if (given === undefined) return { events: [] };
+  if ('contradiction' in given)
+    return again ? { events: [] } : faulty(position, given.contradiction, given.path);
+  return { events: deepFreeze(isList(given) ? given : [given]) };
 }
 
-function faulty(position: number, detail: string): { readonly faults: readonly Fault[] } {
-  return { faults: [{ pointer: `/${String(position)}`, code: 'validation-failed', detail }] };
+function isList<E>(events: E | readonly E[]): events is readonly E[] {
+  return Array.isArray(events);
+}
+
+function faulty(
+  position: number,
+  detail: string,
+  path: readonly (string | number)[] = [],
+): { readonly faults: readonly Fault[] } {
+  return { faults: [{ pointer: formatPointer([position, ...path]), code: 'validation-failed', detail }] };
 }
 
 function rowOf<S, O extends ReportBase, E extends EventBase>(

@@ -20,7 +20,6 @@ import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
-import { quoted } from '../problem.ts';
 import type { ConnectionDocument } from '../snapshot/session-document.ts';
 import {
   noStatistics,
@@ -36,6 +35,7 @@ import type { Kind } from './shared/kind.ts';
 import { finder, findSession, lookUp } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
+import { reportedServer, reportedSession } from './shared/session-report.ts';
 import { inBatches } from './shared/teardown.ts';
 
 /**
@@ -96,22 +96,32 @@ export interface NewConnection {
  * @internal
  */
 export type ConnectionReport =
-  | ({ readonly type: 'connection.opened' } & NewConnection)
+  | ({
+      readonly type: 'connection.opened';
+      /** Connect time of the session; if given, a session with another connect time is not changed. */
+      readonly connected?: number;
+    } & NewConnection)
   | {
       readonly type: 'connection.updated';
       /** Id of the session. */
       readonly session: number;
+      /** Connect time of the session; if given, a session with another connect time is not changed. */
+      readonly connected?: number;
       /** Id of the connection, unique in its session. */
       readonly id: number;
       /** Descriptive text of the connection role; left out if unchanged. */
       readonly role?: string;
       /** Descriptive text of the connection state; left out if unchanged. */
       readonly state?: string;
+      /** All counters of the connection; left out if unchanged, or if the host has telemetry for them. */
+      readonly statistics?: ConnectionStatistics;
     }
   | {
       readonly type: 'connection.closed';
       /** Id of the session. */
       readonly session: number;
+      /** Connect time of the session; if given, a session with another connect time is not changed. */
+      readonly connected?: number;
       /** Id of the connection, unique in its session. */
       readonly id: number;
     };
@@ -123,9 +133,9 @@ export type ConnectionReport =
  * @internal
  */
 export type ConnectionEvent =
-  | (EventOf<'connection.opened'> & NewConnection)
-  | (EventOf<'connection.updated'> & Pick<NewConnection, 'session' | 'id' | 'role' | 'state'>)
-  | (EventOf<'connection.closed'> & Pick<NewConnection, 'session' | 'id'>)
+  | (EventOf<'connection.opened'> & ConnectionIdentity & NewConnection)
+  | (EventOf<'connection.updated'> & ConnectionIdentity & Pick<Connection, 'role' | 'state' | 'statistics'>)
+  | (EventOf<'connection.closed'> & ConnectionIdentity)
   | (EventOf<'connections.closed'> & { readonly connections: readonly ConnectionIdentity[] });
 
 /**
@@ -140,6 +150,13 @@ export type ConnectionEffect = EffectOf<'connections.close'> & {
 };
 
 const line = shape.text(4096);
+const counters = z.strictObject({
+  reads: z.number(),
+  writes: z.number(),
+  buffered_writes: z.number(),
+  high_water_events: z.number(),
+  low_water_events: z.number(),
+});
 
 /** Fields of the chapter "Connection". Server and service are stored as keys and shown as links. */
 const fields = defineFields<{
@@ -151,16 +168,7 @@ const fields = defineFields<{
   role: { shape: line },
   server: { shape: line },
   service: { shape: line, derived: true },
-  statistics: {
-    shape: z.strictObject({
-      reads: z.number(),
-      writes: z.number(),
-      buffered_writes: z.number(),
-      high_water_events: z.number(),
-      low_water_events: z.number(),
-    }),
-    default: { ...noStatistics },
-  },
+  statistics: { shape: counters, default: { ...noStatistics } },
 });
 
 function represent(
@@ -180,11 +188,11 @@ function represent(
 const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
-    evolve: (snapshot, { session, id, server, role, state }, change) =>
+    evolve: (snapshot, { session, connected, id, server, role, state }, change) =>
       withSessions(
         snapshot,
         sessionsOf(snapshot).openConnection(
-          session,
+          { id: session, connected },
           { id, server, role, state, statistics: noStatistics },
           change,
         ),
@@ -192,13 +200,20 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   },
   'connection.updated': {
     origin: 'report',
-    evolve: (snapshot, { session, id, role, state }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).updateConnection(session, id, { role, state }, change)),
+    evolve: (snapshot, { session, connected, id, role, state, statistics }, change) =>
+      withSessions(
+        snapshot,
+        sessionsOf(snapshot).updateConnection(
+          { session, connected, id },
+          { role, state, statistics },
+          change,
+        ),
+      ),
   },
   'connection.closed': {
     origin: 'report',
-    evolve: (snapshot, { session, id }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).closeConnection({ session, id }, change)),
+    evolve: (snapshot, { session, connected, id }, change) =>
+      withSessions(snapshot, sessionsOf(snapshot).closeConnection({ session, connected, id }, change)),
   },
   'connections.closed': {
     origin: 'command',
@@ -217,55 +232,64 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
     shape: z.strictObject({
       type: z.literal('connection.opened'),
       session: shape.id,
+      connected: z.exactOptional(shape.milliseconds),
       id: shape.id,
       server: line,
       role: line,
       state: line,
     }),
     event(snapshot, { type, server, ...opened }, at) {
-      const found = snapshot.servers.find(server);
-      if (found === undefined)
-        return { contradiction: `names the server ${quoted(server)}, which does not exist` };
-      const session = snapshot.sessions.find(opened.session);
-      if (session === undefined) return undefined;
+      const found = reportedServer(snapshot, server);
+      if ('contradiction' in found) return found;
+      const session = reportedSession(snapshot, opened.session, opened.connected);
+      if (session === undefined || 'contradiction' in session) return session;
       if (session.connections.some(({ id }) => id === opened.id)) {
         return { contradiction: 'has the id of a connection that this session has open already' };
       }
-      return { type, at, resource: linkTo('sessions', opened.session), ...opened, server: found.key };
+      const { id, connected } = session;
+      return { type, at, resource: linkTo('sessions', id), ...opened, connected, server: found.key };
     },
   },
   'connection.updated': {
     shape: z.strictObject({
       type: z.literal('connection.updated'),
       session: shape.id,
+      connected: z.exactOptional(shape.milliseconds),
       id: shape.id,
       role: z.exactOptional(line),
       state: z.exactOptional(line),
+      statistics: z.exactOptional(counters),
     }),
-    event(snapshot, { type, session, id, role, state }, at) {
-      const connection = snapshot.sessions.find(session)?.connections.find((each) => each.id === id);
+    event(snapshot, { type, session: sessionId, id, connected, ...update }, at) {
+      const session = reportedSession(snapshot, sessionId, connected);
+      if (session === undefined || 'contradiction' in session) return session;
+      const connection = session.connections.find((each) => each.id === id);
       if (connection === undefined) return undefined;
-      const resource = linkTo('sessions', session);
+      const { role, state, statistics } = { ...connection, ...update };
       return {
         type,
         at,
-        resource,
-        session,
-        id,
-        role: role ?? connection.role,
-        state: state ?? connection.state,
+        resource: linkTo('sessions', sessionId),
+        ...identityOf(session, connection),
+        role,
+        state,
+        statistics,
       };
     },
   },
   'connection.closed': {
-    shape: z.strictObject({ type: z.literal('connection.closed'), session: shape.id, id: shape.id }),
-    event: (_snapshot, { type, session, id }, at) => ({
-      type,
-      at,
-      resource: linkTo('sessions', session),
-      session,
-      id,
+    shape: z.strictObject({
+      type: z.literal('connection.closed'),
+      session: shape.id,
+      connected: z.exactOptional(shape.milliseconds),
+      id: shape.id,
     }),
+    event(snapshot, { type, session: sessionId, id, connected }, at) {
+      const session = reportedSession(snapshot, sessionId, connected);
+      if (session === undefined || 'contradiction' in session) return session;
+      const resource = linkTo('sessions', sessionId);
+      return { type, at, resource, session: sessionId, connected: session.connected, id };
+    },
   },
 };
 

@@ -137,15 +137,39 @@ const fields = defineFields<{
   services: { shape: shape.links, derived: true },
 });
 
-function represent(snapshot: Snapshot, filter: Filter, { times }: Rendering): object {
-  const link = linkOf('filters', filter);
-  const using = [...snapshot.services].filter(({ settings }) => settings.filters.includes(link));
+function represent({ services }: Snapshot, filter: Filter, { times }: Rendering): object {
   return representFields(fields, {
     rest: filter,
     settings: filter.settings,
-    derived: { services: using.map((service) => linkOf('services', service)) },
+    derived: { services: servicesByFilter(services).get(linkOf('filters', filter)) ?? [] },
     times,
   });
+}
+
+/** The links of the services that use each filter, by the link of the filter. */
+type ServicesByFilter = ReadonlyMap<string, readonly string[]>;
+
+/** Most snapshots share their services with the snapshot before, so the services are the key. */
+const known = new WeakMap<Snapshot['services'], ServicesByFilter>();
+
+/** Without this index, a list of filters would walk all services for each filter. */
+function servicesByFilter(services: Snapshot['services']): ServicesByFilter {
+  let index = known.get(services);
+  if (index === undefined) known.set(services, (index = indexServices(services)));
+  return index;
+}
+
+function indexServices(services: Snapshot['services']): ServicesByFilter {
+  const index = new Map<string, string[]>();
+  for (const service of services) {
+    const link = linkOf('services', service);
+    for (const filter of service.settings.filters) {
+      const using = index.get(filter);
+      if (using === undefined) index.set(filter, [link]);
+      else using.push(link);
+    }
+  }
+  return index;
 }
 
 const settings = settingsOf('filters', fields, { represent, expand, check });

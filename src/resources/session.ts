@@ -18,7 +18,7 @@ import {
 } from '../core/decision.ts';
 import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
-import type { ReportTable } from '../core/report.ts';
+import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { ok, quoted } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session-document.ts';
@@ -31,13 +31,15 @@ import {
   withSessions,
   type Snapshot,
 } from '../snapshot/snapshot.ts';
+import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Decision } from './index.ts';
 import type { Service } from './service.ts';
 import type { Kind } from './shared/kind.ts';
 import { finder, findSession, lookUp, lookUpSession } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listRoute } from './shared/route.ts';
-import { inBatches } from './shared/teardown.ts';
+import { reportedServer, reportedSession } from './shared/session-report.ts';
+import { inBatches, teardownBatch } from './shared/teardown.ts';
 
 /**
  * A session in a response.
@@ -97,15 +99,23 @@ export interface NewSession extends SessionIdentity {
  * @internal
  */
 export type SessionReport =
-  | ({ readonly type: 'session.opened' } & NewSession)
+  | ({
+      readonly type: 'session.opened';
+      /** The backend connections that the session has already, in the order of opening; at most 1,000. */
+      readonly connections?: readonly Omit<NewConnection, 'session'>[];
+    } & NewSession)
   | {
       readonly type: 'session.updated';
       /** Session id. */
       readonly id: number;
+      /** Connect time; if given, a session with another connect time is not changed. */
+      readonly connected?: number;
       /** Descriptive text of the session state; left out if unchanged. */
       readonly state?: string;
       /** Client user name; left out if unchanged. */
       readonly user?: string;
+      /** Idle time, a plain number; left out if unchanged, or if the host has telemetry for it. */
+      readonly idle?: number;
     }
   | ({ readonly type: 'session.closed' } & SessionIdentity);
 
@@ -117,7 +127,7 @@ export type SessionReport =
  */
 export type SessionEvent =
   | (EventOf<'session.opened'> & NewSession)
-  | (EventOf<'session.updated'> & Pick<NewSession, 'id' | 'state' | 'user'>)
+  | (EventOf<'session.updated'> & SessionIdentity & Pick<Session, 'state' | 'user' | 'idle'>)
   | (EventOf<'session.closed'> & SessionIdentity)
   | (EventOf<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
 
@@ -133,6 +143,7 @@ export type SessionEffect = EffectOf<'sessions.close'> & {
 };
 
 const line = shape.text(4096);
+const idleTime = z.number();
 
 /** Fields of the chapter "Session". The service is stored as its key and shown as its link. */
 const fields = defineFields<{
@@ -146,7 +157,7 @@ const fields = defineFields<{
   address: { shape: line },
   service: { shape: line },
   connected: { shape: shape.instant, time: 'asctime' },
-  idle: { shape: z.number(), default: 0 },
+  idle: { shape: idleTime, default: 0 },
 });
 
 function represent(
@@ -179,8 +190,8 @@ const events: EventTable<Snapshot, SessionEvent> = {
   },
   'session.updated': {
     origin: 'report',
-    evolve: (snapshot, { id, state, user }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).update(id, { state, user }, change)),
+    evolve: (snapshot, { id, connected, state, user, idle }, change) =>
+      withSessions(snapshot, sessionsOf(snapshot).update({ id, connected }, { state, user, idle }, change)),
   },
   'session.closed': {
     origin: 'report',
@@ -199,7 +210,34 @@ const events: EventTable<Snapshot, SessionEvent> = {
   },
 };
 
-const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
+/** A connection in the report of a new session. */
+const newConnection = z.strictObject({ id: shape.id, server: line, role: line, state: line });
+
+type OpeningEvent = Extract<SessionEvent, { readonly type: 'session.opened' }>;
+type ConnectingEvent = Extract<ConnectionEvent, { readonly type: 'connection.opened' }>;
+
+/** The events of the connections of a new session. */
+function connectingEvents(
+  snapshot: Snapshot,
+  { at, resource, id: session, connected }: OpeningEvent,
+  connections: readonly z.infer<typeof newConnection>[],
+): readonly ConnectingEvent[] | Contradiction {
+  const events: ConnectingEvent[] = [];
+  const ids = new Set<number>();
+  for (const [position, { server, ...opened }] of connections.entries()) {
+    const path = ['connections', position];
+    const found = reportedServer(snapshot, server);
+    if ('contradiction' in found) return { ...found, path: [...path, 'server'] };
+    if (ids.has(opened.id))
+      return { contradiction: 'is also the id of an earlier connection', path: [...path, 'id'] };
+    ids.add(opened.id);
+    const whose = { at, resource, session, connected };
+    events.push({ type: 'connection.opened', ...whose, ...opened, server: found.key });
+  }
+  return events;
+}
+
+const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEvent> = {
   'session.opened': {
     shape: z.strictObject({
       type: z.literal('session.opened'),
@@ -209,39 +247,48 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent> = {
       address: line,
       service: line,
       connected: shape.milliseconds,
+      connections: z.exactOptional(z.array(newConnection).check(z.maxLength(teardownBatch))),
     }),
-    event(snapshot, { type, service, ...opened }, at) {
+    event(snapshot, { type, service, connections = [], ...opened }, at) {
       const found = snapshot.services.find(service);
       if (found === undefined)
         return { contradiction: `names the service ${quoted(service)}, which does not exist` };
-      if (snapshot.sessions.find(opened.id) !== undefined)
-        return { contradiction: 'has the id of a session that is open already' };
-      return { type, at, resource: linkTo('sessions', opened.id), ...opened, service: found.key };
+      const { id, connected } = opened;
+      const head = { at, resource: linkTo('sessions', id) };
+      const opening: OpeningEvent = { type, ...head, ...opened, service: found.key };
+      const connecting = connectingEvents(snapshot, opening, connections);
+      if ('contradiction' in connecting) return connecting;
+      const before = snapshot.sessions.find(id);
+      if (before === undefined) return [opening, ...connecting];
+      if (connected <= before.connected) return undefined;
+      // The id is in use again, so the earlier session has ended, although nobody has reported the end.
+      return [{ type: 'session.closed', ...head, id, connected: before.connected }, opening, ...connecting];
     },
   },
   'session.updated': {
     shape: z.strictObject({
       type: z.literal('session.updated'),
       id: shape.id,
+      connected: z.exactOptional(shape.milliseconds),
       state: z.exactOptional(line),
       user: z.exactOptional(line),
+      idle: z.exactOptional(idleTime),
     }),
-    event(snapshot, { type, id, state, user }, at) {
-      const session = snapshot.sessions.find(id);
-      if (session === undefined) return undefined;
+    event(snapshot, { type, id, connected, ...update }, at) {
+      const session = reportedSession(snapshot, id, connected);
+      if (session === undefined || 'contradiction' in session) return session;
+      const { state, user, idle } = { ...session, ...update };
       const resource = linkTo('sessions', id);
-      return { type, at, resource, id, state: state ?? session.state, user: user ?? session.user };
+      return { type, at, resource, id, connected: session.connected, state, user, idle };
     },
   },
   'session.closed': {
     shape: z.strictObject({ type: z.literal('session.closed'), id: shape.id, connected: shape.milliseconds }),
-    event: (_snapshot, { type, id, connected }, at) => ({
-      type,
-      at,
-      resource: linkTo('sessions', id),
-      id,
-      connected,
-    }),
+    event(snapshot, { type, id, connected }, at) {
+      const session = reportedSession(snapshot, id, connected);
+      if (session === undefined || 'contradiction' in session) return session;
+      return { type, at, resource: linkTo('sessions', id), id, connected };
+    },
   },
 };
 

@@ -8,8 +8,8 @@ import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import { createOwner } from '../core/ordered-map.ts';
 import { formatPointer } from '../json/pointer.ts';
-import type { Fault } from '../problem.ts';
-import { resolveLinks, type FindName } from '../core/reference.ts';
+import { quoted, type Fault } from '../problem.ts';
+import { resolveLink, resolveLinks, type FindName } from '../core/reference.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
 import type { Loaded } from './document.ts';
@@ -64,7 +64,7 @@ export interface ConnectionDocument {
   readonly role: string;
   /** Link of the server of the connection. */
   readonly server: string;
-  /** Ignored: derived from the session. */
+  /** Derived from the session. A link, if given, must be that of the service of the session. */
   readonly service?: unknown;
   /** Counters of the connection, all 0 if left out. */
   readonly statistics?: ConnectionStatistics;
@@ -109,10 +109,13 @@ function referenceFaults(
     ...(Array.isArray(connections) ? (connections as readonly Json[]) : []).flatMap(
       (connection, position) => {
         const place = [...path, 'connections', position];
-        const { id: inner = null, server } = isObject(connection) ? connection : {};
+        const { id: inner = null, server, service: named } = isObject(connection) ? connection : {};
         const again = inner !== null && known.has(inner);
         known.add(inner);
-        const links = linkFaults(server, 'servers', find, [...place, 'server']);
+        const links = [
+          ...linkFaults(server, 'servers', find, [...place, 'server']),
+          ...serviceFaults(named, service, find, [...place, 'service']),
+        ];
         return again ? [repeated([...place, 'id'], 'connection of this session'), ...links] : links;
       },
     ),
@@ -129,6 +132,26 @@ function linkFaults(
   if (typeof link !== 'string') return [];
   const pointer = formatPointer(path);
   return resolveLinks([link], collection, find, []).faults.map((fault) => ({ ...fault, pointer }));
+}
+
+/**
+ * Checks the service that a connection names, because a connection belongs to the service of its session. Any other
+ * value than a link of a service is ignored, as for every derived member.
+ */
+function serviceFaults(
+  named: Json | undefined,
+  ofSession: Json | undefined,
+  find: FindName,
+  path: readonly (string | number)[],
+): readonly Fault[] {
+  if (typeof named !== 'string' || parseLink(named, 'services') === undefined) return [];
+  const faults = linkFaults(named, 'services', find, path);
+  if (typeof ofSession !== 'string' || faults.length > 0) return faults;
+  const [link, own] = [named, ofSession].map((each) => resolveLink(each, 'services', find));
+  // A link of the session that does not resolve has a fault of its own.
+  if (link === undefined || own === undefined || link === own) return [];
+  const detail = `names ${quoted(link)}, and the session is on ${quoted(own)}; leave this member out, or correct one of the links`;
+  return [{ pointer: formatPointer(path), code: 'validation-failed', detail }];
 }
 
 function repeated(path: readonly (string | number)[], owner: string): Fault {

@@ -57,6 +57,19 @@ export interface Session {
   readonly connections: readonly Connection[];
 }
 
+/** Names an open session. If a connect time is given, the session must have it, because ids are reused. @internal */
+export interface SessionName {
+  readonly id: number;
+  readonly connected?: number;
+}
+
+/** Names a connection of an open session. If a connect time is given, the session must have it. @internal */
+export interface ConnectionName {
+  readonly session: number;
+  readonly id: number;
+  readonly connected?: number;
+}
+
 /** A backend connection with its session. @internal */
 export interface SessionConnection {
   /** The session. */
@@ -240,21 +253,18 @@ export class IndexedSessionTable implements SessionTable {
 
   /** Changes an open session. */
   update(
-    id: number,
+    which: SessionName,
     update: Partial<Pick<Session, 'state' | 'user' | 'address' | 'idle'>>,
     change: TableChange,
   ): IndexedSessionTable {
-    const before = this.find(id);
+    const before = this.#identify(which.id, which.connected);
     if (before === undefined || agrees(before, update)) return this;
-    const { service, connected, connections } = before;
+    const { id, service, connected, connections } = before;
     return this.#put({ ...before, ...update, id, service, connected }, connections, this.index, change);
   }
 
-  /** Closes a session. If a connect time is given, the session must have it, because ids are reused. */
-  close(
-    which: { readonly id: number; readonly connected?: number },
-    change: TableChange,
-  ): IndexedSessionTable {
+  /** Closes a session. */
+  close(which: SessionName, change: TableChange): IndexedSessionTable {
     const session = this.#identify(which.id, which.connected);
     if (session === undefined) return this;
     const sessions = this.#sessions.delete(session.id, change.owner);
@@ -262,38 +272,34 @@ export class IndexedSessionTable implements SessionTable {
   }
 
   /** Opens a connection of a session. Changes nothing if the id is in use, or if the session or server is unknown. */
-  openConnection(sessionId: number, connection: Connection, change: TableChange): IndexedSessionTable {
-    const session = this.find(sessionId);
+  openConnection(which: SessionName, connection: Connection, change: TableChange): IndexedSessionTable {
+    const session = this.#identify(which.id, which.connected);
     if (session === undefined || this.index.ofServer(connection.server) === undefined) return this;
     const { length } = session.connections;
     if (placeOf(session.connections, connection.id) < length) return this;
     const record = connectionRecord(connection);
-    const index = this.index.recounted(sessionId, record, 1, change);
+    const index = this.index.recounted(session.id, record, 1, change);
     return this.#put(session, [...session.connections].toSpliced(length, 0, record), index, change);
   }
 
   /** Changes an open connection. */
   updateConnection(
-    sessionId: number,
-    id: number,
+    which: ConnectionName,
     update: Partial<Pick<Connection, 'state' | 'role' | 'statistics'>>,
     change: TableChange,
   ): IndexedSessionTable {
-    const session = this.find(sessionId);
-    const place = placeOf(session?.connections ?? [], id);
+    const session = this.#identify(which.session, which.connected);
+    const place = placeOf(session?.connections ?? [], which.id);
     const before = session?.connections[place];
     if (session === undefined || before === undefined) return this;
-    const { server, statistics } = before;
+    const { id, server, statistics } = before;
     const after = connectionRecord({ ...before, ...update, id, server }, statistics);
     if (agrees(before, after)) return this;
     return this.#put(session, [...session.connections].with(place, after), this.index, change);
   }
 
-  /** Closes a connection. If a connect time is given, the session must have it. */
-  closeConnection(
-    which: { readonly session: number; readonly id: number; readonly connected?: number },
-    change: TableChange,
-  ): IndexedSessionTable {
+  /** Closes a connection. */
+  closeConnection(which: ConnectionName, change: TableChange): IndexedSessionTable {
     const session = this.#identify(which.session, which.connected);
     const place = placeOf(session?.connections ?? [], which.id);
     const closed = session?.connections[place];
@@ -302,7 +308,7 @@ export class IndexedSessionTable implements SessionTable {
     return this.#put(session, [...session.connections].toSpliced(place, 1), index, change);
   }
 
-  /** Finds a session by id. If a connect time is given, the session must have it. */
+  /** Finds a session by id and, if it is given, by connect time. */
   #identify(id: number, connected: number | undefined): Session | undefined {
     const session = this.find(id);
     return connected === undefined || session?.connected === connected ? session : undefined;

@@ -207,6 +207,87 @@ const joined = {
   state: 'in use',
 } as const;
 
+const later = connectedAt + 1;
+const counts = { reads: 0, writes: 0, buffered_writes: 0, low_water_events: 0 };
+
+/** The report of a session with two connections, the second of them with other members. */
+function withConnections(second: object) {
+  const { type: _type, session: _session, ...connection } = joined;
+  return { ...opened, connections: [connection, { ...connection, id: 4, ...second }] };
+}
+
+describe('a report of a session that has the id of another', () => {
+  it('closes the earlier one and opens the later one, in one revision', () => {
+    const start = after(sampleSnapshot(), opened, joined);
+    const again = { ...opened, connected: 2000, user: 'eve', service: 'Bare Service' };
+    const { next, events, faults } = applyReports(start, again, { now: 5 });
+    expect(faults).toEqual([]);
+    expectNext(start, next, events);
+    expect(events).toEqual([
+      { type: 'session.closed', at: 5, resource: '/sessions/77', id: 77, connected: 1000 },
+      expect.objectContaining({ type: 'session.opened', connected: 2000, service: 'bare-service' }),
+    ]);
+    expect(next.revision).toBe(start.revision + 1);
+    expect(next.sessions.find(77)).toMatchObject({ user: 'eve', connected: 2000, connections: [] });
+    const { sessions } = next;
+    expect([sessions.countOfService('my-service'), sessions.totalOfService('my-service')]).toEqual([2, 11]);
+    expect([sessions.countOfService('bare-service'), sessions.totalOfService('bare-service')]).toEqual([
+      2, 2,
+    ]);
+    expect(sessions.countOfServer('db-server-2')).toBe(1);
+  });
+
+  it('leaves the earlier one when the later one cannot be true', () => {
+    const start = after(sampleSnapshot(), opened);
+    const again = { ...withConnections({ server: 'nothing' }), connected: 2000 };
+    expect(applyReports(start, again, { now: 5 })).toMatchObject({ next: start, faults: [{}] });
+  });
+});
+
+describe('a report of a session with its connections', () => {
+  it('opens them all in one revision, with an event for each', () => {
+    const start = sampleSnapshot();
+    const { next, events, faults } = applyReports(start, withConnections({ server: 'db-serv-1' }), {
+      now: 5,
+    });
+    expect(faults).toEqual([]);
+    expectNext(start, next, events);
+    const head = { at: 5, resource: '/sessions/77' };
+    const connecting = { type: 'connection.opened', ...head, session: 77, connected: 1000 };
+    expect(events).toEqual([
+      { ...opened, ...head, service: 'my-service' },
+      { ...connecting, id: 3, server: 'db-server-2', role: 'Slave', state: 'in use' },
+      { ...connecting, id: 4, server: 'db-serv-1', role: 'Slave', state: 'in use' },
+    ]);
+    expect(next.revision).toBe(1);
+    expect(next.sessions.find(77)?.connections.map(({ id, server }) => [id, server])).toEqual([
+      [3, 'db-server-2'],
+      [4, 'db-serv-1'],
+    ]);
+    expect([next.sessions.countOfServer('db-serv-1'), next.sessions.countOfServer('db-server-2')]).toEqual([
+      3, 2,
+    ]);
+  });
+
+  it('can have 1,000 of them and no more', () => {
+    const [first] = withConnections({}).connections;
+    const many = (count: number): HostReport => ({
+      ...opened,
+      connections: Array.from({ length: count }, (_, id) => ({
+        server: 'db-serv-1',
+        role: '',
+        state: '',
+        ...first,
+        id,
+      })),
+    });
+    expect(after(sampleSnapshot(), many(1000)).sessions.countConnections(77)).toBe(1000);
+    expect(applyReports(sampleSnapshot(), many(1001), { now: 5 }).faults).toMatchObject([
+      { pointer: '/0/connections' },
+    ]);
+  });
+});
+
 describe('reports of sessions and connections', () => {
   it('open, change and close a session', () => {
     const start = sampleSnapshot();
@@ -243,6 +324,24 @@ describe('reports of sessions and connections', () => {
     const closed = after(changed, { type: 'connection.closed', session: 77, id: 3 });
     expect(closed.sessions.find(77)?.connections).toEqual([]);
     expect(closed.sessions.countOfServer('db-server-2')).toBe(1);
+  });
+
+  it('change the idle time of a session and the counters of a connection', () => {
+    const statistics = { reads: 9, writes: 8, buffered_writes: 7, high_water_events: 6, low_water_events: 5 };
+    const start = sampleSnapshot();
+    const next = after(
+      start,
+      { type: 'session.updated', id: 9, connected: connectedAt, idle: 1.5 },
+      { type: 'connection.updated', session: 9, id: 0, statistics },
+    );
+    const [untouched, counted] = next.sessions.find(9)?.connections ?? [];
+    expect(next.sessions.find(9)).toMatchObject({ idle: 1.5, user: 'alice' });
+    expect(counted).toMatchObject({ id: 0, statistics, state: 'In use' });
+    expect(untouched).toBe(start.sessions.find(9)?.connections[0]);
+    expect(
+      after(next, { type: 'connection.updated', session: 9, id: 0, statistics: { ...statistics } }),
+    ).toBe(next);
+    expect(after(next, { type: 'session.updated', id: 9, state: 'busy' }).sessions.find(9)?.idle).toBe(1.5);
   });
 
   it('close the connections of a closed session', () => {
@@ -285,6 +384,22 @@ describe('reports of sessions and connections', () => {
     ['a session that is gone', { type: 'session.updated', id: 1, state: 'x' }],
     ['the end of a session that is gone', { type: 'session.closed', id: 1, connected: 0 }],
     ['the end of an earlier session of the same id', { type: 'session.closed', id: 9, connected: 0 }],
+    ['an earlier session of the same id', { type: 'session.updated', id: 9, connected: 0, state: 'x' }],
+    ['a session that is open already', { ...opened, id: 9, connected: connectedAt }],
+    ['the opening of an earlier session of the same id', { ...opened, id: 9 }],
+    ['a connection of an earlier session', { ...joined, session: 9, connected: 0 }],
+    [
+      'the state of a connection of an earlier session',
+      { type: 'connection.updated', session: 9, connected: 0, id: 4, state: 'x' },
+    ],
+    [
+      'the end of a connection of an earlier session',
+      { type: 'connection.closed', session: 9, connected: 0, id: 4 },
+    ],
+    [
+      'a connection of a session that is gone, with its connect time',
+      { ...joined, session: 1, connected: 5 },
+    ],
     ['a connection of a session that is gone', { ...joined, session: 1 }],
     ['a connection without a change', { type: 'connection.updated', session: 9, id: 4, role: 'Slave' }],
     ['a connection that is gone', { type: 'connection.updated', session: 9, id: 99, role: 'x' }],
@@ -299,9 +414,49 @@ describe('reports of sessions and connections', () => {
 
   it.each<[string, object, string]>([
     ['a session on no service', { ...opened, service: 'nothing' }, '/0'],
-    ['a session whose id is taken', { ...opened, id: 9 }, '/0'],
+    [
+      'a session with a connection to no server',
+      withConnections({ server: 'nothing' }),
+      '/0/connections/1/server',
+    ],
+    ['a session with a connection id twice', withConnections({ id: 3 }), '/0/connections/1/id'],
+    ['a session with a malformed connection', withConnections({ id: -1 }), '/0/connections/1/id'],
+    [
+      'a session with a connection of another session',
+      withConnections({ session: 9 }),
+      '/0/connections/1/session',
+    ],
+    ['the state of a later session', { type: 'session.updated', id: 9, connected: later, state: 'x' }, '/0'],
+    ['the end of a later session', { type: 'session.closed', id: 9, connected: later }, '/0'],
+    ['a connection of a later session', { ...joined, session: 9, connected: later }, '/0'],
+    [
+      'the state of a connection of a later session',
+      { type: 'connection.updated', session: 9, connected: later, id: 4, state: 'x' },
+      '/0',
+    ],
+    [
+      'the end of a connection of a later session',
+      { type: 'connection.closed', session: 9, connected: later, id: 4 },
+      '/0',
+    ],
+    [
+      'a connect time of a session that is a text',
+      { type: 'session.updated', id: 9, connected: 'x' },
+      '/0/connected',
+    ],
     ['a connection to no server', { ...joined, session: 9, server: 'nothing' }, '/0'],
     ['a connection whose id is taken', { ...joined, session: 9, id: 4 }, '/0'],
+    ['an idle time that is a text', { type: 'session.updated', id: 9, idle: '1' }, '/0/idle'],
+    [
+      'counters that lack one',
+      { type: 'connection.updated', session: 9, id: 4, statistics: counts },
+      '/0/statistics/high_water_events',
+    ],
+    [
+      'a counter that is not finite',
+      { type: 'connection.updated', session: 9, id: 4, statistics: { ...counts, high_water_events: NaN } },
+      '/0',
+    ],
     ['an id that is no id', { ...opened, id: -1 }, '/0/id'],
     ['an id that is not safe', { ...opened, id: 2 ** 53 }, '/0/id'],
     ['an id that is a text', { ...opened, id: '77' }, '/0/id'],
@@ -322,7 +477,8 @@ describe('reports of sessions and connections', () => {
   });
 
   it('are applied if they are valid, even if others in the batch are not', () => {
-    const { next, faults } = applyReports(sampleSnapshot(), [{ ...opened, id: 9 }, opened], { now: 5 });
+    const unsound = { ...opened, service: 'nothing' };
+    const { next, faults } = applyReports(sampleSnapshot(), [unsound, opened], { now: 5 });
     expect(faults).toHaveLength(1);
     expect(next.sessions.find(77)).toBeDefined();
   });

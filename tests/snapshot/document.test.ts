@@ -103,6 +103,17 @@ describe('a gateway document', () => {
     expect(written.filters).toEqual([{ ...filter, parameters: {} }]);
   });
 
+  it('may name the service of a connection, in any spelling, when it is that of the session', () => {
+    const connections = ['/services/Sales', '/services/sALES'].map((each) => ({
+      ...connection,
+      service: each,
+    }));
+    const document = { services: [service], servers: [server], sessions: [{ ...session, connections }] };
+    const snapshot = createSnapshot(document);
+    expect(snapshot.sessions.countConnections(1)).toBe(2);
+    expect(toDocument(snapshot).sessions?.[0]?.connections?.[0]).not.toHaveProperty('service');
+  });
+
   it('may have derived members, which are ignored', () => {
     const snapshot = createSnapshot({
       services: [{ ...service, current_connections: 99, filters: ['/filters/Hint'] }],

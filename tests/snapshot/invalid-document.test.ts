@@ -112,6 +112,42 @@ describe('an invalid document', () => {
       ['/sessions/0/connections/0/server link-unresolved'],
     ],
     [
+      'a connection on another service than its session',
+      {
+        services: [service, { ...service, name: 'Stock' }],
+        servers: [server],
+        sessions: [
+          { ...session, connections: [{ ...connection, service: '/services/SALES' }] },
+          { ...session, id: 2, connections: [connection, { ...connection, service: '/services/stock' }] },
+        ],
+      },
+      ['/sessions/1/connections/1/service validation-failed'],
+    ],
+    [
+      'a connection on no service',
+      {
+        services: [service],
+        servers: [server],
+        sessions: [{ ...session, connections: [{ ...connection, service: '/services/nothing' }] }],
+      },
+      ['/sessions/0/connections/0/service link-unresolved'],
+    ],
+    [
+      'a connection on a service, of a session on no service',
+      {
+        services: [service],
+        servers: [server],
+        sessions: [
+          {
+            ...session,
+            service: '/services/x',
+            connections: [{ ...connection, service: '/services/Sales' }],
+          },
+        ],
+      },
+      ['/sessions/0/service link-unresolved'],
+    ],
+    [
       'a connection id twice',
       {
         services: [service],
@@ -199,6 +235,17 @@ describe('an invalid document', () => {
     expect(fault).toMatchObject({ pointer: '/services/2/name', code: 'validation-failed' });
     expect(fault?.detail).toContain(JSON.stringify(one));
     expect(fault?.detail).toContain(JSON.stringify(other));
+  });
+
+  it('is refused for a connection on another service than its session, and names both', () => {
+    const [fault] = allFaultsOf({
+      services: [service, { ...service, name: 'Stock' }],
+      servers: [server],
+      sessions: [{ ...session, connections: [{ ...connection, service: '/services/stock' }] }],
+    });
+    expect(fault?.detail).toBe(
+      'names "/services/Stock", and the session is on "/services/Sales"; leave this member out, or correct one of the links',
+    );
   });
 
   const entries = { server, service, monitor, filter, user };

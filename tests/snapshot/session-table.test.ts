@@ -6,7 +6,9 @@ import {
   IndexedSessionTable,
   noStatistics,
   type Connection,
+  type ConnectionName,
   type Session,
+  type SessionName,
 } from '../../src/snapshot/session-table.ts';
 import type { TableChange } from '../../src/snapshot/session-index.ts';
 import { thawedPlaces } from '../support/frozen.ts';
@@ -20,17 +22,16 @@ const empty = IndexedSessionTable.create(places(services), places(servers));
 /** The changes of a table, by what they give. */
 interface Changes<T> {
   open(session: Session, change: TableChange): T;
-  update(id: number, update: SessionUpdate, change: TableChange): T;
-  close(which: Pick<Session, 'id'> & Partial<Session>, change: TableChange): T;
-  openConnection(id: number, connection: Connection, change: TableChange): T;
-  updateConnection(id: number, which: number, update: ConnectionUpdate, change: TableChange): T;
+  update(which: SessionName, update: SessionUpdate, change: TableChange): T;
+  close(which: SessionName, change: TableChange): T;
+  openConnection(which: SessionName, connection: Connection, change: TableChange): T;
+  updateConnection(which: ConnectionName, update: ConnectionUpdate, change: TableChange): T;
   closeConnection(which: ConnectionName, change: TableChange): T;
   withTotal(key: string, total: number): T;
 }
 
 type SessionUpdate = Parameters<IndexedSessionTable['update']>[1];
-type ConnectionUpdate = Parameters<IndexedSessionTable['updateConnection']>[2];
-type ConnectionName = Parameters<IndexedSessionTable['closeConnection']>[0];
+type ConnectionUpdate = Parameters<IndexedSessionTable['updateConnection']>[1];
 
 /** The table without indexes: all is counted anew. What does not apply gives the same model. */
 class Model implements Changes<Model> {
@@ -56,26 +57,26 @@ class Model implements Changes<Model> {
     return this.#with({ sessions, totals, live: new Map(this.live).set(service, revision) });
   }
 
-  close({ id, connected }: Partial<Session>, { revision }: TableChange): Model {
+  close({ id, connected }: SessionName, { revision }: TableChange): Model {
     const session = this.#find(id, connected);
     if (session === undefined) return this;
     const sessions = this.sessions.filter((each) => each !== session);
     return this.#with({ sessions, live: new Map(this.live).set(session.service, revision) });
   }
 
-  update(id: number, update: SessionUpdate): Model {
-    return this.#replace(this.#find(id), (session) => ({ ...session, ...update }));
+  update({ id, connected }: SessionName, update: SessionUpdate): Model {
+    return this.#replace(this.#find(id, connected), (session) => ({ ...session, ...update }));
   }
 
-  openConnection(id: number, connection: Connection): Model {
-    return this.#connect(this.#find(id), (open) =>
+  openConnection({ id, connected }: SessionName, connection: Connection): Model {
+    return this.#connect(this.#find(id, connected), (open) =>
       canHave([...open, connection]) ? [...open, connection] : open,
     );
   }
 
-  updateConnection(id: number, which: number, update: ConnectionUpdate): Model {
-    return this.#connect(this.#find(id), (open) =>
-      open.map((each) => (each.id === which ? { ...each, ...update } : each)),
+  updateConnection({ session, id, connected }: ConnectionName, update: ConnectionUpdate): Model {
+    return this.#connect(this.#find(session, connected), (open) =>
+      open.map((each) => (each.id === id ? { ...each, ...update } : each)),
     );
   }
 
@@ -88,7 +89,7 @@ class Model implements Changes<Model> {
     return this.#with({ totals: new Map(this.totals).set(service, total) });
   }
 
-  #find(id: number | undefined, connected?: number): Session | undefined {
+  #find(id: number, connected?: number): Session | undefined {
     return this.sessions.find((each) => each.id === id && (connected ?? each.connected) === each.connected);
   }
 
@@ -169,13 +170,18 @@ function command<A extends readonly unknown[]>(
 
 const commands: fc.Arbitrary<Command> = fc.oneof(
   command(6, fc.tuple(sessions), (on, change, session) => on.open(session, change)),
-  command(1, fc.tuple(ids, sessionUpdates), (on, change, id, update) => on.update(id, update, change)),
-  command(2, fc.tuple(ids, sinces), (on, change, id, since) => on.close({ id, ...since }, change)),
-  command(3, fc.tuple(ids, connections), (on, change, id, connection) =>
-    on.openConnection(id, connection, change),
+  command(1, fc.tuple(ids, sinces, sessionUpdates), (on, change, id, since, update) =>
+    on.update({ id, ...since }, update, change),
   ),
-  command(2, fc.tuple(ids, connectionIds, connectionUpdates), (on, change, session, id, update) =>
-    on.updateConnection(session, id, update, change),
+  command(2, fc.tuple(ids, sinces), (on, change, id, since) => on.close({ id, ...since }, change)),
+  command(3, fc.tuple(ids, sinces, connections), (on, change, id, since, connection) =>
+    on.openConnection({ id, ...since }, connection, change),
+  ),
+  command(
+    2,
+    fc.tuple(ids, connectionIds, sinces, connectionUpdates),
+    (on, change, session, id, since, update) =>
+      on.updateConnection({ session, id, ...since }, update, change),
   ),
   command(2, fc.tuple(ids, connectionIds, sinces), (on, change, session, id, since) =>
     on.closeConnection({ session, id, ...since }, change),
@@ -345,8 +351,8 @@ describe('a session table', () => {
         fc.pre(model.sessions.length > 0);
         const [{ id, service } = session] = model.sessions;
         const other = rebuilt(model);
-        expect(table).not.toEqual(other.update(id, { state: 'x' }, { revision: 1 }));
-        expect(table).not.toEqual(other.openConnection(id, { ...connection, id: 99 }, { revision: 1 }));
+        expect(table).not.toEqual(other.update({ id }, { state: 'x' }, { revision: 1 }));
+        expect(table).not.toEqual(other.openConnection({ id }, { ...connection, id: 99 }, { revision: 1 }));
         expect(table).not.toEqual(other.withTotal(service, 1000));
         const [live = 0, total = 0] = [model.live.get(service), model.totals.get(service)];
         const { sessions, totals } = model;
@@ -390,22 +396,26 @@ describe('a record of the table', () => {
   });
 
   it('shares the statistics of connections that have done nothing', () => {
-    const table = one.openConnection(7, { ...connection, id: 2, statistics: { ...noStatistics } }, change);
+    const table = one.openConnection(
+      { id: 7 },
+      { ...connection, id: 2, statistics: { ...noStatistics } },
+      change,
+    );
     expect(table.find(7)?.connections.map((each) => each.statistics === noStatistics)).toEqual([true, true]);
   });
 
   it('keeps its identity, whatever an update says', () => {
     const wide = { id: 8, service: 'stock', connected: 0, connections: [], state: 'closing' };
-    expect(one.update(7, wide, change).find(7)).toEqual({ ...one.find(7), state: 'closing' });
+    expect(one.update({ id: 7 }, wide, change).find(7)).toEqual({ ...one.find(7), state: 'closing' });
     const wider = { id: 9, server: 'db-2', role: 'slave' };
-    expect(one.updateConnection(7, 1, wider, change).find(7)?.connections).toEqual([
+    expect(one.updateConnection({ session: 7, id: 1 }, wider, change).find(7)?.connections).toEqual([
       { ...connection, role: 'slave' },
     ]);
   });
 
   it('is the same object in the next table when only others change', () => {
     const two = one.open({ ...session, id: 8 }, change);
-    expect(two.update(8, { idle: 5 }, change).find(7)).toBe(one.find(7));
+    expect(two.update({ id: 8 }, { idle: 5 }, change).find(7)).toBe(one.find(7));
   });
 });
 

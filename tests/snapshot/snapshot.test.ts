@@ -10,6 +10,7 @@ import {
 } from 'gateway-admin-core';
 
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
+import { noStatistics } from '../../src/snapshot/session-table.ts';
 import { nameFinder, singular, type Collections } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
@@ -136,6 +137,7 @@ describe('nameFinder', () => {
 
 describe('evolve', () => {
   const head = { at: 0, resource: '/x' };
+  const connected = Date.parse('2016-09-09T14:12:37+03:00');
   const gone: readonly AdminEvent[] = [
     { type: 'service.started', ...head, service: 'gone' },
     { type: 'service.stopped', ...head, service: 'gone' },
@@ -168,13 +170,40 @@ describe('evolve', () => {
       service: 'gone',
       connected: 0,
     },
-    { type: 'session.updated', ...head, id: 99, state: '', user: '' },
+    { type: 'session.updated', ...head, id: 99, connected: 0, state: '', user: '', idle: 0 },
     { type: 'session.closed', ...head, id: 99, connected: 0 },
     { type: 'sessions.closed', ...head, sessions: [{ id: 99, connected: 0 }] },
-    { type: 'connection.opened', ...head, session: 9, id: 99, server: 'gone', role: '', state: '' },
-    { type: 'connection.opened', ...head, session: 99, id: 99, server: 'db-serv-1', role: '', state: '' },
-    { type: 'connection.updated', ...head, session: 9, id: 99, role: '', state: '' },
-    { type: 'connection.closed', ...head, session: 9, id: 99 },
+    {
+      type: 'connection.opened',
+      ...head,
+      session: 9,
+      connected,
+      id: 99,
+      server: 'gone',
+      role: '',
+      state: '',
+    },
+    {
+      type: 'connection.opened',
+      ...head,
+      session: 99,
+      connected,
+      id: 99,
+      server: 'db-serv-1',
+      role: '',
+      state: '',
+    },
+    {
+      type: 'connection.updated',
+      ...head,
+      session: 9,
+      connected,
+      id: 99,
+      role: '',
+      state: '',
+      statistics: noStatistics,
+    },
+    { type: 'connection.closed', ...head, session: 9, connected, id: 99 },
     { type: 'connections.closed', ...head, connections: [{ session: 9, connected: 0, id: 4 }] },
   ];
 
@@ -197,19 +226,40 @@ describe('evolve', () => {
         service: 'my-service',
         connected: 0,
       },
-      { type: 'connection.opened', ...head, session: 9, id: 4, server: 'db-serv-1', role: '', state: '' },
+      {
+        type: 'connection.opened',
+        ...head,
+        session: 9,
+        connected,
+        id: 4,
+        server: 'db-serv-1',
+        role: '',
+        state: '',
+      },
     ];
     expect(evolve(snapshot, again)).toBe(snapshot);
   });
 
   it('does not close a session whose id is used again', () => {
     const snapshot = sampleSnapshot();
-    const connected = (of: Snapshot): number => of.sessions.find(9)?.connected ?? NaN;
-    const stale = { id: 9, connected: connected(snapshot) - 1 };
+    expect(snapshot.sessions.find(9)?.connected).toBe(connected);
+    const stale = { id: 9, connected: connected - 1 };
     expect(evolve(snapshot, [{ type: 'sessions.closed', ...head, sessions: [stale] }])).toBe(snapshot);
     expect(evolve(snapshot, [{ type: 'session.closed', ...head, ...stale }])).toBe(snapshot);
     const connections = [{ session: 9, connected: stale.connected, id: 4 }];
     expect(evolve(snapshot, [{ type: 'connections.closed', ...head, connections }])).toBe(snapshot);
+  });
+
+  it('does not change a session whose id is used again, nor its connections', () => {
+    const snapshot = sampleSnapshot();
+    const earlier = { ...head, session: 9, connected: connected - 1, role: 'x', state: 'x' };
+    const events: readonly AdminEvent[] = [
+      { type: 'session.updated', ...head, id: 9, connected: connected - 1, state: 'x', user: 'x', idle: 1 },
+      { type: 'connection.opened', ...earlier, id: 5, server: 'db-serv-1' },
+      { type: 'connection.updated', ...earlier, id: 4, statistics: noStatistics },
+      { type: 'connection.closed', ...head, session: 9, connected: connected - 1, id: 4 },
+    ];
+    expect(evolve(snapshot, events)).toBe(snapshot);
   });
 
   it('throws at an event that it does not know', () => {

@@ -181,11 +181,20 @@ export function reportOf({ told, pick, value }: Report, snapshot: Snapshot): Hos
     monitor: picked(monitors, pick),
     session,
     id: 'session' in told ? connection : sessionId,
-    connected: opens ? pick * 1000 : value === 0 ? 1 : (now?.connected ?? 0),
+    connected: told.type === 'session.opened' ? pick * 1000 : value === 0 ? 1 : (now?.connected ?? 0),
   };
   const named = Object.entries(told).map(([member, given]: [string, unknown]) => [
     member,
-    subjects[member] ?? given,
+    member === 'connections' ? connectionsOf(given, snapshot, value) : (subjects[member] ?? given),
   ]);
   return Object.fromEntries(named) as HostReport;
+}
+
+/** The connections of a new session, to servers that there are, most of the time. */
+function connectionsOf(given: unknown, { servers }: Snapshot, value: number): readonly object[] {
+  return (given as readonly object[]).map((each, at) => ({
+    ...each,
+    id: value === 0 ? 0 : at,
+    server: picked(servers, value + at),
+  }));
 }

@@ -6,6 +6,7 @@ import type { EffectBase, EffectTable, EventBase, EventTable } from '../../core/
 import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { AdminEvent } from '../index.ts';
 import type { BoundRoute } from './route.ts';
 
 /** A kind of resource. @internal */
@@ -16,8 +17,8 @@ export interface Kind<E extends EventBase, F extends EffectBase, R extends Repor
   readonly events: EventTable<Snapshot, E>;
   /** The undo of each effect. */
   readonly effects: EffectTable<F>;
-  /** The event that follows from each report. */
-  readonly reports: ReportTable<Snapshot, R, E>;
+  /** The events that follow from each report. The opening of a session also opens connections. */
+  readonly reports: ReportTable<Snapshot, R, AdminEvent>;
   /** The endpoints, in the order of the interface. */
   readonly routes: readonly BoundRoute[];
 }

@@ -94,16 +94,16 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
       const server = keyIn(gateway, 'servers', name);
       const session = sessions.get(id);
       if (session === undefined) return [];
+      const { connected, connections, nextConnection } = session;
       const connection = { server, role: 'Slave', state: 'In use' };
-      session.connections.set(session.nextConnection, connection);
+      connections.set(nextConnection, connection);
       session.nextConnection += 1;
-      return [
-        { type: 'connection.opened', session: id, id: session.nextConnection - 1, ...connection } as const,
-      ];
+      return [{ type: 'connection.opened', session: id, connected, id: nextConnection, ...connection }];
     },
     closeConnection(session, id) {
-      const closed = sessions.get(session)?.connections.delete(id) === true;
-      return closed ? [{ type: 'connection.closed', session, id }] : [];
+      const { connected, connections } = sessions.get(session) ?? {};
+      if (connected === undefined || connections?.delete(id) !== true) return [];
+      return [{ type: 'connection.closed', session, connected, id }];
     },
     failService: (name) => turn(gateway, 'services', name, failure),
     failMonitor: (name) => turn(gateway, 'monitors', name, failure),
@@ -185,6 +185,7 @@ function openings(session: number, live: LiveSession): readonly HostReport[] {
   const connections = Array.from(live.connections, ([id, { server, role, state }]): HostReport => ({
     type: 'connection.opened',
     session,
+    connected: live.connected,
     id,
     server,
     role,

@@ -140,15 +140,16 @@ describe('what happens on a gateway by itself', () => {
 
   it('gives a connection an id that its session never had', () => {
     const gateway = gatewayOf();
+    const of = { session: 9, connected: Date.parse('2016-09-09T14:12:37+03:00') };
     const facts = {
       type: 'connection.opened',
-      session: 9,
+      ...of,
       server: 'db-serv-1',
       role: 'Slave',
       state: 'In use',
     };
     expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 5 }]);
-    expect(gateway.closeConnection(9, 5)).toEqual([{ type: 'connection.closed', session: 9, id: 5 }]);
+    expect(gateway.closeConnection(9, 5)).toEqual([{ type: 'connection.closed', ...of, id: 5 }]);
     expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 6 }]);
   });
 

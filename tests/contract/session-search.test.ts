@@ -176,16 +176,16 @@ describe('a search for sessions', () => {
 
 const walks = ['range', 'rangeOfService', 'rangeOfServer'] as const;
 
-/** The number of sessions that are read from the table. */
-async function countReads(run: () => Promise<unknown>): Promise<number> {
+/** The numbers of sessions that are read from the table at once. */
+async function readsOf(run: () => Promise<unknown>): Promise<readonly number[]> {
   const table = IndexedSessionTable.prototype;
   const own = walks.map((name) => [name, Object.getOwnPropertyDescriptor(table, name) ?? {}] as const);
-  let reads = 0;
+  const reads: number[] = [];
   for (const [name, descriptor] of own) {
     const walk = descriptor.value as (this: IndexedSessionTable, ...args: unknown[]) => readonly unknown[];
     const counting = function (this: IndexedSessionTable, ...args: unknown[]): readonly unknown[] {
       const found = walk.apply(this, args);
-      reads += found.length;
+      reads.push(found.length);
       return found;
     };
     Object.defineProperty(table, name, { ...descriptor, value: counting });
@@ -196,6 +196,10 @@ async function countReads(run: () => Promise<unknown>): Promise<number> {
     for (const [name, descriptor] of own) Object.defineProperty(table, name, descriptor);
   }
   return reads;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }
 
 describe('the cost of a search among 30,000 sessions', () => {
@@ -215,7 +219,7 @@ describe('the cost of a search among 30,000 sessions', () => {
     ['user=nobody', count],
     ['service=sales&address=10.0.0.9&range=0-0', count],
   ])('by %s is %i sessions', async (query, reads) => {
-    expect(await countReads(() => get(query))).toBe(reads);
+    expect(sumOf(await readsOf(() => get(query)))).toBe(reads);
   });
 
   // Promise: session-search-turns
@@ -224,26 +228,24 @@ describe('the cost of a search among 30,000 sessions', () => {
     async (query) => {
       const progress = { done: false };
       const answer = get(query).finally(() => (progress.done = true));
-      let [turns, longest] = [0, 0];
-      while (!progress.done) {
-        const reads = await countReads(() => nextTurn());
-        longest = Math.max(longest, reads);
-        turns += reads > 0 ? 1 : 0;
-      }
+      const turns: (readonly number[])[] = [];
+      while (!progress.done) turns.push(await readsOf(() => nextTurn()));
       expect(await answer).toMatchObject({ response: { status: 200 } });
-      expect([turns, longest]).toEqual([6, 5000]);
+      expect(turns.flat()).toEqual(Array.from({ length: 6 }, () => 5000));
+      // A busy machine can run the timers of two pieces in one turn.
+      expect(turns.filter(({ length }) => length > 0).length).toBeGreaterThan(1);
     },
   );
 
   it('ends when the client disconnects', async () => {
     const controller = new AbortController();
     const target = '/sessions?user=nobody';
-    const reads = await countReads(async () => {
+    const reads = await readsOf(async () => {
       const answer = admin.handle({ method: 'GET', target, headers: {}, signal: controller.signal });
       controller.abort();
       expect(await answer).toMatchObject({ response: { status: 503 } });
     });
-    expect(reads).toBeLessThanOrEqual(5000);
+    expect(sumOf(reads)).toBeLessThanOrEqual(5000);
   });
 
   it('shows one moment, whatever is reported meanwhile', async () => {

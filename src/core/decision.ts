@@ -288,6 +288,25 @@ export function fold<S extends Revisioned, E extends EventBase>(
   return folding.finish();
 }
 
+/** Events, and the effects that cause them, in order. @internal */
+export interface Changes<E, F> {
+  readonly events: readonly E[];
+  readonly effects: readonly F[];
+}
+
+/**
+ * Changes that are made part by part, when they are read. A decision to close a million sessions thus costs nothing
+ * before the first session is closed.
+ *
+ * @internal
+ */
+export interface Parts<E, F> {
+  /** The number of parts; at least 1. */
+  readonly count: number;
+  /** Makes the parts, in order. Every call makes the same parts. */
+  readonly make: (this: void) => Iterable<Changes<E, F>>;
+}
+
 /**
  * An accepted decision that folds its events on the first read of `next`. The writer and most callers never read
  * `next`.
@@ -299,23 +318,32 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
 > {
   readonly outcome = 'accepted';
   readonly resources: readonly string[];
-  readonly events: readonly E[];
-  readonly effects: readonly F[];
+  declare readonly events: readonly E[];
+  declare readonly effects: readonly F[];
   readonly #table: EventTable<S, E>;
   readonly #before: S;
+  readonly #parts: Parts<E, F> | undefined;
   #next: S | undefined;
 
   constructor(
     table: EventTable<S, E>,
     before: S,
     resources: readonly string[],
-    { events, effects }: { readonly events: readonly E[]; readonly effects: readonly F[] },
+    change: Changes<E, F> | Parts<E, F>,
   ) {
     this.#table = table;
     this.#before = before;
     this.resources = resources;
-    this.events = deepFreeze(events);
-    this.effects = deepFreeze(effects);
+    if ('make' in change) {
+      this.#parts = change;
+      const whole = once(() => wholeOf(change));
+      const lazy = { enumerable: true, configurable: false } as const;
+      Object.defineProperty(this, 'events', { ...lazy, get: () => whole().events });
+      Object.defineProperty(this, 'effects', { ...lazy, get: () => whole().effects });
+    } else {
+      this.events = deepFreeze(change.events);
+      this.effects = deepFreeze(change.effects);
+    }
     // Frozen, so that no caller can replace the events after the check.
     Object.freeze(this);
   }
@@ -328,18 +356,46 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   static isInstance(decision: object): boolean {
     return #next in decision;
   }
+
+  static partsOf<E extends EventBase, F extends EffectBase>(decision: Changes<E, F>): Parts<E, F> {
+    const parts = #next in decision ? (decision as AcceptedDecision<Revisioned, E, F>).#parts : undefined;
+    return parts ?? { count: 1, make: () => [decision] };
+  }
+}
+
+function wholeOf<E, F>({ make }: Parts<E, F>): Changes<E, F> {
+  const parts = [...make()];
+  return deepFreeze({
+    events: parts.flatMap(({ events }) => events),
+    effects: parts.flatMap(({ effects }) => effects),
+  });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/**
+ * Gives the events and effects of a decision in parts, without making them all at once.
+ *
+ * @internal
+ */
+export function partsOf<E extends EventBase, F extends EffectBase>(decision: Changes<E, F>): Parts<E, F> {
+  return AcceptedDecision.partsOf(decision);
 }
 
 /**
  * Makes a decision that accepts. Freezes the events and the effects.
  *
+ * @param change - the events and effects, or parts that are made when they are read
  * @internal
  */
 export function accepted<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   table: EventTable<S, E>,
   snapshot: S,
   resources: readonly string[],
-  change: { readonly events: readonly E[]; readonly effects: readonly F[] },
+  change: Changes<E, F> | Parts<E, F>,
 ): Accepted<S, E, F> {
   return new AcceptedDecision(table, snapshot, resources, change);
 }
@@ -377,13 +433,33 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
       if (accepting.length === 0) return unchanged(snapshot, resources);
       assertIrreversibleLast(effects, accepting);
-      const whole = accepted(events, snapshot, resources, {
-        events: accepting.flatMap((decision) => decision.events),
-        effects: accepting.flatMap((decision) => decision.effects),
-      });
+      const whole = accepted(events, snapshot, resources, joined(accepting));
       // A decision with parts from a host stays a plain object, so that the runtime checks the decision.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
+}
+
+/** Joins decisions: each begins in the last part of the decision before it. */
+function joined<S, E extends EventBase, F extends EffectBase>(
+  decisions: readonly Accepted<S, E, F>[],
+): Parts<E, F> {
+  const all = decisions.map((decision) => partsOf<E, F>(decision));
+  return { count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0), make };
+
+  function* make(): Generator<Changes<E, F>> {
+    let last: Changes<E, F> = { events: [], effects: [] };
+    for (const parts of all) {
+      let isFirst = true;
+      for (const { events, effects } of parts.make()) {
+        if (!isFirst) yield last;
+        last = isFirst
+          ? { events: [...last.events, ...events], effects: [...last.effects, ...effects] }
+          : { events, effects };
+        isFirst = false;
+      }
+    }
+    yield deepFreeze(last);
+  }
 }
 
 function refuseSequence<S, E extends EventBase, F extends EffectBase>(
@@ -410,7 +486,10 @@ function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
   table: EffectTable<F>,
   decisions: readonly Accepted<S, E, F>[],
 ): void {
-  const acting = decisions.filter((decision) => decision.effects.length > 0);
+  // Only a decision with effects has several parts. To read the effects would make all of them.
+  const acting = decisions.filter(
+    (decision) => partsOf(decision).count > 1 || decision.effects.length > 0,
+  );
   const early = acting
     .slice(0, -1)
     .flatMap((decision) => decision.effects)

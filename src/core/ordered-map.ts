@@ -2,7 +2,8 @@
  * A persistent ordered map: a counted B+ tree with safe integers as keys.
  *
  * A change copies the path from the root to one leaf. The new map shares all other nodes with the old map, and the old
- * map stays valid. Each node has the total weight of its entries, so a position is found as fast as a key.
+ * map stays valid. Each node has the number of its entries and their total weight, so a position is found as fast as a
+ * key.
  *
  * Two rules keep the map fast on Node 20. Nodes are instances of classes, because V8 allocates object literals in the
  * old generation once many were created at start. Arrays inside nodes are never frozen, and `toSpliced` creates them,
@@ -135,9 +136,9 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     if (value === before) return this;
     const weigh = this.#weigh;
     const gain = (value === undefined ? 0 : weigh(value)) - (before === undefined ? 0 : weigh(before));
-    const change = { key, value, gain, weigh, owner };
-    const size = this.#size + Number(value !== undefined) - Number(before !== undefined);
-    return new OrderedMap(asRoot(this.#root.apply(change), change), size, weigh);
+    const growth = Number(value !== undefined) - Number(before !== undefined);
+    const change = { key, value, gain, growth, weigh, owner };
+    return new OrderedMap(asRoot(this.#root.apply(change), change), this.#size + growth, weigh);
   }
 
   /**
@@ -148,7 +149,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
    */
   range(offset: number, length: number): RangeEntry<V>[] {
     const span: Span<V> = { leaves: [], before: 0 };
-    this.#root.gather(offset, offset + length, span);
+    this.#root.gather(weightOf, offset, offset + length, span);
     const found: RangeEntry<V>[] = [];
     let skip = span.before;
     let rest = Math.min(length, this.weight - offset);
@@ -172,6 +173,11 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return this.#column(offset, length, ({ keys }) => keys);
   }
 
+  /** The keys of at most `length` entries, from position `offset` on. Each entry is one position, whatever its weight. */
+  keysAt(offset: number, length: number): number[] {
+    return this.#column(offset, length, ({ keys }) => keys);
+  }
+
   /** The values of the entries of {@link OrderedMap.range}. */
   values(offset: number, length: number): V[] {
     if (this.#weigh !== one) return this.range(offset, length).map(({ value }) => value);
@@ -190,9 +196,9 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
   /** The keys or values in a range of positions. */
   #column<T>(offset: number, length: number, column: (leaf: Leaf<V>) => readonly T[]): T[] {
     const span: Span<V> = { leaves: [], before: 0 };
-    this.#root.gather(offset, offset + length, span);
+    this.#root.gather(countOf, offset, offset + length, span);
     // Created with the final length, because growing an array costs more than copying the items.
-    const items = new Array<T>(Math.max(Math.min(length, this.weight - offset), 0));
+    const items = new Array<T>(Math.max(Math.min(length, this.#size - offset), 0));
     let count = 0;
     let first = span.before;
     for (const part of span.leaves.map(column)) {
@@ -204,7 +210,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
   }
 }
 
-/** The leaves that overlap a range, and the weight of the first leaf before the range. */
+/** The leaves that overlap a range, and the measure of the first leaf before the range. */
 interface Span<V> {
   readonly leaves: Leaf<V>[];
   before: number;
@@ -217,11 +223,25 @@ interface Change<V> {
   readonly value: V | undefined;
   /** The weight that the change adds to every node above the entry. */
   readonly gain: number;
+  /** The number of entries that the change adds to every node above the entry. */
+  readonly growth: number;
   readonly weigh: Weigh<V>;
   readonly owner: Owner | undefined;
 }
 
 type Node<V> = Leaf<V> | Branch<V>;
+
+/** The sizes of a node: the number of its entries, and their total weight. */
+interface Sizes {
+  readonly count: number;
+  readonly weight: number;
+}
+
+/** The size by which a position is found. */
+type Measure = (this: void, sizes: Sizes) => number;
+
+const weightOf: Measure = ({ weight }) => weight;
+const countOf: Measure = ({ count }) => count;
 
 /** The common members of leaves and branches. */
 class Part<I> {
@@ -241,6 +261,10 @@ class Part<I> {
 
 /** Values, each with its key. */
 class Leaf<V> extends Part<V> {
+  get count(): number {
+    return this.keys.length;
+  }
+
   apply(change: Change<V>): Leaf<V> {
     const { key, value } = change;
     const end = countUpTo(this.keys, key);
@@ -282,7 +306,7 @@ class Leaf<V> extends Part<V> {
     return new Leaf(owner, this.weight + weight, this.keys.concat(keys), this.items.concat(items));
   }
 
-  gather(offset: number, _end: number, span: Span<V>): void {
+  gather(_measure: Measure, offset: number, _end: number, span: Span<V>): void {
     if (span.leaves.length === 0) span.before = offset;
     span.leaves.push(this);
   }
@@ -294,6 +318,13 @@ class Leaf<V> extends Part<V> {
  * branch that was just created or revised.
  */
 class Branch<V> extends Part<Node<V>> {
+  count: number;
+
+  constructor(owner: Owner | undefined, { count, weight }: Sizes, keys: readonly number[], items: Node<V>[]) {
+    super(owner, weight, keys, items);
+    this.count = count;
+  }
+
   apply(change: Change<V>): Branch<V> {
     const at = countUpTo(this.keys, change.key);
     const node = item(this.items, at).apply(change);
@@ -306,7 +337,8 @@ class Branch<V> extends Part<Node<V>> {
   part(start: number, end: number, { owner }: Change<V>): Branch<V> {
     const items = this.items.slice(start, end);
     const weight = items.reduce((sum, node) => sum + node.weight, 0);
-    return new Branch(owner, weight, this.keys.slice(start, end - 1), items);
+    const count = items.reduce((sum, node) => sum + node.count, 0);
+    return new Branch(owner, { weight, count }, this.keys.slice(start, end - 1), items);
   }
 
   bound(at: number): number {
@@ -314,26 +346,28 @@ class Branch<V> extends Part<Node<V>> {
   }
 
   concat(right: Node<V>, bound: number, { owner }: Change<V>): Branch<V> {
-    const { weight, keys, items } = right as Branch<V>;
-    return new Branch(owner, this.weight + weight, this.keys.concat(bound, keys), this.items.concat(items));
+    const { weight, count, keys, items } = right as Branch<V>;
+    const sum = { weight: this.weight + weight, count: this.count + count };
+    return new Branch(owner, sum, this.keys.concat(bound, keys), this.items.concat(items));
   }
 
-  gather(offset: number, end: number, span: Span<V>): void {
+  gather(measure: Measure, offset: number, end: number, span: Span<V>): void {
     let start = 0;
     for (const node of this.items) {
       if (start >= end) return;
-      const stop = start + node.weight;
-      if (stop > offset) node.gather(offset - start, end - start, span);
+      const stop = start + measure(node);
+      if (stop > offset) node.gather(measure, offset - start, end - start, span);
       start = stop;
     }
   }
 
   /** This branch with one node replaced: changed in place if it belongs to the batch, else a copy. */
   revise(change: Change<V>, at: number, node: Node<V>): Branch<V> {
-    const { owner, gain } = change;
+    const { owner, gain, growth } = change;
     const own = isOwn(this, change);
-    const branch = own ? this : new Branch(owner, this.weight, this.keys, this.items.slice());
+    const branch = own ? this : new Branch(owner, this, this.keys, this.items.slice());
     branch.weight += gain;
+    branch.count += growth;
     branch.items[at] = node;
     return branch;
   }
@@ -376,7 +410,7 @@ function isOwn<V>(node: Node<V>, { owner }: Change<V>): boolean {
 /** Makes a node the root: adds a level above a node that is too wide, and removes levels with a single node. */
 function asRoot<V>(node: Node<V>, change: Change<V>): Node<V> {
   if (node.items.length > width) {
-    const root = new Branch(change.owner, node.weight, [], [node]);
+    const root = new Branch(change.owner, node, [], [node]);
     root.divide(0, change);
     return root;
   }

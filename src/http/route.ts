@@ -37,8 +37,13 @@ export interface Route {
   readonly path: string;
   /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
-  /** Query parameters that the endpoint accepts. */
+  /** Query parameters that the endpoint accepts, besides those of `search`. */
   readonly query: readonly ('fields' | 'range' | 'dry_run')[];
+  /**
+   * Query parameters that select the elements of a list by a value, such as `user`. Each may be given once; an element
+   * must have all given values. Empty if the endpoint has no such parameter.
+   */
+  readonly search: readonly string[];
   /** One sentence that describes the endpoint. */
   readonly summary: string;
   /** Field names that the `fields` parameter may select; empty if the endpoint has no such parameter. */
@@ -81,12 +86,27 @@ export interface Listing {
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
 }
 
+/** The values of the search parameters of a request, by name; at least one. @internal */
+export type SearchValues = Readonly<Record<string, string>>;
+
+/** A list whose elements are still to be found, because no index has them. `C` is an element before rendering. @internal */
+export interface Search<C = unknown> {
+  /** Number of candidates. */
+  readonly candidates: number;
+  /** The wanted elements among at most `length` candidates, from `offset` on. */
+  readonly wanted: (this: void, offset: number, length: number) => readonly C[];
+  /** Gives the list of the elements found. */
+  readonly listing: (this: void, found: readonly C[]) => Listing;
+}
+
 /** A route that reads a list. @internal */
 export interface ListRoute<S, R, T = unknown> extends Route, Finding<S, T>, Showing {
   readonly kind: 'list';
   readonly method: 'GET';
-  /** Gives the list. */
+  /** Gives the whole list. */
   list(this: void, snapshot: S, thing: T, rendering: R): Listing;
+  /** Gives the list of the elements that have the values. Left out if the route has no search parameters. */
+  select?(this: void, snapshot: S, thing: T, rendering: R, values: SearchValues): Listing | Search;
 }
 
 /** A command from a request. The resource in the path is looked up later, in the turn of the command. @internal */

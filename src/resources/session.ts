@@ -20,9 +20,11 @@ import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
+import type { Listing } from '../http/route.ts';
 import { ok, quoted } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session-document.ts';
-import type { Session } from '../snapshot/session-table.ts';
+import { searchSessions, sessionCriteria } from '../snapshot/session-search.ts';
+import type { Session, SessionTable } from '../snapshot/session-table.ts';
 import {
   linkOf,
   linkOfKey,
@@ -37,7 +39,7 @@ import type { Service } from './service.ts';
 import type { Kind } from './shared/kind.ts';
 import { finder, findSession, lookUp, lookUpSession } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { commandRoute, itemRoute, listing, listRoute } from './shared/route.ts';
+import { commandRoute, itemRoute, listing, listingOf, listRoute, searchOf } from './shared/route.ts';
 import { reportedServer, reportedSession } from './shared/session-report.ts';
 import { inBatches, teardownBatch } from './shared/teardown.ts';
 
@@ -371,6 +373,16 @@ function close(
   });
 }
 
+function listingOfSessions(
+  snapshot: Snapshot,
+  sessions: Pick<SessionTable, 'size' | 'range'>,
+  rendering: Rendering,
+): Listing {
+  return listing(sessions.size, (offset, length) =>
+    sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
+  );
+}
+
 /** The kind "session". @internal */
 export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
   fields: { session: fields },
@@ -418,10 +430,17 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       summary: 'Lists the sessions.',
       shape: fields.representation,
       find: ({ sessions }) => ok(sessions),
-      list: (snapshot, sessions, rendering) =>
-        listing(sessions.size, (offset, length) =>
-          sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
-        ),
+      list: (snapshot, sessions, rendering) => listingOfSessions(snapshot, sessions, rendering),
+      search: sessionCriteria,
+      select(snapshot, _sessions, rendering, values) {
+        const { candidates, isWanted } = searchSessions(sessionsOf(snapshot), values);
+        if (isWanted === undefined) return listingOfSessions(snapshot, candidates, rendering);
+        return searchOf({
+          candidates: candidates.size,
+          wanted: (offset, length) => candidates.range(offset, length).filter(isWanted),
+          listing: (found) => listingOf(found, (session) => represent(snapshot, session, rendering)),
+        });
+      },
     }),
     commandRoute({
       id: 'sessions.close',

@@ -224,6 +224,7 @@ const create: BoundRoute = {
   path: '/users',
   aliases: [],
   query: ['dry_run'],
+  search: [],
   fields: [],
   mediaTypes: ['application/json'],
   summary: 'Creates an admin user.',

@@ -212,6 +212,17 @@ export class IndexedSessionTable implements SessionTable {
     return this.index.ofServer(key)?.sessions.weight ?? 0;
   }
 
+  /** The number of sessions with a connection to a server. */
+  countSessionsOfServer(key: string): number {
+    return this.index.ofServer(key)?.sessions.size ?? 0;
+  }
+
+  /** Like {@link SessionTable.range}, for the sessions with a connection to a server. */
+  rangeOfServer(key: string, offset: number, length: number): readonly Session[] {
+    const ids = this.index.ofServer(key)?.sessions.keysAt(offset, length) ?? [];
+    return ids.map((id) => this.#sessions.get(id) as Session);
+  }
+
   countConnections(sessionId: number): number {
     return this.find(sessionId)?.connections.length ?? 0;
   }

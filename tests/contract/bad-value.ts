@@ -242,6 +242,14 @@ export const badTargets: readonly BadInput[] = [
     ],
     ...['PUT /service/My-Service/stop?dry_run=yes', 'DELETE /sessions/9?dry_run=true&dry_run=true'],
     ...['POST /gateway/logs/flush?dry_run', 'DELETE /users/ada?dry_run=1'],
+    ...['service', 'server', 'user', 'address'].flatMap((name) => [
+      `GET /sessions?${name}=a&${name}=b`,
+      `GET /sessions?${name}=&${name}=`,
+      `GET /sessions/9?${name}=a`,
+      `GET /services/My-Service/sessions?${name}=a`,
+      `DELETE /services/My-Service/sessions?${name}=a`,
+    ]),
+    ...['GET /sessions?User=alice', 'GET /sessions?id=9', 'GET /sessions?state=x', 'GET /servers?service=a'],
   ]),
   ...requests('405 method-not-allowed', [
     ...['POST /services', 'PUT /services/My-Service', 'DELETE /services/My-Service', 'PATCH /users'],

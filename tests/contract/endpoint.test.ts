@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { routes } from 'gateway-admin-core';
 
+import { boundRoutes } from '../../src/resources/index.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -26,7 +27,14 @@ describe('the table of routes', () => {
     expect(route?.aliases).toEqual(endpoint.aliases);
     expect(route?.query.filter((name) => name !== 'dry_run')).toEqual(endpoint.parameters);
     expect(route?.query.includes('dry_run')).toBe(endpoint.method !== 'GET');
+    expect(route?.search).toEqual(endpoint.search ?? []);
     expect(route?.summary).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('can select by the search parameters that it names', () => {
+    const selecting = boundRoutes.filter((route) => route.kind === 'list' && route.select !== undefined);
+    const searching = boundRoutes.filter(({ search }) => search.length > 0);
+    expect(selecting.map(({ id }) => id)).toEqual(searching.map(({ id }) => id));
   });
 
   it('has a unique id for each route', () => {

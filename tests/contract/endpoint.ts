@@ -32,6 +32,8 @@ export interface Endpoint {
   /** Other spellings that are accepted; the description has one for each operation. */
   readonly aliases: readonly string[];
   readonly parameters: readonly Parameter[];
+  /** Parameters that select elements of the list. They are ours: the description has none. */
+  readonly search?: readonly string[];
   readonly answer:
     { readonly status: 204 } | { readonly status: 200; readonly one?: Shown; readonly list?: Shown };
   /** A name or an id of the sample document for each variable segment, with slashes between them. */
@@ -240,6 +242,7 @@ const session: readonly Endpoint[] = [
     path: '/sessions',
     aliases: [],
     parameters: ['fields', 'range'],
+    search: ['service', 'server', 'user', 'address'],
     answer: list('session'),
     live: true,
   },

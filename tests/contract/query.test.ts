@@ -185,11 +185,19 @@ describe.each(transportNames)('through %s', (name) => {
     async (endpoint) => {
       const known: readonly string[] = [
         ...endpoint.parameters,
+        ...(endpoint.search ?? []),
         ...(endpoint.method === 'GET' ? [] : ['dry_run']),
       ];
-      const strangers = ['fields', 'range', 'dry_run', 'limit', 'Range', '__proto__'].filter(
-        (each) => !known.includes(each),
-      );
+      const strangers = [
+        'fields',
+        'range',
+        'dry_run',
+        'limit',
+        'Range',
+        '__proto__',
+        'user',
+        'service',
+      ].filter((each) => !known.includes(each));
       for (const stranger of strangers) {
         const { status, body } = await transport.send(
           endpoint.method,

@@ -146,6 +146,17 @@ describe.each(weighers)('an ordered map %s', (_what, weigher, weigh) => {
     );
   });
 
+  it('gives the keys at any positions, whatever the entries weigh', () => {
+    fc.assert(
+      fc.property(histories, offsets, lengths, (history, offset, length) => {
+        for (const [map, model] of play(history)) {
+          const keys = sorted(model).map(([key]) => key);
+          expect(map.keysAt(offset, length).join(' ')).toBe(keys.slice(offset, offset + length).join(' '));
+        }
+      }),
+    );
+  });
+
   it('gives any range as the definition has it', () => {
     fc.assert(
       fc.property(histories, offsets, lengths, (history, offset, length) => {

@@ -283,6 +283,11 @@ describe('a session table', () => {
         for (const key of [...servers, 'db-9']) {
           const all = model.ofServer(key);
           expect(table.countOfServer(key)).toBe(all.length);
+          const having = model.sessions.filter((each) =>
+            each.connections.some(({ server }) => server === key),
+          );
+          expect(table.countSessionsOfServer(key)).toBe(having.length);
+          expect(table.rangeOfServer(key, offset, length)).toEqual(having.slice(offset, offset + length));
           expect(table.connectionsOfServer(key, 0, Infinity)).toEqual(all);
           expect(table.connectionsOfServer(key, offset, length)).toEqual(all.slice(offset, offset + length));
         }

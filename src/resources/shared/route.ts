@@ -14,6 +14,7 @@ import type {
   PathParameters,
   Route,
   RouteOf,
+  Search,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { linkOf, shownVersion, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
@@ -47,6 +48,7 @@ export function itemRoute<T>(
     method: 'GET',
     aliases: [],
     query: ['fields'],
+    search: [],
     fields: fieldsOf(route),
     mediaTypes: [],
     link: () => route.path,
@@ -56,12 +58,15 @@ export function itemRoute<T>(
 
 /** Creates a route that reads a list. @internal */
 export function listRoute<T>(
-  route: Reading<T> & Pick<ListRoute<Snapshot, Rendering, T>, 'list' | 'query'>,
+  route: Reading<T> &
+    Pick<ListRoute<Snapshot, Rendering, T>, 'list' | 'query' | 'select'> &
+    Partial<Pick<Route, 'search'>>,
 ): ListRoute<Snapshot, Rendering, T> {
   return {
     kind: 'list',
     method: 'GET',
     aliases: [],
+    search: [],
     fields: fieldsOf(route),
     mediaTypes: [],
     link: () => route.path,
@@ -89,6 +94,12 @@ export function listingOf<T>(items: readonly T[], represent: (item: T) => object
   return listing(items.length, (offset, length) => items.slice(offset, offset + length).map(represent));
 }
 
+/** Creates a search for elements that no index has. @internal */
+export function searchOf<C>(search: Search<C>): Search {
+  // The cast is safe: `listing` gets only elements of `wanted`.
+  return search as Search;
+}
+
 /** Creates a route for a command without a body. @internal */
 export function commandRoute<T>({
   decide,
@@ -107,6 +118,7 @@ export function commandRoute<T>({
     kind: 'command',
     aliases: [],
     query: ['dry_run'],
+    search: [],
     fields: [],
     mediaTypes: [],
     ...route,

@@ -214,6 +214,7 @@ export function patchRoute<C extends Patchables>(
     id: `${collection}.patch`,
     method: 'PATCH',
     query: ['dry_run'],
+    search: [],
     fields: [],
     mediaTypes: patchMediaTypes,
     summary: `Modifies a ${singular[collection]} with a JSON Patch: ${view.names}.`,

@@ -25,6 +25,7 @@ import { readBody } from './body.ts';
 import { toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { empty, json, list, refusal } from './respond.ts';
+import { findAll } from './search.ts';
 
 /**
  * The result of `handle`: a response, or `matched: false` if the interface has nothing at the path. The host can then
@@ -203,11 +204,11 @@ interface Asked<R> {
   readonly query: Query;
 }
 
-function read(
+async function read(
   { snapshot: current, rendering }: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Asked<ReadRoute>,
-): AdminResponse {
+): Promise<AdminResponse> {
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
   const snapshot = current();
@@ -223,7 +224,10 @@ function read(
     const item = route.read(snapshot, found.value, rendering);
     return json(200, select?.(item) ?? item, headers);
   }
-  const listing = route.list(snapshot, found.value, rendering);
+  const listing =
+    query.search === undefined || route.select === undefined
+      ? route.list(snapshot, found.value, rendering)
+      : await findAll(route.select(snapshot, found.value, rendering, query.search), request.signal);
   const each = (element: unknown): unknown => select?.(element as object) ?? element;
   return list(listing, clipRange(query.range, listing.total), each, {
     ...headers,
@@ -237,10 +241,11 @@ function etagOf(snapshot: Snapshot, version: Version | undefined, query?: Query)
     : formatEtag(snapshot.epoch, version, query === undefined ? '' : projectionOf(query));
 }
 
-/** The part of an entity tag that stands for the selected fields and range. */
-function projectionOf({ fields, range }: Query): string {
+/** The part of an entity tag that stands for the selected fields, elements and range. */
+function projectionOf({ fields, search, range }: Query): string {
   const cut = range === undefined ? '' : `${String(range.first)}-${String(range.last)}`;
-  return [fields?.join(',') ?? '', cut].filter((part) => part !== '').join(';');
+  const selected = search === undefined ? '' : new URLSearchParams(search).toString();
+  return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
 }
 
 function pageHeaders({ range, rest }: Query, total: number): Readonly<Record<string, string>> {

@@ -1,10 +1,10 @@
 /**
- * Queries: the parameters `fields`, `range` and `dry_run` of a request.
+ * Queries: the parameters `fields`, `range` and `dry_run` of a request, and the search parameters of its route.
  */
 import { parseFields } from '../../http/fields.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
-import type { Route } from '../../http/route.ts';
+import type { Route, SearchValues } from '../../http/route.ts';
 
 /** A parsed query. @internal */
 export interface Query {
@@ -12,6 +12,8 @@ export interface Query {
   readonly fields?: readonly string[];
   /** The selected range; left out for the whole list. */
   readonly range?: Range;
+  /** The values of the search parameters; left out if none is given. */
+  readonly search?: SearchValues;
   /** Whether the command is a dry run. */
   readonly dryRun: boolean;
   /** The other parameters, without `range`, encoded. */
@@ -28,15 +30,18 @@ const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
  * @param raw - the query as the client sent it, without `?`
  * @internal
  */
-export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string): Result<Query> {
+export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, raw: string): Result<Query> {
   if (raw === '') return ok(nothing);
   const query = new URLSearchParams(raw);
-  const stranger = [...query.keys()].find((name) => !route.query.some((known) => known === name));
-  if (stranger !== undefined) return fail('query-invalid', unsupported(stranger, route.query));
+  const known: readonly string[] = [...route.query, ...route.search];
+  const stranger = [...query.keys()].find((name) => !known.includes(name));
+  if (stranger !== undefined) return fail('query-invalid', unsupported(stranger, known));
   const fields = query.has('fields') ? parseFields(query.getAll('fields'), route.fields) : undefined;
   if (fields?.ok === false) return fields;
   const range = query.has('range') ? parseRange(query.getAll('range')) : undefined;
   if (range?.ok === false) return range;
+  const search = parseSearch(query, route.search);
+  if (!search.ok) return search;
   const dryRun = query.getAll('dry_run');
   if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
     return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
@@ -44,9 +49,19 @@ export function parseQuery(route: Pick<Route, 'query' | 'fields'>, raw: string):
   return ok({
     ...(fields === undefined ? {} : { fields: fields.value }),
     ...(range === undefined ? {} : { range: range.value }),
+    ...(search.value === undefined ? {} : { search: search.value }),
     dryRun: dryRun[0] === 'true',
     rest: withoutRange(query),
   });
+}
+
+/** The values of the search parameters. A value is any text: an unknown name selects nothing. */
+function parseSearch(query: URLSearchParams, names: readonly string[]): Result<SearchValues | undefined> {
+  const given = names.filter((name) => query.has(name));
+  if (given.length === 0) return ok(undefined);
+  const repeated = given.find((name) => query.getAll(name).length > 1);
+  if (repeated !== undefined) return fail('query-invalid', `The parameter "${repeated}" must be given once.`);
+  return ok(Object.fromEntries(given.map((name) => [name, query.get(name) ?? ''])));
 }
 
 function unsupported(stranger: string, known: readonly string[]): string {

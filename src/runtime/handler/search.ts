@@ -1,0 +1,28 @@
+/**
+ * Searches: the elements of a list that no index has, looked for piece by piece.
+ */
+import type { Listing, Search } from '../../http/route.ts';
+
+/** The number of candidates that one turn of the event loop looks at. */
+const pieceLength = 5000;
+
+/**
+ * Finds the elements of a search. A long search is cut into pieces, so that the event loop is not blocked. All pieces
+ * look at one snapshot.
+ *
+ * @param selected - a list whose elements are known, or a search
+ * @param signal - aborts the search when the client disconnects
+ * @throws the reason of the signal
+ * @internal
+ */
+export async function findAll(selected: Listing | Search, signal?: AbortSignal): Promise<Listing> {
+  if ('slice' in selected) return selected;
+  const found: unknown[] = [];
+  for (let start = 0; start < selected.candidates; start += pieceLength) {
+    // A timer, unlike a resolved promise, lets the event loop do other work first.
+    if (start > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    signal?.throwIfAborted();
+    for (const each of selected.wanted(start, pieceLength)) found.push(each);
+  }
+  return selected.listing(found);
+}

@@ -303,6 +303,8 @@ export interface Changes<E, F> {
 export interface Parts<E, F> {
   /** The number of parts; at least 1. */
   readonly count: number;
+  /** The number of things in the lists of all parts together, if there are several parts. */
+  readonly items: number;
   /** Makes the parts, in order. Every call makes the same parts. */
   readonly make: (this: void) => Iterable<Changes<E, F>>;
 }
@@ -358,8 +360,9 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   }
 
   static partsOf<E extends EventBase, F extends EffectBase>(decision: Changes<E, F>): Parts<E, F> {
-    const parts = #next in decision ? (decision as AcceptedDecision<Revisioned, E, F>).#parts : undefined;
-    return parts ?? { count: 1, make: () => [decision] };
+    const parts =
+      #next in decision ? (decision as unknown as AcceptedDecision<Revisioned, E, F>).#parts : undefined;
+    return parts ?? { count: 1, items: 0, make: () => [decision] };
   }
 }
 
@@ -444,18 +447,22 @@ function joined<S, E extends EventBase, F extends EffectBase>(
   decisions: readonly Accepted<S, E, F>[],
 ): Parts<E, F> {
   const all = decisions.map((decision) => partsOf<E, F>(decision));
-  return { count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0), make };
+  return {
+    count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0),
+    items: all.reduce((sum, { items }) => sum + items, 0),
+    make,
+  };
 
   function* make(): Generator<Changes<E, F>> {
     let last: Changes<E, F> = { events: [], effects: [] };
-    for (const parts of all) {
-      let isFirst = true;
-      for (const { events, effects } of parts.make()) {
-        if (!isFirst) yield last;
-        last = isFirst
-          ? { events: [...last.events, ...events], effects: [...last.effects, ...effects] }
-          : { events, effects };
-        isFirst = false;
+    for (const { count, make: makeParts } of all) {
+      let made = 0;
+      for (const { events, effects } of makeParts()) {
+        last = { events: [...last.events, ...events], effects: [...last.effects, ...effects] };
+        made += 1;
+        if (made === count) continue;
+        yield last;
+        last = { events: [], effects: [] };
       }
     }
     yield deepFreeze(last);
@@ -487,9 +494,7 @@ function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
   decisions: readonly Accepted<S, E, F>[],
 ): void {
   // Only a decision with effects has several parts. To read the effects would make all of them.
-  const acting = decisions.filter(
-    (decision) => partsOf(decision).count > 1 || decision.effects.length > 0,
-  );
+  const acting = decisions.filter((decision) => partsOf(decision).count > 1 || decision.effects.length > 0);
   const early = acting
     .slice(0, -1)
     .flatMap((decision) => decision.effects)

@@ -323,14 +323,20 @@ export function closeServerConnections(snapshot: Snapshot, server: string, conte
 
 function decideServerConnections(snapshot: Snapshot, server: Server, context: Context): Decision {
   const resource = linkOf('servers', server);
-  const open = sessionsOf(snapshot).connectionsOfServer(server.key, 0, Infinity);
-  if (open.length === 0) return unchanged(snapshot, [resource]);
-  const batches = inBatches(open.map(({ session, connection }) => identityOf(session, connection)));
+  const table = sessionsOf(snapshot);
+  const count = table.countOfServer(server.key);
+  if (count === 0) return unchanged(snapshot, [resource]);
   const head = eventHead(resource, context);
-  return accepted(events, snapshot, [resource], {
-    events: batches.map((batch) => ({ type: 'connections.closed', ...head, connections: batch })),
-    effects: batches.map((batch) => ({ type: 'connections.close', resource, connections: batch })),
+  const range = (offset: number, length: number): readonly SessionConnection[] =>
+    table.connectionsOfServer(server.key, offset, length);
+  const batches = inBatches(count, range, (batch) => {
+    const connections = batch.map(({ session, connection }) => identityOf(session, connection));
+    return {
+      event: { type: 'connections.closed', ...head, connections } as const,
+      effect: { type: 'connections.close', resource, connections } as const,
+    };
   });
+  return accepted(events, snapshot, [resource], batches);
 }
 
 function identityOf({ id: session, connected }: Session, { id }: Connection): ConnectionIdentity {

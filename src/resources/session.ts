@@ -322,7 +322,7 @@ export function closeSession(snapshot: Snapshot, id: number, context: Context): 
 }
 
 function decideSession(snapshot: Snapshot, session: Session, context: Context): Decision {
-  return close(snapshot, linkTo('sessions', session.id), [session], context);
+  return close(snapshot, linkTo('sessions', session.id), context, 1, () => [session]);
 }
 
 /**
@@ -354,23 +354,30 @@ export function closeServiceSessions(snapshot: Snapshot, service: string, contex
 }
 
 function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): Decision {
-  const sessions = sessionsOf(snapshot).identitiesOfService(service.key, 0, Infinity);
-  return close(snapshot, linkOf('services', service), sessions, context);
+  const table = sessionsOf(snapshot);
+  const count = table.countOfService(service.key);
+  return close(snapshot, linkOf('services', service), context, count, (offset, length) =>
+    table.identitiesOfService(service.key, offset, length),
+  );
 }
 
 function close(
   snapshot: Snapshot,
   resource: string,
-  sessions: readonly SessionIdentity[],
   context: Context,
+  count: number,
+  range: (offset: number, length: number) => readonly SessionIdentity[],
 ): Decision {
-  if (sessions.length === 0) return unchanged(snapshot, [resource]);
-  const batches = inBatches(sessions.map(({ id, connected }) => ({ id, connected })));
+  if (count === 0) return unchanged(snapshot, [resource]);
   const head = eventHead(resource, context);
-  return accepted(events, snapshot, [resource], {
-    events: batches.map((batch) => ({ type: 'sessions.closed', ...head, sessions: batch })),
-    effects: batches.map((batch) => ({ type: 'sessions.close', resource, sessions: batch })),
+  const batches = inBatches(count, range, (batch) => {
+    const sessions = batch.map(({ id, connected }) => ({ id, connected }));
+    return {
+      event: { type: 'sessions.closed', ...head, sessions } as const,
+      effect: { type: 'sessions.close', resource, sessions } as const,
+    };
   });
+  return accepted(events, snapshot, [resource], batches);
 }
 
 function listingOfSessions(

@@ -2,12 +2,11 @@
  * Performs one command: asks the host for the effects of a decision in order, and settles the events. If the host
  * refuses an effect, the effects before it are undone.
  */
-import type { Accepted } from '../core/decision.ts';
+import type { Changes } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Crossings } from './crossing.ts';
 import { carryOut, type EffectOptions, type EffectOutcome } from './effect.ts';
-import { aspectOf, groupsOf, inverseOf, isActing, type ActingStage, type Group } from './stage.ts';
+import { groupsIn, inverseOf, aspectOf, isActing, type ActingStage, type Group } from './stage.ts';
 
 /** The result of a performed command. @internal */
 export interface Performed {
@@ -28,6 +27,10 @@ export type Place =
 
 /** The options for performing a command. @internal */
 export interface CommandOptions extends EffectOptions {
+  /** Stores the intent of a group before the host is asked for its effects. Rejects if the intent may not be stored. */
+  readonly intend: (group: Group, part: number, of: number) => Promise<void>;
+  /** Whether a caller was told that the outcome of the command is unknown. */
+  readonly isUnknown: () => boolean;
   /** The reports that cross the command. */
   readonly crossings: Crossings;
   /** Folds events over the snapshot; returns the events as recorded. */
@@ -43,7 +46,11 @@ export interface RefusedGroup {
 }
 
 /** Performs one group; gives `undefined` if every effect of the group was applied. @internal */
-export type FinishGroup = (group: Group, options: CommandOptions) => Promise<RefusedGroup | undefined>;
+export type FinishGroup = (
+  group: Group,
+  options: CommandOptions,
+  progress: Pick<Progress, 'done' | 'of'>,
+) => Promise<RefusedGroup | undefined>;
 
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
@@ -51,47 +58,71 @@ export type FinishGroup = (group: Group, options: CommandOptions) => Promise<Ref
  * @throws Error if `closing` aborts before an outcome is known; effects with a known outcome are settled first
  * @internal
  */
-export function perform(
-  decision: Pick<Accepted<Snapshot, AdminEvent, Effect>, 'events' | 'effects'>,
-  options: CommandOptions,
-): Promise<Performed> {
-  return settleGroups(groupsOf(decision), 0, performGroup, options);
+export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
+  const { count, make } = groupsIn(decision);
+  return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, options);
 }
+
+/** Where a command stands. @internal */
+export interface Progress {
+  /** The number of groups that have settled. */
+  readonly done: number;
+  /** The number of all groups. */
+  readonly of: number;
+  /** Why the groups that are not begun are left out, in a sentence for the client. */
+  readonly rest: string;
+}
+
+const stoppedAfterUnknown =
+  'The outcome of one part was unknown for a time. The gateway was not asked for the parts after it.';
 
 /**
  * Finishes and settles groups in order. A refused group ends the command.
  *
- * @param groups - all groups of the command
- * @param from - the number of groups that settled in an earlier life
+ * A command whose outcome was announced as unknown begins no further group: the caller may have sent another command
+ * meanwhile.
+ *
+ * @param groups - the groups to finish
+ * @param progress - where the command stands before these groups
  * @param finish - performs a group, or finds out its outcome
  * @param options - the options of the command
  * @internal
  */
 export async function settleGroups(
-  groups: readonly Group[],
-  from: number,
+  groups: Iterable<Group>,
+  progress: Progress,
   finish: FinishGroup,
   options: CommandOptions,
 ): Promise<Performed> {
+  const { of, rest } = progress;
+  let { done } = progress;
   const events: AdminEvent[] = [];
-  for (const [done, group] of groups.entries()) {
-    if (done < from) continue;
-    if (done > from) await options.clock.sleep(0);
-    const refused = await finish(group, options);
-    if (refused !== undefined) {
-      const refusal = refusalText(refused, { done, of: groups.length });
-      events.push(...(await options.settle(refused.kept, { at: 'end', refusal })));
-      return { events, refusal };
-    }
-    const isLast = done === groups.length - 1;
-    const place: Place = isLast ? { at: 'end' } : { at: 'part', done: done + 1, of: groups.length };
+  const end = async (refused: RefusedGroup): Promise<Performed> => {
+    const refusal = refusalText(refused, { done, of });
+    events.push(...(await options.settle(refused.kept, { at: 'end', refusal })));
+    return { events, refusal };
+  };
+  let isFirst = true;
+  for (const group of groups) {
+    if (!isFirst) await options.clock.sleep(0);
+    isFirst = false;
+    const refused = await finish(group, options, { done, of });
+    if (refused !== undefined) return end(refused);
+    done += 1;
+    const place: Place = done === of ? { at: 'end' } : { at: 'part', done, of };
     events.push(...(await options.settle(eventsOf(group), place)));
+    if (done < of && options.isUnknown()) return end({ reason: rest, kept: [] });
   }
-  return { events };
+  return done < of ? end({ reason: rest, kept: [] }) : { events };
 }
 
 /** Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone. */
-async function performGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
+async function performGroup(
+  group: Group,
+  options: CommandOptions,
+  { done: part, of }: Pick<Progress, 'done' | 'of'>,
+): Promise<RefusedGroup | undefined> {
+  await options.intend(group, part, of);
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
     options.crossings.begin(options.commandId, stage.effect);

@@ -80,9 +80,14 @@ export function outcomeUnknown(commandId: string): Execution {
 const repair =
   'All commands are refused until the store is repaired and the gateway is restarted. Reading still works.';
 
-/** The intent was not journaled, so the host was not asked for anything. @internal */
-export function storeUnavailable(): Execution {
-  return refusal('store-unavailable', `The configuration store has failed. Nothing was changed. ${repair}`);
+/**
+ * The intent was not journaled, so the host was not asked.
+ *
+ * @param held - what earlier parts of the command have done, in a sentence
+ * @internal
+ */
+export function storeUnavailable(held = 'Nothing was changed.'): Execution {
+  return refusal('store-unavailable', `The configuration store has failed. ${held} ${repair}`);
 }
 
 /**

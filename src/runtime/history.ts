@@ -13,13 +13,17 @@ import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/do
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 
-/** A command is about to ask the host for effects. @internal */
+/** A command, or a part of one, is about to ask the host for effects. @internal */
 interface Intent {
   readonly type: 'intent';
   /** Id of the command. */
   readonly command: string;
   /** Links of the resources that no other command may use until the command is settled. */
   readonly resources: readonly string[];
+  /** The part of the command, from 0 on. A long teardown has an intent for each part, another command has one part. */
+  readonly part: number;
+  /** The number of parts. */
+  readonly of: number;
   readonly events: readonly AdminEvent[];
   readonly effects: readonly Effect[];
 }
@@ -48,8 +52,9 @@ export type JournalRecord = Intent | Settlement | Mark;
 
 /** A command with an intent and without a last settlement. @internal */
 export interface OpenCommand {
+  /** The last intent. */
   readonly intent: Intent;
-  /** The number of settled parts. */
+  /** The number of settled parts. If the number is greater than the part of the intent, no part is in flight. */
   readonly settled: number;
 }
 
@@ -95,7 +100,7 @@ export class History {
   /** Takes in the next record. */
   take(record: JournalRecord): void {
     if (record.type === 'intent') {
-      this.#open.set(record.command, { intent: record, settled: 0 });
+      this.#open.set(record.command, { intent: record, settled: record.part });
       return;
     }
     this.#revision = record.revision;
@@ -187,17 +192,20 @@ function parseState(state: Json | undefined): State {
 
 function isOpen(value: Json): boolean {
   const { intent, settled } = membersOf(value);
-  const { type, effects } = membersOf(intent);
+  const { type, part } = membersOf(intent);
   if (type !== 'intent' || !recordTable.intent(membersOf(intent))) return false;
-  return isRevision(settled) && Number(settled) < (effects as readonly Json[]).length;
+  return settled === part || settled === Number(part) + 1;
 }
 
 type Members = Readonly<Record<string, Json | undefined>>;
 
 /** Checks the members of a record, by type. */
 const recordTable: Readonly<Record<JournalRecord['type'], (members: Members) => boolean>> = {
-  intent: ({ command, resources, events, effects }) =>
+  intent: ({ command, resources, part, of, events, effects }) =>
     typeof command === 'string' &&
+    isRevision(part) &&
+    isRevision(of) &&
+    Number(part) < Number(of) &&
     isList(resources, (link) => typeof link === 'string') &&
     areConsistent(events, effects),
   settlement: ({ command, revision, events, last }) =>

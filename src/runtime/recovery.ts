@@ -5,7 +5,7 @@
  * effects. The host is asked with `inspect` which effects are in place. No effect is applied again, because no client
  * waits for the command any more; `apply` is called only to undo a part.
  *
- * Groups (see `groupsOf`) are inspected in order, starting with the first group that has not settled. Within a group,
+ * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
 import { undo, settleGroups, type CommandOptions, type Performed, type RefusedGroup } from './command.ts';
@@ -33,7 +33,7 @@ type Finding =
 /**
  * The table of cases.
  *
- * - `settle`: the events of the group settle, and the next group is inspected.
+ * - `settle`: the events of the group settle. If groups are left, the command then ends with `command.failed`.
  * - `fail`: the command ends with `command.failed`.
  * - `undo`: effects that left a trace are undone, the last one first. Then the command ends with `command.failed`. Events
  *   stand if the host refuses to undo their effects.
@@ -76,8 +76,11 @@ const traces: Readonly<
  * @internal
  */
 export function recover({ intent, settled }: OpenCommand, options: CommandOptions): Promise<Performed> {
-  return settleGroups(groupsOf(intent), settled, recoverGroup, options);
+  const inFlight = settled === intent.part ? groupsOf(intent) : [];
+  return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, options);
 }
+
+const ended = 'The process ended before the command did. The gateway was not asked for the remaining parts.';
 
 const interrupted =
   'The process ended before the change was confirmed. After the restart, the change was not completely in place.';

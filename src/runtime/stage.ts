@@ -1,9 +1,8 @@
 /**
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
-import type { Accepted } from '../core/decision.ts';
+import { partsOf, type Changes } from '../core/decision.ts';
 import { effectTable, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */
 export interface Stage {
@@ -17,15 +16,41 @@ export type ActingStage = Required<Stage>;
 /** Stages that settle together, as one revision. @internal */
 export type Group = readonly Stage[];
 
+/** The groups of a command. @internal */
+export interface Groups {
+  /** The number of groups. */
+  readonly count: number;
+  /** Makes the groups, in order. The groups of a long teardown are made one by one. */
+  readonly make: (this: void) => Iterable<Group>;
+}
+
+/**
+ * Gives the groups of a decision, without making the events and effects of a long teardown.
+ *
+ * @internal
+ */
+export function groupsIn(decision: Changes<AdminEvent, Effect>): Groups {
+  const parts = partsOf<AdminEvent, Effect>(decision);
+  if (parts.count === 1) {
+    const groups = [...parts.make()].flatMap(groupsOf);
+    return { count: groups.length, make: () => groups };
+  }
+  // Each part has one irreversible effect, so each part is one group.
+  return {
+    count: parts.count,
+    make: function* () {
+      for (const part of parts.make()) yield* groupsOf(part);
+    },
+  };
+}
+
 /**
  * Cuts a decision into groups, after each irreversible effect. A long teardown therefore shows its progress, and other
  * commands get turns between the groups. Events without an effect settle with the irreversible effect before them.
  *
  * @internal
  */
-export function groupsOf(
-  decision: Pick<Accepted<Snapshot, AdminEvent, Effect>, 'events' | 'effects'>,
-): readonly Group[] {
+export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
   const groups: Stage[][] = [[]];
   for (const stage of stagesOf(decision)) {
     const group = groups.at(-1) ?? [];

@@ -3,13 +3,14 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { isTrusted, type Context } from '../core/decision.ts';
+import { isTrusted, partsOf, type Changes, type Context } from '../core/decision.ts';
 import {
   evolve,
   foldHostReports,
   type AdminEvent,
   type AppliedReports,
   type Decision,
+  type Effect,
 } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
@@ -25,6 +26,7 @@ import { areConsistent, type OpenCommand } from './history.ts';
 import type { Journal } from './journal.ts';
 import { Crossings } from './crossing.ts';
 import { recover } from './recovery.ts';
+import { isActing, type Group } from './stage.ts';
 import { ReportError } from './report-error.ts';
 import {
   Turns,
@@ -64,6 +66,17 @@ class Unkept extends Error {
   constructor(place: Place) {
     super('The store has failed');
     this.place = place;
+  }
+}
+
+/** The store failed at an intent, so the host was not asked for this part of the command. */
+class NotIntended extends Error {
+  /** What was done before, in a sentence; left out if nothing was done. */
+  readonly held: string | undefined;
+
+  constructor(held: string | undefined) {
+    super('The store has failed');
+    this.held = held;
   }
 }
 
@@ -168,35 +181,32 @@ export class Writer {
   #begin(decision: Acceptance, { answer, fail }: Waiting): void {
     this.#commands += 1;
     const id = `${this.#snapshot.epoch}-${String(this.#commands)}`;
-    const command = commandOf(id, decision, this.#options.clock.now());
+    const { events, effects } = firstOf(decision);
+    const { resources } = decision;
+    const command = commandOf(id, { resources, events }, this.#options.clock.now());
     this.#turns.hold(command, 'busy', async () => {
       try {
-        answer(await this.#perform(command, decision, answer));
+        answer(await this.#perform({ command, asksHost: effects.length > 0 }, decision, answer));
       } catch (error) {
         fail(error);
       }
     });
   }
 
-  async #perform(command: Command, decision: Acceptance, answer: Waiting['answer']): Promise<Execution> {
+  async #perform(
+    performing: Performing,
+    decision: Acceptance,
+    answer: Waiting['answer'],
+  ): Promise<Execution> {
     if (!isTrusted(decision)) this.#assertFolds(decision);
-    const { journal } = this.#options;
-    const { id, resources } = command;
-    const { events, effects } = decision;
-    const performing: Performing = { command, asksHost: effects.length > 0 };
-    try {
-      const intent = { type: 'intent', command: id, resources, events, effects } as const;
-      if (performing.asksHost) await journal.keep(intent, () => undefined);
-    } catch (error) {
-      if (!journal.failed) throw error;
-      return storeUnavailable();
-    }
+    const { id } = performing.command;
     const onUnknown = (): void => {
       answer(outcomeUnknown(id));
     };
     try {
       return this.#executionOf(await perform(decision, this.#optionsOf(performing, onUnknown)));
     } catch (error) {
+      if (error instanceof NotIntended) return storeUnavailable(error.held);
       if (!(error instanceof Unkept)) throw error;
       return performing.asksHost ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
     }
@@ -221,12 +231,30 @@ export class Writer {
       commandId: performing.command.id,
       closing: this.#closing.signal,
       crossings: this.#crossings,
+      isUnknown: () => this.#turns.isUnknown(performing.command.id),
+      intend: (group, part, of) => this.#intend(performing.command, group, part, of),
       settle: (events, place) => this.#settle(performing, events, place),
       onUnknown: () => {
         onUnknown();
         this.#turns.setUnknown(performing.command.id);
       },
     };
+  }
+
+  async #intend({ id, resources }: Command, group: Group, part: number, of: number): Promise<void> {
+    const { journal } = this.#options;
+    const effects = group.filter(isActing).map(({ effect }) => effect);
+    if (effects.length === 0) return;
+    const events = group.map(({ event }) => event);
+    try {
+      await journal.keep(
+        { type: 'intent', command: id, resources, part, of, events, effects },
+        () => undefined,
+      );
+    } catch (error) {
+      if (!journal.failed) throw error;
+      throw new NotIntended(part === 0 ? undefined : heldBy({ at: 'part', done: part, of }));
+    }
   }
 
   async #settle(
@@ -290,6 +318,12 @@ export class Writer {
   }
 }
 
+/** The first part of a decision: the rest of a long teardown is not made yet. */
+function firstOf(decision: Acceptance): Changes<AdminEvent, Effect> {
+  const [first = decision] = partsOf<AdminEvent, Effect>(decision).make();
+  return first;
+}
+
 function commandOf(
   id: string,
   { resources, events }: Pick<Acceptance, 'resources' | 'events'>,
@@ -324,11 +358,14 @@ function failure(
  * queue. An event of unknown type must not reach the journal, because the journal would be unreadable.
  */
 function assertDecision(decision: unknown): asserts decision is Decision {
-  const { outcome, resources, events, effects } = (decision ?? {}) as Partial<Acceptance>;
+  // The events of a trusted decision are not read: to read them would make all parts of a long teardown.
+  const { outcome, resources } = (decision ?? {}) as Partial<Acceptance>;
   if (!Array.isArray(resources) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
     throw new TypeError('A transition must return a decision at once; it cannot be an async function');
   }
-  if (outcome === 'accepted' && !isTrusted(decision as object) && !areConsistent(events, effects))
+  if (outcome !== 'accepted' || isTrusted(decision as object)) return;
+  const { events, effects } = decision as Partial<Acceptance>;
+  if (!areConsistent(events, effects))
     throw new TypeError(
       'A transition must return events and effects of known types, with an effect for each event that needs one',
     );

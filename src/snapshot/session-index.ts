@@ -27,11 +27,13 @@ interface Placed {
   readonly server: string;
 }
 
-/** The entry of a service or a server. `total` and `live` are used for services only. */
+/** The entry of a service or a server. The counters are used for services only. */
 interface Entry {
   readonly position: number;
   /** By session id: the connect time (service), or the number of connections, which is also the weight (server). */
   readonly sessions: OrderedMap<number>;
+  /** The number of connections of all sessions of a service. */
+  readonly connections: number;
   readonly total: number;
   readonly live: number;
 }
@@ -58,6 +60,8 @@ export interface IndexedServer {
 }
 
 const tag = 'String';
+
+const zero: Pick<Entry, 'connections' | 'total' | 'live'> = { connections: 0, total: 0, live: 0 };
 
 /**
  * The index of one session table. Immutable. Services and servers are identified by the keys of their names.
@@ -92,7 +96,7 @@ export class SessionIndex {
   static create(services: Positions, servers: Positions): SessionIndex {
     const entries = (positions: Positions, sessions: OrderedMap<number>): Entries =>
       OrderedMap.from(
-        Array.from(positions.values(), (position) => [position, { position, sessions, total: 0, live: 0 }]),
+        Array.from(positions.values(), (position) => [position, { position, sessions, ...zero }]),
       );
     const counts = OrderedMap.empty<number>((connections) => connections);
     const times = OrderedMap.empty<number>();
@@ -119,9 +123,15 @@ export class SessionIndex {
 
   /** This index with one more session, also in the total of its service. The service and the servers must exist. */
   opened({ id, connected, service, connections }: Indexed, { revision, owner }: TableChange): SessionIndex {
-    const { position, sessions, total } = this.ofService(service) as Entry;
-    const own = sessions.set(id, connected, owner);
-    const entry = { position, sessions: own, total: total + 1, live: revision };
+    const before = this.ofService(service) as Entry;
+    const { position } = before;
+    const entry = {
+      position,
+      sessions: before.sessions.set(id, connected, owner),
+      connections: before.connections + connections.length,
+      total: before.total + 1,
+      live: revision,
+    };
     const services = this.#services.set(position, entry, owner);
     const servers = this.#recount(id, connections, 1, owner);
     return new SessionIndex(this.#positions, services, servers, this.total + 1, revision);
@@ -129,17 +139,32 @@ export class SessionIndex {
 
   /** This index without a session. The session must be in the index. */
   closed({ id, service, connections }: Indexed, { revision, owner }: TableChange): SessionIndex {
-    const { position, sessions, total } = this.ofService(service) as Entry;
-    const entry = { position, sessions: sessions.delete(id, owner), total, live: revision };
+    const before = this.ofService(service) as Entry;
+    const { position, total } = before;
+    const entry = {
+      position,
+      sessions: before.sessions.delete(id, owner),
+      connections: before.connections - connections.length,
+      total,
+      live: revision,
+    };
     const services = this.#services.set(position, entry, owner);
     const servers = this.#recount(id, connections, -1, owner);
     return new SessionIndex(this.#positions, services, servers, this.total, revision);
   }
 
   /** This index with a connection of a session added or removed. The server must exist. */
-  recounted(id: number, connection: Placed, by: 1 | -1, { owner }: TableChange): SessionIndex {
+  recounted(
+    { id, service }: Pick<Indexed, 'id' | 'service'>,
+    connection: Placed,
+    by: 1 | -1,
+    { owner }: TableChange,
+  ): SessionIndex {
     const servers = this.#recount(id, [connection], by, owner);
-    return new SessionIndex(this.#positions, this.#services, servers, this.total, this.live);
+    const before = this.ofService(service) as Entry;
+    const entry = { ...before, connections: before.connections + by };
+    const services = this.#services.set(before.position, entry, owner);
+    return new SessionIndex(this.#positions, services, servers, this.total, this.live);
   }
 
   /** This index with a higher total of a service. A lower total changes nothing. */
@@ -193,7 +218,7 @@ export class SessionIndex {
       const entry = servers.get(position) as Entry;
       // A count of 0 removes the entry.
       const sessions = entry.sessions.update(id, (count = 0) => count + by || undefined, owner);
-      servers = servers.set(position, { position, sessions, total: 0, live: 0 }, owner);
+      servers = servers.set(position, { position, sessions, ...zero }, owner);
     }
     return servers;
   }

@@ -212,15 +212,20 @@ export class IndexedSessionTable implements SessionTable {
     return this.index.ofServer(key)?.sessions.weight ?? 0;
   }
 
+  /** Like {@link SessionTable.range}, for the sessions with a connection to a server. */
+  rangeOfServer(key: string, offset: number, length: number): readonly Session[] {
+    const ids = this.index.ofServer(key)?.sessions.keysAt(offset, length) ?? [];
+    return ids.map((id) => this.#sessions.get(id) as Session);
+  }
+
   /** The number of sessions with a connection to a server. */
   countSessionsOfServer(key: string): number {
     return this.index.ofServer(key)?.sessions.size ?? 0;
   }
 
-  /** Like {@link SessionTable.range}, for the sessions with a connection to a server. */
-  rangeOfServer(key: string, offset: number, length: number): readonly Session[] {
-    const ids = this.index.ofServer(key)?.sessions.keysAt(offset, length) ?? [];
-    return ids.map((id) => this.#sessions.get(id) as Session);
+  /** The number of connections of all sessions of a service. */
+  countConnectionsOfService(key: string): number {
+    return this.index.ofService(key)?.connections ?? 0;
   }
 
   countConnections(sessionId: number): number {
@@ -289,7 +294,7 @@ export class IndexedSessionTable implements SessionTable {
     const { length } = session.connections;
     if (placeOf(session.connections, connection.id) < length) return this;
     const record = connectionRecord(connection);
-    const index = this.index.recounted(session.id, record, 1, change);
+    const index = this.index.recounted(session, record, 1, change);
     return this.#put(session, [...session.connections].toSpliced(length, 0, record), index, change);
   }
 
@@ -315,7 +320,7 @@ export class IndexedSessionTable implements SessionTable {
     const place = placeOf(session?.connections ?? [], which.id);
     const closed = session?.connections[place];
     if (session === undefined || closed === undefined) return this;
-    const index = this.index.recounted(session.id, closed, -1, change);
+    const index = this.index.recounted(session, closed, -1, change);
     return this.#put(session, [...session.connections].toSpliced(place, 1), index, change);
   }
 

@@ -77,7 +77,15 @@ describe('the journal', () => {
     };
     const journal = await journalOf({ ...store, append });
     const resources = ['x'.repeat(10 * 1024 * 1024)];
-    const big: JournalRecord = { type: 'intent', command: 'a', resources, events: [], effects: [] };
+    const big: JournalRecord = {
+      type: 'intent',
+      command: 'a',
+      resources,
+      part: 0,
+      of: 1,
+      events: [],
+      effects: [],
+    };
     await Promise.all([mark(1), big, big, mark(2)].map((record) => journal.keep(record, () => undefined)));
     expect(sizes).toEqual([2, 2]);
   });
@@ -85,25 +93,33 @@ describe('the journal', () => {
   it('keeps the number of settled parts of an open command when it compacts the store', async () => {
     const store = createMemoryStore();
     const journal = await journalOf(store);
-    const parts = [1, 2, 3].map((id) => ({ resource: '/services/Sales', sessions: [{ id, connected: 0 }] }));
-    const events = parts.map((part) => ({ type: 'sessions.closed', at: 0, ...part }) as const);
-    const effects = parts.map((part) => ({ type: 'sessions.close', ...part }) as const);
-    const intent = { type: 'intent', command: 'a', resources: [], events, effects } as const;
-    const settled = (part: number): JournalRecord => {
-      return {
-        type: 'settlement',
-        command: 'a',
-        revision: 0,
-        events: events.slice(part, part + 1),
-        last: false,
-      };
-    };
+    const sessionsOf = (part: number): { id: number; connected: number }[] => [{ id: part, connected: 0 }];
+    const resource = '/services/Sales';
+    const eventsOf = (part: number) => [
+      { type: 'sessions.closed', at: 0, resource, sessions: sessionsOf(part) } as const,
+    ];
+    const intent = (part: number): JournalRecord => ({
+      type: 'intent',
+      command: 'a',
+      resources: [],
+      part,
+      of: 3,
+      events: eventsOf(part),
+      effects: [{ type: 'sessions.close', resource, sessions: sessionsOf(part) }],
+    });
+    const settled = (part: number): JournalRecord => ({
+      type: 'settlement',
+      command: 'a',
+      revision: 0,
+      events: eventsOf(part),
+      last: false,
+    });
     const marks = Array.from({ length: 10_000 }, (_none, revision) => mark(revision));
     const keep = (record: JournalRecord): Promise<void> => journal.keep(record, () => undefined);
-    await Promise.all([intent, settled(0), ...marks].map(keep));
+    await Promise.all([intent(0), settled(0), intent(1), ...marks].map(keep));
     await keep(settled(1));
     const history = await store.load();
     expect(history.records).toHaveLength(1);
-    expect(restore(history, createSnapshot({})).open).toEqual([{ intent, settled: 2 }]);
+    expect(restore(history, createSnapshot({})).open).toEqual([{ intent: intent(1), settled: 2 }]);
   });
 });

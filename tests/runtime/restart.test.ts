@@ -8,6 +8,8 @@ import {
   startService,
   stopMonitor,
   stopService,
+  type Admin,
+  type AdminEvent,
   type ConfigurationStore,
   type EventGap,
   type PublishedEvent,
@@ -151,6 +153,15 @@ describe('a long teardown that was in flight when the process ended', () => {
     expect(firstSessionsIn(gateway)).toEqual([1000, 2000, 3000]);
   }
 
+  /** The events of a life. Ends the life. */
+  async function eventsOf(admin: Admin): Promise<readonly AdminEvent[]> {
+    const reader = admin.events({ after: '0.0' });
+    await admin.close();
+    const events: AdminEvent[] = [];
+    for await (const item of reader) if ('event' in item) events.push(item.event);
+    return events;
+  }
+
   /** The first session of each part that the host was asked about, in the order of the calls. */
   function firstSessionsIn(gateway: ScriptedGateway): readonly (number | undefined)[] {
     return gateway.calls.map(({ effect }) =>
@@ -158,19 +169,44 @@ describe('a long teardown that was in flight when the process ended', () => {
     );
   }
 
-  it('resumes after the settled parts, also after several lives', async () => {
+  it('settles the part in flight, also after several lives, and does not ask for the parts after it', async () => {
     const store = createMemoryStore();
     await dieHalfway(store);
-    // The third part settles in this life. The outcome of the fourth part stays unknown.
-    const second = sampleGateway().willSee('in-place', new Error('too early'));
+    const second = sampleGateway().willSee(new Error('too early'));
     await openRunning(store, { gateway: second });
-    expect(firstSessionsIn(second)).toEqual([3000, 4000]);
-    const { admin, gateway: third } = await openRunning(store);
-    expect(firstSessionsIn(third)).toEqual([4000]);
-    await admin.close();
+    expect(firstSessionsIn(second)).toEqual([3000]);
+    const { admin, gateway: third } = await openRunning(store, {
+      gateway: sampleGateway().willSee('in-place'),
+    });
+    expect(firstSessionsIn(third)).toEqual([3000]);
+    expect(await eventsOf(admin)).toMatchObject([
+      { type: 'sessions.closed', sessions: { length: 1000 } },
+      { type: 'command.failed', reason: expect.stringContaining('3 of 4 parts were done') },
+    ]);
     const fourth = await openRunning(store);
     expect(fourth.gateway.calls).toEqual([]);
     await fourth.admin.close();
+  });
+
+  it('asks for nothing when no part was in flight', async () => {
+    const store = createMemoryStore();
+    const dying: ConfigurationStore = {
+      ...store,
+      // The process ends between the settlement of the second part and the intent of the third one.
+      append: (records, options) =>
+        records.some((record) => (record as { part?: number }).part === 2)
+          ? new Promise(() => undefined)
+          : store.append(records, options),
+    };
+    const { admin: first, clock } = await openRunning(dying);
+    first.report(openedSessions(3001));
+    first.execute(teardown).catch(() => undefined);
+    await clock.advance(1000);
+    const { admin, gateway } = await openRunning(store);
+    expect(gateway.calls).toEqual([]);
+    expect(await eventsOf(admin)).toMatchObject([
+      { type: 'command.failed', reason: expect.stringContaining('2 of 4 parts were done') },
+    ]);
   });
 
   it('counts the parts of earlier lives in the reason of its failure', async () => {

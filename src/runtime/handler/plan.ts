@@ -1,13 +1,16 @@
 /**
  * Plans: the description of what a command would do.
  */
+import { partsOf, type Changes } from '../../core/decision.ts';
+import { parseLink } from '../../core/link.ts';
 import type { Version } from '../../core/version.ts';
 import { formatEtag } from '../../http/etag.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
 import type { Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Session } from '../../snapshot/session-table.ts';
+import { sessionsOf, type Snapshot } from '../../snapshot/snapshot.ts';
 
 /**
  * What a command would do now: the result of `admin.plan`, and the body of the response to `?dry_run=true`.
@@ -22,13 +25,17 @@ export type Plan =
       readonly outcome: 'accepted' | 'unchanged';
       /** The JSON Patch operations on the settings, with secrets redacted; left out if no settings would change. */
       readonly patch?: readonly Operation[];
-      /** The events that would happen, with secrets redacted. */
+      /**
+       * The events that would happen, with secrets redacted. A list of sessions or connections has the first 100 and their
+       * number as `count`. A teardown of many parts is shown as one event.
+       */
       readonly events: readonly Json[];
-      /** The effects that the host would be asked for, with secrets redacted. */
+      /** The effects that the host would be asked for, with secrets redacted; lists as in `events`. */
       readonly effects: readonly Json[];
       /**
-       * The entity tag that the resource would get. Left out if the representation has no entity tag, or if `admin.plan`
-       * is called without `ifMatch` and therefore does not know the resource.
+       * The entity tag that the resource would get. Left out if the representation has no entity tag, for a teardown of
+       * more than 1,000 sessions or connections, or if `admin.plan` is called without `ifMatch` and therefore does not
+       * know the resource.
        */
       readonly etag?: string;
       /** The sessions and connections that would close. */
@@ -70,24 +77,76 @@ export function toPlan(
 ): Plan {
   const { outcome } = decision;
   if (outcome === 'refused') return { outcome, problem: decision.problem };
-  const { events, effects } = outcome === 'accepted' ? decision : { events: [], effects: [] };
+  const { events, effects, total } = outcome === 'accepted' ? shownOf(decision) : nothing;
   const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
-  const version = versionOf?.(decision.next);
+  // A long teardown makes a revision for each part, so the last entity tag is not known.
+  const version = total === undefined ? versionOf?.(decision.next) : undefined;
   return {
     outcome,
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
-    events: events.map(redactSecrets),
-    effects: effects.map(redactSecrets),
+    events: events.map((event) => cut(redactSecrets(event), total)),
+    effects: effects.map((effect) => cut(redactSecrets(effect), total)),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
-    ...footprintOf(effects, snapshot),
+    ...(total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
   };
 }
 
+const nothing = { events: [], effects: [], total: undefined } as const;
+
+/** What a plan shows of a decision. */
+interface Shown extends Changes<AdminEvent, Effect> {
+  /** The number of sessions or connections that a long teardown closes; left out if everything is shown. */
+  readonly total: number | undefined;
+}
+
+/** Of a long teardown, only the first part is made. */
+function shownOf(decision: Changes<AdminEvent, Effect>): Shown {
+  const { count, items, make } = partsOf<AdminEvent, Effect>(decision);
+  if (count === 1) return { events: decision.events, effects: decision.effects, total: undefined };
+  const [first = nothing] = make();
+  return { ...first, total: items };
+}
+
+const mostIdentities = 100;
+
+/** Shows the first identities of a list of sessions or connections, with their number as `count`. */
+function cut(shown: Json, total: number | undefined): Json {
+  const thing = shown as { readonly sessions?: readonly Json[]; readonly connections?: readonly Json[] };
+  for (const name of ['sessions', 'connections'] as const) {
+    const list = thing[name];
+    if (list === undefined) continue;
+    const count = total ?? list.length;
+    return { ...thing, [name]: list.slice(0, mostIdentities), count };
+  }
+  return shown;
+}
+
+type Footprint = Pick<Extract<Plan, { readonly closes: unknown }>, 'closes' | 'stays'>;
+
+/** Counts as {@link footprintOf} does, for a teardown whose effects are not all made: by the counters of the table. */
+function teardownOf(effects: readonly Effect[], snapshot: Snapshot): Footprint {
+  const { services, servers } = snapshot;
+  const last = effects.at(-1);
+  const table = sessionsOf(snapshot);
+  const stopped = effects.flatMap((effect) => (effect.type === 'service.stop' ? [effect.service] : []));
+  const keyOf = (collection: typeof services | typeof servers, name: string): string =>
+    collection.find(parseLink(last?.resource ?? '', name) ?? '')?.key ?? '';
+  const onStopped = stopped.reduce((sum, key) => sum + table.countOfService(key), 0);
+  if (last?.type === 'sessions.close') {
+    const key = keyOf(services, 'services');
+    const count = table.countOfService(key);
+    const closes = { sessions: count, connections: table.countConnectionsOfService(key) };
+    return { closes, stays: { sessions: onStopped - (stopped.includes(key) ? count : 0) } };
+  }
+  const key = keyOf(servers, 'servers');
+  const isOnStopped = ({ service }: Session): boolean => stopped.includes(service);
+  const twice = stopped.length === 0 ? 0 : table.rangeOfServer(key, 0, Infinity).filter(isOnStopped).length;
+  const closes = { sessions: 0, connections: table.countOfServer(key) };
+  return { closes, stays: { sessions: table.countSessionsOfServer(key) + onStopped - twice } };
+}
+
 /** Counts the sessions and connections that effects close, and the sessions that continue. */
-function footprintOf(
-  effects: readonly Effect[],
-  { sessions }: Snapshot,
-): Pick<Extract<Plan, { readonly closes: unknown }>, 'closes' | 'stays'> {
+function footprintOf(effects: readonly Effect[], { sessions }: Snapshot): Footprint {
   const stopped = new Set<string>();
   const closed = new Set<number>();
   const cut = new Set<number>();

@@ -77,7 +77,7 @@ const collections = { service: 'services', monitor: 'monitors' } as const;
 type Startable = keyof typeof collections;
 
 /** What the host sees of a service or monitor that is wanted. @internal */
-export interface Seen {
+interface Seen {
   /** Whether the service or monitor runs. */
   readonly state: 'started' | 'failed';
   /** Why the service or monitor has failed, for operators. */

@@ -1,0 +1,255 @@
+/**
+ * An exhaustive walk: every order of commands, answers of the gateway, failures and reports about one service, up to a
+ * depth. A state that was met before is not walked again.
+ */
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServiceSessions,
+  createAdmin,
+  createSnapshot,
+  EffectRefused,
+  startService,
+  stopService,
+  toDocument,
+  type Admin,
+  type HostReport,
+  type Transition,
+} from 'gateway-admin-core';
+import {
+  createScriptedGateway,
+  createVirtualClock,
+  type ScriptedGateway,
+  type VirtualClock,
+} from 'gateway-admin-core/testing';
+
+const depth = 7;
+const deadlineMs = 1000;
+const initial = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }, { epoch: 'walk' });
+
+const commands: Readonly<Record<'start' | 'stop' | 'closeAll', Transition>> = {
+  start: (snapshot, context) => startService(snapshot, 'Sales', context),
+  stop: (snapshot, context) => stopService(snapshot, 'Sales', context),
+  closeAll: (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context),
+};
+
+/** A call of the gateway that is not answered yet. */
+interface Call {
+  readonly isStart: boolean;
+  perform: (() => void) | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class World {
+  readonly clock: VirtualClock = createVirtualClock(0);
+  readonly gateway: ScriptedGateway = createScriptedGateway({ snapshot: initial, clock: this.clock });
+  readonly admin: Admin;
+  /** What the gateway has not reported yet. */
+  #late: readonly HostReport[] = [];
+  #call: Call | undefined;
+  #inFlight = 0;
+  #isUnknown = false;
+  /** The last report since the command was sent: the interface may remember it until the command has ended. */
+  #crossing: unknown;
+
+  constructor() {
+    this.gateway.otherwise({
+      apply: (effect, _context, perform) =>
+        new Promise<void>((resolve, reject) => {
+          this.#call = { isStart: effect.type === 'service.start', perform, resolve, reject };
+        }),
+    });
+    const { gateway, clock } = this;
+    this.admin = createAdmin({
+      snapshot: initial,
+      gateway,
+      clock,
+      limits: { effectDeadlineMs: deadlineMs },
+      onError: () => undefined,
+    });
+  }
+
+  /** What may happen now. */
+  get actions(): Readonly<Record<string, () => unknown>> {
+    const [call, late] = [this.#call, this.#late];
+    const sessions = Object.keys(this.gateway.state.sessions);
+    return {
+      ...(this.#inFlight > 0 ? {} : { start: this.#send('start'), stop: this.#send('stop') }),
+      ...(this.#inFlight > 0 || sessions.length === 0 ? {} : { closeAll: this.#send('closeAll') }),
+      ...(call?.perform === undefined ? {} : { act: this.#act(call), refuse: this.#refuse(call) }),
+      ...(call === undefined || call.perform !== undefined ? {} : { answer: this.#answer(call) }),
+      ...(this.#inFlight === 0 ? {} : { wait: () => this.clock.advance(2 * deadlineMs) }),
+      fail: () => {
+        this.#report(this.gateway.failService('Sales'));
+      },
+      recover: () => {
+        this.#report(this.gateway.recoverService('Sales'));
+      },
+      failQuietly: () => {
+        this.#late = [...late, ...this.gateway.failService('Sales')];
+      },
+      ...(late.length === 0
+        ? {}
+        : {
+            reportLate: () => {
+              this.#report([]);
+            },
+          }),
+      reportAll: () => {
+        this.#late = [];
+        this.#report(this.gateway.statusReports());
+      },
+      ...(sessions.length > 0
+        ? {
+            leave: () => {
+              this.#report(this.gateway.closeSession(0));
+            },
+            // The end of the session is not reported if the next session has its id.
+            leaveAndOpen: () => {
+              const left = this.gateway.closeSession(0);
+              const opened = this.gateway
+                .openSession('Sales')
+                .filter(({ type }) => type === 'session.opened');
+              this.#report(opened.length > 0 ? opened : left);
+            },
+          }
+        : {
+            open: () => {
+              this.#report(this.gateway.openSession('Sales'));
+            },
+          }),
+    };
+  }
+
+  get isQuiet(): boolean {
+    return this.#inFlight === 0 && this.#late.length === 0;
+  }
+
+  /** Everything that what happens next depends on. */
+  get key(): string {
+    const { services, sessions } = toDocument(this.admin.snapshot);
+    const [service] = services ?? [];
+    const call = this.#call && [this.#call.isStart, this.#call.perform === undefined];
+    return JSON.stringify([
+      service?.state,
+      sessions,
+      this.gateway.state.services,
+      this.gateway.state.sessions,
+      call,
+      this.#inFlight,
+      this.#isUnknown,
+      this.#inFlight === 0 ? undefined : this.#crossing,
+      this.#late,
+    ]);
+  }
+
+  async do(action: string): Promise<void> {
+    await this.actions[action]?.();
+    await this.clock.settle();
+  }
+
+  /** Sends a command and lets the gateway carry it out. */
+  async finish(command: 'start' | 'stop'): Promise<void> {
+    for (const action of [command, 'act', 'answer']) await this.do(action);
+  }
+
+  #send(command: keyof typeof commands): () => void {
+    return () => {
+      this.#inFlight += 1;
+      this.#crossing = undefined;
+      const over = (): void => {
+        this.#inFlight -= 1;
+        this.#isUnknown = false;
+      };
+      // A command of unknown outcome ends with an event; the gateway may still answer the call.
+      this.admin.execute(commands[command]).then((execution) => {
+        if (execution.outcome !== 'unknown') over();
+        else {
+          this.#isUnknown = true;
+          this.#waitFor(execution.commandId).then(over, over);
+        }
+      }, over);
+    };
+  }
+
+  async #waitFor(commandId: string): Promise<void> {
+    for await (const item of this.admin.events({ after: '0.0' }))
+      if ('event' in item && item.event.command === commandId) return;
+  }
+
+  #act(call: Call): () => void {
+    return () => {
+      call.perform?.();
+      call.perform = undefined;
+      // A gateway that starts a service has forgotten the failure before.
+      if (call.isStart) this.#late = [];
+    };
+  }
+
+  #answer(call: Call): () => void {
+    return () => {
+      this.#call = undefined;
+      call.resolve();
+    };
+  }
+
+  #refuse(call: Call): () => void {
+    return () => {
+      this.#call = undefined;
+      call.reject(new EffectRefused('No.'));
+    };
+  }
+
+  #report(reports: readonly HostReport[]): void {
+    const all = [...this.#late, ...reports];
+    this.#late = [];
+    this.admin.report(all);
+    this.#crossing = all.findLast(({ type }) => type === 'service.reported') ?? this.#crossing;
+  }
+}
+
+async function worldAfter(path: readonly string[]): Promise<World> {
+  const world = new World();
+  for (const action of path) await world.do(action);
+  return world;
+}
+
+/** What is wrong with a state. */
+async function faultsOf(path: readonly string[]): Promise<readonly string[]> {
+  const world = await worldAfter(path);
+  if (!world.isQuiet) return [];
+  // A gateway that reports the whole state does so again and again: that heals what crossed.
+  if (path.includes('reportAll')) await world.do('reportAll');
+  const faults = [...world.gateway.differences(world.admin.snapshot)];
+  for (const [command, state] of [
+    ['stop', 'stopped'],
+    ['start', 'started'],
+  ] as const) {
+    await world.finish(command);
+    const shown = world.admin.snapshot.services.find('sales')?.state;
+    if (shown !== state) faults.push(`${command} leads to ${String(shown)}`);
+    faults.push(...world.gateway.differences(world.admin.snapshot));
+  }
+  return faults.map((fault) => `${path.join(' ')}: ${fault}`);
+}
+
+describe('a service, whatever happens to it in whichever order', () => {
+  it(`is shown as the gateway has it, and can be stopped and started, after up to ${String(depth)} steps`, async () => {
+    const met = new Set<string>();
+    const faults: string[] = [];
+    let paths: readonly (readonly string[])[] = [[]];
+    for (let step = 0; step <= depth; step += 1) {
+      const next: (readonly string[])[] = [];
+      for (const path of paths) {
+        const world = await worldAfter(path);
+        if (met.has(world.key)) continue;
+        met.add(world.key);
+        faults.push(...(await faultsOf(path)));
+        for (const action of Object.keys(world.actions)) next.push([...path, action]);
+      }
+      paths = next;
+    }
+    expect(faults.slice(0, 20)).toEqual([]);
+    expect(met.size).toBeGreaterThan(500);
+  });
+});

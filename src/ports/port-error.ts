@@ -1,5 +1,5 @@
 /**
- * Errors with which a port rejects. Both mean that the call had no effect.
+ * Errors with which a port rejects.
  */
 
 /**
@@ -53,5 +53,26 @@ export class StoreConflictError extends Error {
         'to the store. Open the store again to load the present content.',
     );
     this.name = 'StoreConflictError';
+  }
+}
+
+/**
+ * The error of a store that is no longer the store of this process: another program has taken, replaced or damaged the
+ * content. Nothing of the call was confirmed, and the store refuses every later call with the same error.
+ *
+ * @example
+ * ```ts
+ * import { StoreLost } from 'gateway-admin-core';
+ *
+ * new StoreLost('The table was restored from a backup. Restart the gateway.').name; // => 'StoreLost'
+ * ```
+ *
+ * @public
+ */
+export class StoreLost extends Error {
+  /** @param reason - what happened, where, and what to do, in sentences for an operator */
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'StoreLost';
   }
 }

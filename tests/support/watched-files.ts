@@ -1,6 +1,7 @@
 /**
  * The file system of a store, with somebody who is asked before and after each call that changes or reads something.
  */
+import { lstatSync } from 'node:fs';
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
@@ -25,7 +26,7 @@ const ofFile = new Set(['datasync', 'read', 'stat', 'sync', 'truncate', 'write']
 
 /** Gives the real file system with a watcher. The closing of files is left alone. */
 export function watchedFiles(watcher: Watcher): StoreFiles {
-  return watch(files, ofFileSystem, async (method, parameters, make) => {
+  return watch({ ...files, lstatSync }, ofFileSystem, async (method, parameters, make) => {
     const call = { method, parameters, path: String(parameters[0]) };
     return method === 'open' ? open(call, make, watcher) : watcher(call, make);
   });

@@ -12,7 +12,8 @@
  * content is on the disk, and replaced files are removed only after the new name is on the disk. Therefore a crash at
  * any moment leaves the content before or after a step, never a mixture.
  */
-import * as nodeFiles from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import * as promises from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
@@ -32,9 +33,10 @@ import {
   writeSynced,
   type Frame,
 } from './frame.ts';
-import { lockDirectory, type StoreFiles, type Unlock } from './lock.ts';
+import { assertOwnDirectory, assertOwnFile, isSameFile, statusAt, type Identity } from './identity.ts';
+import { lockDirectory, type Lock, type StoreFiles } from './lock.ts';
 import type { ConfigurationStore, StoredHistory } from '../port.ts';
-import { StoreConflictError } from '../port-error.ts';
+import { StoreConflictError, StoreLost } from '../port-error.ts';
 
 export { DamagedStoreError } from './frame.ts';
 export { StoreLockedError } from './lock.ts';
@@ -47,13 +49,17 @@ export { StoreLockedError } from './lock.ts';
  * confirmed the data. After a failed write every later call rejects with the same error, until the store is opened
  * again. The lock ends with the process at the latest, and does not keep the process alive.
  *
+ * Before and after each write, the store looks whether directory, journal and lock are still its own. If another program
+ * has removed, replaced or cut one of them, the call rejects with `StoreLost`, and so does every later call.
+ *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
  * For any other damage `load` rejects with `DamagedStoreError`, and for files of a newer version with an Error; in both
  * cases the files stay unchanged.
  *
- * @param directory - path of the directory, which must contain nothing else
+ * @param directory - path of the directory, which must contain nothing else. The directory must not be a symbolic link,
+ *   must belong to the user of the process, and must not be writable by other users
  * @returns the store. Dispose of the store at the end, also if `load` rejects. Rejects with `StoreLockedError` if the
- *   directory is in use, and with the error of the system if the directory cannot be used
+ *   directory is in use, and with an Error if the directory cannot be used
  *
  * @example
  * ```ts
@@ -88,20 +94,28 @@ export async function openFileStore(
     );
   }
   const path = resolve(directory);
+  const present = statusAt(path, files);
+  if (present !== undefined) assertOwnDirectory(path, present);
   await makeDirectory(path, files);
   const handle = await files.open(path, 'r');
   try {
-    return new FileStore({ path, handle, files }, await lockDirectory({ path, fd: handle.fd }, files));
+    const identity = await handle.stat({ bigint: true });
+    assertOwnDirectory(path, identity);
+    const lock = await lockDirectory({ path, fd: handle.fd }, files);
+    return new FileStore({ path, identity, handle, files }, lock);
   } catch (error) {
     await handle.close();
     throw error;
   }
 }
 
+const nodeFiles: StoreFiles = { ...promises, lstatSync };
+
 /** The place of the files. */
 interface Place {
   /** Absolute path of the directory. */
   readonly path: string;
+  readonly identity: Identity;
   /** The open directory. A sync of this handle makes the names of the files durable. */
   readonly handle: FileHandle;
   readonly files: StoreFiles;
@@ -109,7 +123,9 @@ interface Place {
 
 /** The journal that is being written. */
 interface Journal {
+  readonly path: string;
   readonly file: FileHandle;
+  readonly identity: Identity;
   readonly generation: number;
   /** Offset of the next frame. */
   end: number;
@@ -118,21 +134,22 @@ interface Journal {
 const snapshotName = 'snapshot';
 /** Suffix of an unfinished file. */
 const unfinished = '.new';
+const unfinishedNames: readonly string[] = [`${snapshotName}${unfinished}`, `${journalName(1)}${unfinished}`];
 const fileMode = 0o600;
 
 class FileStore implements ConfigurationStore {
   readonly durable = true;
   readonly #place: Place;
-  readonly #unlock: Unlock;
+  readonly #lock: Lock;
   #journal: Journal | undefined;
   #failure: Error | undefined;
   /** Settles when no call is in flight; never rejects. */
   #idle: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  constructor(place: Place, unlock: Unlock) {
+  constructor(place: Place, lock: Lock) {
     this.#place = place;
-    this.#unlock = unlock;
+    this.#lock = lock;
   }
 
   load(): Promise<StoredHistory> {
@@ -156,7 +173,12 @@ class FileStore implements ConfigurationStore {
       if (journal.end + frame.length > longestFile) {
         throw new Error(`The journal in ${this.#place.path} is full. Call compact() first.`);
       }
-      await this.#orFail(writeSynced(journal.file, frame, journal.end));
+      await this.#orFail(async () => {
+        this.#assertOwn(journal, journal.end);
+        await writeSynced(journal.file, frame, journal.end);
+        // Only now: a store that another process opened after this look has loaded the frame.
+        this.#assertOwn(journal, journal.end + frame.length);
+      });
       journal.end += frame.length;
       return positionOf(journal);
     });
@@ -167,8 +189,13 @@ class FileStore implements ConfigurationStore {
     return this.#inTurn(async () => {
       const journal = this.#journalAt(expectedPosition);
       const snapshot = encodeSnapshot(text, journal.generation + 1);
-      this.#journal = await this.#orFail(replace(this.#place, journal, snapshot));
-      return positionOf(this.#journal);
+      return this.#orFail(async () => {
+        this.#assertOwn(journal, journal.end);
+        const next = await replace(this.#place, journal, snapshot);
+        this.#journal = next;
+        this.#assertOwn(next, next.end);
+        return positionOf(next);
+      });
     });
   }
 
@@ -180,7 +207,7 @@ class FileStore implements ConfigurationStore {
     try {
       await this.#journal?.file.close();
     } finally {
-      await this.#unlock();
+      await this.#lock.release();
       await this.#place.handle.close();
     }
   }
@@ -203,11 +230,32 @@ class FileStore implements ConfigurationStore {
     return this.#journal;
   }
 
+  /**
+   * Checks that directory, lock and journal are still those that this store has opened, and that the journal ends where
+   * this store has stopped writing.
+   *
+   * @throws StoreLost if another program has removed, replaced or changed one of them
+   */
+  #assertOwn(journal: Journal, end: number): void {
+    const [place, lock] = [this.#place, this.#lock];
+    const [directory, socket, written] = [place, lock, journal].map(({ path }) =>
+      statusAt(path, place.files),
+    );
+    if (!isSameFile(directory, place.identity))
+      throw lost(place.path, `${place.path} was removed or replaced`);
+    if (!isSameFile(socket, lock.identity)) throw lost(place.path, `${lock.path} was removed or replaced`);
+    if (written === undefined || !isSameFile(written, journal.identity))
+      throw lost(place.path, `${journal.path} was removed or replaced`);
+    if (written.size !== BigInt(end))
+      throw lost(place.path, `${journal.path} has ${String(written.size)} bytes instead of ${String(end)}`);
+  }
+
   /** After a failed write the content of the disk is unknown, so the store refuses every later call. */
-  async #orFail<T>(work: Promise<T>): Promise<T> {
+  async #orFail<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await work;
+      return await work();
     } catch (cause) {
+      if (cause instanceof StoreLost) throw (this.#failure = cause);
       this.#failure = new Error(
         `Writing to the store in ${this.#place.path} failed: ${(cause as Error).message}. ` +
           'The store refuses every call until it is opened again.',
@@ -216,6 +264,15 @@ class FileStore implements ConfigurationStore {
       throw this.#failure;
     }
   }
+}
+
+/** @param change - what another program did, as a clause without a full stop */
+function lost(directory: string, change: string): StoreLost {
+  return new StoreLost(
+    `${change} while the store in ${directory} was open, so another process may use the directory. The last call was ` +
+      'not confirmed, and the store refuses every later call. Find the program that changed the directory, check the ' +
+      'content of the directory, and restart this process.',
+  );
 }
 
 function positionOf({ generation, end }: Journal): string {
@@ -268,11 +325,21 @@ async function recover(place: Place): Promise<{ journal: Journal; history: Store
 /** Lists the directory, after creating the first journal if there is none. */
 async function namesIn(place: Place): Promise<readonly string[]> {
   const names = await place.files.readdir(place.path);
+  for (const name of names.filter(isOfStore)) {
+    const path = join(place.path, name);
+    const status = statusAt(path, place.files);
+    if (status !== undefined) assertOwnFile(path, status);
+  }
   if (names.some((name) => name === snapshotName || generationOf(name) !== undefined)) return names;
   const { file } = await createJournal(place, 1, `${journalName(1)}${unfinished}`);
   await file.close();
   await rename(place, `${journalName(1)}${unfinished}`, journalName(1));
   return place.files.readdir(place.path);
+}
+
+/** Whether the store reads or writes a file of this name. */
+function isOfStore(name: string): boolean {
+  return name === snapshotName || unfinishedNames.includes(name) || generationOf(name) !== undefined;
 }
 
 /** The names of the files that a crash has left over. */
@@ -286,8 +353,7 @@ async function straysAmong(
     if (generation > current) await assertEmptyJournal(place, generation, current);
   }
   return names.filter((name) => {
-    const inTheMaking = name === `${snapshotName}${unfinished}` || name === `${journalName(1)}${unfinished}`;
-    return inTheMaking || (generationOf(name) ?? current) !== current;
+    return unfinishedNames.includes(name) || (generationOf(name) ?? current) !== current;
   });
 }
 
@@ -316,6 +382,7 @@ async function openJournal(place: Place, generation: number): Promise<OpenJourna
   const path = join(place.path, journalName(generation));
   const file = await place.files.open(path, 'r+');
   try {
+    const identity = await file.stat({ bigint: true });
     const bytes = await readAll(file, path);
     const { frames, end, rest } = readFrames(bytes, generation);
     assertFormat(path, frames);
@@ -326,7 +393,7 @@ async function openJournal(place: Place, generation: number): Promise<OpenJourna
     // frame.
     await file.datasync();
     const repaired = rest === 'torn' ? { repaired: repairOf(path, bytes.length - end, end) } : {};
-    return { journal: { file, generation, end }, records, repaired };
+    return { journal: { path, file, identity, generation, end }, records, repaired };
   } catch (error) {
     await file.close().catch(ignore);
     throw error;
@@ -373,11 +440,13 @@ async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Jo
 
 /** Creates a journal without records. The name becomes durable only with a sync of the directory. */
 async function createJournal(place: Place, generation: number, name: string): Promise<Journal> {
-  const file = await place.files.open(join(place.path, name), 'w', fileMode);
+  const path = join(place.path, name);
+  const file = await place.files.open(path, 'w', fileMode);
   try {
+    const identity = await file.stat({ bigint: true });
     const header = encodeHeader(generation, generation);
     await writeSynced(file, header, 0);
-    return { file, generation, end: header.length };
+    return { path, file, identity, generation, end: header.length };
   } catch (error) {
     await file.close().catch(ignore);
     throw error;

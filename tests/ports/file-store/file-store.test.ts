@@ -180,9 +180,10 @@ describe('a file store', () => {
 
 describe('a directory that is in use', () => {
   it('cannot be opened a second time, by whatever path, until the first store is disposed of', async () => {
-    const directory = await temporaryDirectory();
-    const link = join(await temporaryDirectory(), 'link');
-    await symlink(directory, link);
+    const [top, other] = [await temporaryDirectory(), await temporaryDirectory()];
+    const directory = join(top, 'store');
+    await symlink(top, join(other, 'link'));
+    const link = join(other, 'link', 'store');
     const first = await openFileStore(directory);
     await expect(openFileStore(directory)).rejects.toThrow(StoreLockedError);
     await expect(openFileStore(link)).rejects.toThrow(StoreLockedError);
@@ -206,7 +207,7 @@ describe('a path that is no directory', () => {
   it('is refused, and left as it is', async () => {
     const path = join(await temporaryDirectory(), 'file');
     await writeFile(path, 'text');
-    await expect(openFileStore(path)).rejects.toThrow(/EEXIST/);
+    await expect(openFileStore(path)).rejects.toThrow(/is not a directory/);
     expect(await readFile(path, 'utf8')).toBe('text');
   });
 });

@@ -57,8 +57,10 @@ export class StoreConflictError extends Error {
 }
 
 /**
- * The error of a store that is no longer the store of this process: another program has taken, replaced or damaged the
- * content. Nothing of the call was confirmed, and the store refuses every later call with the same error.
+ * The error of a store that no later call can use: another program has taken, replaced or damaged the content, or the
+ * content went back to an earlier state. The library does not repeat the call, and refuses commands until a restart.
+ *
+ * Any other error of a store is temporary: the library repeats the call until the store answers.
  *
  * @example
  * ```ts
@@ -74,5 +76,20 @@ export class StoreLost extends Error {
   constructor(reason: string) {
     super(reason);
     this.name = 'StoreLost';
+  }
+}
+
+/**
+ * Whether an error of a store means that the store is lost for good. The name is compared as well, because the store may
+ * have loaded another copy of this library. An error that throws while it is read is temporary.
+ *
+ * @internal
+ */
+export function isStoreLost(error: unknown): boolean {
+  try {
+    if (error instanceof StoreLost || error instanceof StoreConflictError) return true;
+    return error instanceof Error && ['StoreLost', 'StoreConflictError'].includes(error.name);
+  } catch {
+    return false;
   }
 }

@@ -8,15 +8,17 @@ import { evolve, type AdminEvent, type Decision } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
-  doneUnkept,
+  changeLost,
+  changePending,
   outcomeUnknown,
-  perhapsKept,
   refusal,
+  resultLost,
+  resultPending,
   storeUnavailable,
   type Execution,
 } from './execution.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
-import type { Journal } from './journal.ts';
+import { NotKept, type Journal } from './journal.ts';
 import { recover } from './recovery.ts';
 import {
   Turns,
@@ -43,19 +45,21 @@ export interface WriterOptions
 interface Performing {
   readonly command: Command;
   /**
-   * Whether the command has effects. If it has, the snapshot shows what the host did, even if the store fails. A command
-   * without effects takes hold only once its events are journaled.
+   * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
+   * effects takes hold only once its events are journaled.
    */
   readonly asksHost: boolean;
+  /** Answers the client. Only the first answer counts. */
+  readonly answer: (execution: Execution) => void;
 }
 
-/** The store failed at a settlement that has events. The events may or may not be stored. */
-class Unkept extends Error {
-  readonly place: Place;
+/** The settlement of a command is not journaled, and the command ends with this answer. */
+class Unsettled extends Error {
+  readonly execution: Execution;
 
-  constructor(place: Place) {
-    super('The store has failed');
-    this.place = place;
+  constructor(execution: Execution) {
+    super('The settlement was not journaled');
+    this.execution = execution;
   }
 }
 
@@ -78,7 +82,7 @@ export class Writer {
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
-      refuseAll: () => (options.journal.failed ? storeUnavailable() : undefined),
+      refuseAll: () => this.#storeUnavailable(),
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
@@ -125,10 +129,10 @@ export class Writer {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       this.#turns.hold(command, 'unknown', async () => {
         try {
-          await recover(open, this.#optionsOf({ command, asksHost: true }, resolve));
+          await recover(open, this.#optionsOf({ command, asksHost: true, answer: () => resolve() }));
         } catch (error) {
           // After a close, the next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
+          if (!this.#closing.signal.aborted && !(error instanceof Unsettled)) this.#options.onError(error);
         }
         resolve();
       });
@@ -138,6 +142,7 @@ export class Writer {
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#options.journal.stopRepeating();
     await this.#turns.close();
   }
 
@@ -159,23 +164,34 @@ export class Writer {
     const { journal } = this.#options;
     const { id, resources } = command;
     const { events, effects } = decision;
-    const performing: Performing = { command, asksHost: effects.length > 0 };
+    const performing: Performing = { command, asksHost: effects.length > 0, answer };
     try {
-      const intent = { type: 'intent', command: id, resources, events, effects } as const;
-      if (performing.asksHost) await journal.keep(intent, () => undefined);
+      const record = { type: 'intent', command: id, resources, events, effects } as const;
+      if (performing.asksHost) await journal.keep({ record, use: 'intent', then: () => undefined });
     } catch (error) {
-      if (!journal.failed) throw error;
-      return storeUnavailable();
+      if (!(error instanceof NotKept)) throw error;
+      if (error.isPossible) this.#withdraw(command);
+      return storeUnavailable(error.outage.retryAfterMs);
     }
-    const onUnknown = (): void => {
-      answer(outcomeUnknown(id));
-    };
     try {
-      return this.#executionOf(await perform(decision, this.#optionsOf(performing, onUnknown)));
+      return this.#executionOf(await perform(decision, this.#optionsOf(performing)));
     } catch (error) {
-      if (!(error instanceof Unkept)) throw error;
-      return performing.asksHost ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
+      if (!(error instanceof Unsettled)) throw error;
+      return error.execution;
     }
+  }
+
+  /** The refusal of every command while the store does not answer; `undefined` while the store answers. */
+  #storeUnavailable(): Execution | undefined {
+    const { outage } = this.#options.journal;
+    return outage === undefined ? undefined : storeUnavailable(outage.retryAfterMs);
+  }
+
+  /** Ends a command in the journal that the gateway was not asked about: the store may still get the intent. */
+  #withdraw({ id }: Command): void {
+    const { revision } = this.#snapshot;
+    const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
+    this.#options.journal.keep({ record, use: 'refusal', then: () => undefined }).catch(() => undefined);
   }
 
   /** Checks a decision that the host has built. An event that does not fold would make the journal unreadable. */
@@ -188,7 +204,7 @@ export class Writer {
     }
   }
 
-  #optionsOf(performing: Performing, onUnknown: () => void): CommandOptions {
+  #optionsOf(performing: Performing): CommandOptions {
     const { gateway, clock, deadlineMs } = this.#options;
     return {
       gateway,
@@ -198,10 +214,14 @@ export class Writer {
       closing: this.#closing.signal,
       settle: (events, place) => this.#settle(performing, events, place),
       onUnknown: () => {
-        onUnknown();
-        this.#turns.setUnknown(performing.command.id);
+        this.#answerUnknown(performing, outcomeUnknown(performing.command.id));
       },
     };
+  }
+
+  #answerUnknown({ command, answer }: Performing, execution: Execution): void {
+    answer(execution);
+    this.#turns.setUnknown(command.id);
   }
 
   async #settle(
@@ -212,18 +232,37 @@ export class Writer {
     const events = this.#recorded(performing, settled, place);
     // No settlement is journaled, so the command stays open, and the next life finds out the outcome.
     if (place.at === 'break') return this.#apply(events);
+    const { command, asksHost } = performing;
+    const { id } = command;
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
+    const use = !asksHost ? 'change' : events.length > 0 ? 'result' : 'refusal';
     try {
-      const record = { type: 'settlement', command: performing.command.id, revision, events, last } as const;
-      return await this.#options.journal.keep(record, () => this.#apply(events));
+      return await this.#options.journal.keep({
+        record: { type: 'settlement', command: id, revision, events, last },
+        use,
+        then: () => this.#apply(events),
+        onLate: () => {
+          this.#answerUnknown(performing, asksHost ? resultPending(id, heldBy(place)) : changePending(id));
+        },
+      });
     } catch (error) {
-      if (!this.#options.journal.failed) throw error;
-      // The snapshot must show what the host did, even if the journal does not.
-      if (performing.asksHost) this.#apply(events);
-      if (events.length > 0) throw new Unkept(place);
-      return events;
+      if (!(error instanceof NotKept)) throw error;
+      if (use === 'refusal') return events;
+      // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
+      if (asksHost) this.#apply(events);
+      throw new Unsettled(this.#unsettled(performing, place, error));
     }
+  }
+
+  /** The answer to a command whose settlement will not be journaled in this life. */
+  #unsettled(
+    { command: { id }, asksHost }: Performing,
+    place: Place,
+    { isPossible, outage }: NotKept,
+  ): Execution {
+    if (asksHost) return resultLost(id, heldBy(place));
+    return isPossible ? changeLost(id) : storeUnavailable(outage.retryAfterMs);
   }
 
   /**
@@ -265,11 +304,11 @@ function commandOf(
   return actor === undefined ? command : { ...command, actor };
 }
 
-/** A sentence about the part of a command that the host did, for a command whose settlement was not journaled. */
+/** A sentence about the part of a command that the host did, for a command whose settlement is not journaled. */
 function heldBy(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
-    return `Only ${String(done)} of ${String(of)} parts were done. The gateway was not asked for the other parts.`;
+    return `Only ${String(done)} of ${String(of)} parts are done.`;
   }
   return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway made the change.';
 }

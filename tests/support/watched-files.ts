@@ -12,8 +12,10 @@ export interface FileCall {
   /** Method of the file system or of an open file. */
   readonly method: string;
   readonly parameters: readonly unknown[];
-  /** Path of the open file, for its methods; else the first parameter. */
+  /** The path with which the file was opened, for methods of an open file; else the first parameter. */
   readonly path: string;
+  /** The open file, for its methods. */
+  readonly file?: FileHandle;
 }
 
 /** Makes a call, with the parameters that it came with or others, or does not; what it gives is what the store gets. */
@@ -45,7 +47,7 @@ async function open(call: FileCall, make: Make, watcher: Watcher): Promise<FileH
 }
 
 function watchedFile(file: FileHandle, path: string, watcher: Watcher): FileHandle {
-  return watch(file, ofFile, (method, parameters, make) => watcher({ method, parameters, path }, make));
+  return watch(file, ofFile, (method, parameters, make) => watcher({ method, parameters, path, file }, make));
 }
 
 type Call = (...parameters: readonly unknown[]) => Promise<unknown>;

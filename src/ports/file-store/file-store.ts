@@ -24,10 +24,12 @@ import {
   encodeFrame,
   encodeHeader,
   encodeSnapshot,
+  frameLength,
   generationOf,
   journalName,
   longestFile,
   readAll,
+  readBytes,
   readFrames,
   readSnapshot,
   writeSynced,
@@ -46,8 +48,8 @@ export { StoreLockedError } from './lock.ts';
  * lock has no effect between machines.
  *
  * A missing directory is created, with access for its owner only. `append` and `compact` resolve once the disk has
- * confirmed the data. After a failed write every later call rejects with the same error, until the store is opened
- * again. The lock ends with the process at the latest, and does not keep the process alive.
+ * confirmed the data. After a failed write, only the same call can follow: the store then writes everything again that
+ * the disk has not confirmed. The lock ends with the process at the latest, and does not keep the process alive.
  *
  * Before and after each write, the store looks whether directory, journal and lock are still its own. If another program
  * has removed, replaced or cut one of them, the call rejects with `StoreLost`, and so does every later call.
@@ -134,7 +136,6 @@ interface Journal {
 const snapshotName = 'snapshot';
 /** Suffix of an unfinished file. */
 const unfinished = '.new';
-const unfinishedNames: readonly string[] = [`${snapshotName}${unfinished}`, `${journalName(1)}${unfinished}`];
 const fileMode = 0o600;
 
 class FileStore implements ConfigurationStore {
@@ -142,7 +143,9 @@ class FileStore implements ConfigurationStore {
   readonly #place: Place;
   readonly #lock: Lock;
   #journal: Journal | undefined;
-  #failure: Error | undefined;
+  #lost: StoreLost | undefined;
+  /** The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write. */
+  #failed: Buffer | undefined;
   /** Settles when no call is in flight; never rejects. */
   #idle: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
@@ -168,33 +171,37 @@ class FileStore implements ConfigurationStore {
   ): Promise<string> {
     const text = JSON.stringify(records);
     return this.#inTurn(async () => {
-      const journal = this.#journalAt(expectedPosition);
+      const journal = this.#present();
+      if (positionOf(journal) !== expectedPosition)
+        return this.#repeated(journal, expectedPosition, await isEndOf(journal, text, expectedPosition));
       const frame = encodeFrame(text, journal.generation, journal.end);
       if (journal.end + frame.length > longestFile) {
         throw new Error(`The journal in ${this.#place.path} is full. Call compact() first.`);
       }
-      await this.#orFail(async () => {
-        this.#assertOwn(journal, journal.end);
+      return this.#write(frame, journal, async () => {
         await writeSynced(journal.file, frame, journal.end);
         // Only now: a store that another process opened after this look has loaded the frame.
         this.#assertOwn(journal, journal.end + frame.length);
+        journal.end += frame.length;
+        return journal;
       });
-      journal.end += frame.length;
-      return positionOf(journal);
     });
   }
 
   async compact(state: Json, { expectedPosition }: { readonly expectedPosition: string }): Promise<string> {
     const text = JSON.stringify(state);
     return this.#inTurn(async () => {
-      const journal = this.#journalAt(expectedPosition);
+      const journal = this.#present();
+      if (positionOf(journal) !== expectedPosition) {
+        const isRepeated = await isStateOf(this.#place, journal, text, expectedPosition);
+        return this.#repeated(journal, expectedPosition, isRepeated);
+      }
       const snapshot = encodeSnapshot(text, journal.generation + 1);
-      return this.#orFail(async () => {
-        this.#assertOwn(journal, journal.end);
-        const next = await replace(this.#place, journal, snapshot);
-        this.#journal = next;
-        this.#assertOwn(next, next.end);
-        return positionOf(next);
+      return this.#write(snapshot, journal, async () => {
+        this.#journal = await replace(this.#place, journal, snapshot);
+        this.#failed = undefined;
+        this.#assertOwn(this.#journal, this.#journal.end);
+        return this.#journal;
       });
     });
   }
@@ -222,11 +229,10 @@ class FileStore implements ConfigurationStore {
     return result;
   }
 
-  #journalAt(expectedPosition: string): Journal {
-    if (this.#failure !== undefined) throw this.#failure;
+  /** The journal; throws if the store is lost or not loaded. */
+  #present(): Journal {
+    if (this.#lost !== undefined) throw this.#lost;
     if (this.#journal === undefined) throw new Error('The store is not loaded. Call load() first.');
-    const position = positionOf(this.#journal);
-    if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
     return this.#journal;
   }
 
@@ -237,45 +243,103 @@ class FileStore implements ConfigurationStore {
    * @throws StoreLost if another program has removed, replaced or changed one of them
    */
   #assertOwn(journal: Journal, end: number): void {
-    const [place, lock] = [this.#place, this.#lock];
-    const [directory, socket, written] = [place, lock, journal].map(({ path }) =>
-      statusAt(path, place.files),
-    );
-    if (!isSameFile(directory, place.identity))
-      throw lost(place.path, `${place.path} was removed or replaced`);
-    if (!isSameFile(socket, lock.identity)) throw lost(place.path, `${lock.path} was removed or replaced`);
-    if (written === undefined || !isSameFile(written, journal.identity))
-      throw lost(place.path, `${journal.path} was removed or replaced`);
-    if (written.size !== BigInt(end))
-      throw lost(place.path, `${journal.path} has ${String(written.size)} bytes instead of ${String(end)}`);
+    const length = this.#look(journal);
+    if (length !== end)
+      throw this.#lose(`${journal.path} has ${String(length)} bytes instead of ${String(end)}`);
   }
 
-  /** After a failed write the content of the disk is unknown, so the store refuses every later call. */
-  async #orFail<T>(work: () => Promise<T>): Promise<T> {
+  /** Checks that directory, lock and journal are still the same files. Gives the length of the journal. */
+  #look(journal: Journal): number {
+    const { files } = this.#place;
+    for (const { path, identity } of [this.#place, this.#lock]) {
+      if (!isSameFile(statusAt(path, files), identity)) throw this.#lose(`${path} was removed or replaced`);
+    }
+    const status = statusAt(journal.path, files);
+    if (status === undefined || !isSameFile(status, journal.identity))
+      throw this.#lose(`${journal.path} was removed or replaced`);
+    return Number(status.size);
+  }
+
+  /** @param change - what another program did, as a clause without a full stop */
+  #lose(change: string): StoreLost {
+    const { path } = this.#place;
+    this.#lost = new StoreLost(
+      `${change} while the store in ${path} was open, so another process may use the directory. The last call was not ` +
+        'confirmed, and the store refuses every later call. Find the program that changed the directory, check the ' +
+        'content of the directory, and restart this process.',
+    );
+    return this.#lost;
+  }
+
+  /** Confirms a call that was kept already; any other call for this position comes from another writer. */
+  #repeated(journal: Journal, expectedPosition: string, isRepeated: boolean): string {
+    if (!isRepeated) throw new StoreConflictError(expectedPosition, positionOf(journal));
+    this.#assertOwn(journal, journal.end);
+    return positionOf(journal);
+  }
+
+  /**
+   * Makes a call that writes.
+   *
+   * @param bytes - what the call writes
+   * @param journal - the present journal
+   * @param work - gives the journal in which the store continues
+   */
+  async #write(bytes: Buffer, journal: Journal, work: () => Promise<Journal>): Promise<string> {
+    if (this.#failed?.equals(bytes) === false)
+      throw new Error(
+        `The last call of the store in ${this.#place.path} failed. Make the same call again first.`,
+      );
     try {
-      return await work();
+      if (this.#failed !== undefined) await this.#cutFailed(journal);
+      this.#assertOwn(journal, journal.end);
+      this.#failed = bytes;
+      const next = await work();
+      this.#failed = undefined;
+      return positionOf(next);
     } catch (cause) {
-      if (cause instanceof StoreLost) throw (this.#failure = cause);
-      this.#failure = new Error(
+      if (this.#lost !== undefined) throw this.#lost;
+      throw new Error(
         `Writing to the store in ${this.#place.path} failed: ${(cause as Error).message}. ` +
-          'The store refuses every call until it is opened again.',
+          'Nothing of this call is confirmed. The store can be used again once the same call succeeds.',
         { cause },
       );
-      throw this.#failure;
     }
+  }
+
+  /**
+   * Removes the bytes of a failed append. After a failed sync, the system may count bytes as synced that are not on the
+   * disk. Therefore all bytes after the last good sync are written again, and the file gets its length again.
+   */
+  async #cutFailed(journal: Journal): Promise<void> {
+    if (this.#look(journal) > journal.end) await journal.file.truncate(journal.end);
   }
 }
 
-/** @param change - what another program did, as a clause without a full stop */
-function lost(directory: string, change: string): StoreLost {
-  return new StoreLost(
-    `${change} while the store in ${directory} was open, so another process may use the directory. The last call was ` +
-      'not confirmed, and the store refuses every later call. Find the program that changed the directory, check the ' +
-      'content of the directory, and restart this process.',
-  );
+/** Whether a journal ends with these records, and they begin at the expected position: the same call came before. */
+async function isEndOf(journal: Journal, text: string, expectedPosition: string): Promise<boolean> {
+  const { path, file, generation } = journal;
+  const start = journal.end - frameLength(text);
+  if (positionOf({ generation, end: start }) !== expectedPosition) return false;
+  const kept = await readBytes(file, path, { start, end: journal.end });
+  return kept.equals(encodeFrame(text, generation, start));
 }
 
-function positionOf({ generation, end }: Journal): string {
+/** Whether a journal continues from this state and is empty, and the state replaced what ended at the position. */
+async function isStateOf(
+  place: Place,
+  { generation, end }: Journal,
+  text: string,
+  expectedPosition: string,
+): Promise<boolean> {
+  const isNext = expectedPosition.startsWith(`${String(generation - 1)}.`);
+  if (!isNext || generation === 1 || end !== encodeHeader(generation, generation).length) return false;
+  const path = join(place.path, snapshotName);
+  const kept = await using(place, path, 'r', (file) => readAll(file, path));
+  return kept.equals(encodeSnapshot(text, generation));
+}
+
+function positionOf({ generation, end }: Pick<Journal, 'generation' | 'end'>): string {
   return `${String(generation)}.${String(end)}`;
 }
 
@@ -331,15 +395,19 @@ async function namesIn(place: Place): Promise<readonly string[]> {
     if (status !== undefined) assertOwnFile(path, status);
   }
   if (names.some((name) => name === snapshotName || generationOf(name) !== undefined)) return names;
-  const { file } = await createJournal(place, 1, `${journalName(1)}${unfinished}`);
+  const { file } = await createJournal(place, 1);
   await file.close();
-  await rename(place, `${journalName(1)}${unfinished}`, journalName(1));
   return place.files.readdir(place.path);
 }
 
 /** Whether the store reads or writes a file of this name. */
 function isOfStore(name: string): boolean {
-  return name === snapshotName || unfinishedNames.includes(name) || generationOf(name) !== undefined;
+  return name === snapshotName || generationOf(name) !== undefined || isUnfinished(name);
+}
+
+function isUnfinished(name: string): boolean {
+  const finished = name.slice(0, -unfinished.length);
+  return name.endsWith(unfinished) && (finished === snapshotName || generationOf(finished) !== undefined);
 }
 
 /** The names of the files that a crash has left over. */
@@ -353,7 +421,7 @@ async function straysAmong(
     if (generation > current) await assertEmptyJournal(place, generation, current);
   }
   return names.filter((name) => {
-    return unfinishedNames.includes(name) || (generationOf(name) ?? current) !== current;
+    return isUnfinished(name) || (generationOf(name) ?? current) !== current;
   });
 }
 
@@ -421,10 +489,9 @@ function recordsIn(path: string, [, ...frames]: readonly Frame[]): readonly Json
 /** Creates the next journal, and makes a new snapshot refer to it. */
 async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Journal> {
   const generation = old.generation + 1;
-  const journal = await createJournal(place, generation, journalName(generation));
+  // The name of the journal must be durable before a snapshot refers to the journal.
+  const journal = await createJournal(place, generation);
   try {
-    // The name of the journal must be durable before a snapshot refers to the journal.
-    await place.handle.sync();
     const path = join(place.path, `${snapshotName}${unfinished}`);
     await using(place, path, 'w', (file) => writeSynced(file, snapshot, 0));
     await rename(place, `${snapshotName}${unfinished}`, snapshotName);
@@ -438,14 +505,19 @@ async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Jo
   return journal;
 }
 
-/** Creates a journal without records. The name becomes durable only with a sync of the directory. */
-async function createJournal(place: Place, generation: number, name: string): Promise<Journal> {
+/**
+ * Creates a journal without records, durably. If there is one already, from a compaction that failed, that journal stays
+ * until the new one has its place: a snapshot may refer to it.
+ */
+async function createJournal(place: Place, generation: number): Promise<Journal> {
+  const name = journalName(generation);
   const path = join(place.path, name);
-  const file = await place.files.open(path, 'w', fileMode);
+  const file = await place.files.open(`${path}${unfinished}`, 'w', fileMode);
   try {
     const identity = await file.stat({ bigint: true });
     const header = encodeHeader(generation, generation);
     await writeSynced(file, header, 0);
+    await rename(place, `${name}${unfinished}`, name);
     return { path, file, identity, generation, end: header.length };
   } catch (error) {
     await file.close().catch(ignore);

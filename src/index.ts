@@ -133,7 +133,7 @@ export type {
   StoredHistory,
 } from './ports/port.ts';
 export type { Principal, AdminRequest, AdminResponse } from './http/message.ts';
-export { EffectRefused, StoreConflictError } from './ports/port-error.ts';
+export { EffectRefused, StoreConflictError, StoreLost } from './ports/port-error.ts';
 export { createMemoryStore } from './ports/memory-store.ts';
 export { systemClock } from './ports/system-clock.ts';
 export { createPbkdf2Hasher, type Pbkdf2HasherOptions } from './ports/pbkdf2-hasher.ts';

@@ -38,11 +38,21 @@ export function createMemoryStore(
   let state = history.state === undefined ? undefined : JSON.stringify(history.state);
   let records = (history.records ?? []).map(textOf);
   let compactions = 0;
+  /** The position at which the last compaction was called. */
+  let compactedAt: string | undefined;
   let open = true;
-  const positionNow = (): string => `${String(compactions)}.${String(records.length)}`;
-  const assertAt = (expectedPosition: string): void => {
+  const positionOf = (count: number): string => `${String(compactions)}.${String(count)}`;
+  const positionNow = (): string => positionOf(records.length);
+  const assertOpen = (): void => {
     if (!open) throw new Error('The store in memory was disposed of. Call load() to use the store again.');
+  };
+  const assertAt = (expectedPosition: string): void => {
     if (expectedPosition !== positionNow()) throw new StoreConflictError(expectedPosition, positionNow());
+  };
+  /** Whether the store ends with these records, and they begin at the expected position: the same call came before. */
+  const endsWith = (texts: readonly string[], expectedPosition: string): boolean => {
+    const first = records.length - texts.length;
+    return expectedPosition === positionOf(first) && texts.every((text, at) => records[first + at] === text);
   };
   const store: ConfigurationStore = {
     durable: false,
@@ -52,15 +62,21 @@ export function createMemoryStore(
       return Promise.resolve({ ...before, records: records.map(valueOf), position: positionNow() });
     },
     async append(added, { expectedPosition }) {
-      assertAt(expectedPosition);
+      assertOpen();
       // Every record is serialised before the first one is stored, so a failure stores none.
-      for (const text of added.map(textOf)) records.push(text);
+      const texts = added.map(textOf);
+      if (endsWith(texts, expectedPosition)) return Promise.resolve(positionNow());
+      assertAt(expectedPosition);
+      for (const text of texts) records.push(text);
       return Promise.resolve(positionNow());
     },
     async compact(compacted, { expectedPosition }) {
+      assertOpen();
+      const text = textOf(compacted);
+      const isRepeated = expectedPosition === compactedAt && text === state && records.length === 0;
+      if (isRepeated) return Promise.resolve(positionNow());
       assertAt(expectedPosition);
-      state = textOf(compacted);
-      records = [];
+      [state, records, compactedAt] = [text, [], expectedPosition];
       compactions += 1;
       return Promise.resolve(positionNow());
     },

@@ -1,5 +1,5 @@
 /**
- * Errors with which a port rejects. Both mean that the call had no effect.
+ * Errors with which a port rejects.
  */
 
 /**
@@ -53,5 +53,43 @@ export class StoreConflictError extends Error {
         'to the store. Open the store again to load the present content.',
     );
     this.name = 'StoreConflictError';
+  }
+}
+
+/**
+ * The error of a store that no later call can use: another program has taken, replaced or damaged the content, or the
+ * content went back to an earlier state. The library does not repeat the call, and refuses commands until a restart.
+ *
+ * Any other error of a store is temporary: the library repeats the call until the store answers.
+ *
+ * @example
+ * ```ts
+ * import { StoreLost } from 'gateway-admin-core';
+ *
+ * new StoreLost('The table was restored from a backup. Restart the gateway.').name; // => 'StoreLost'
+ * ```
+ *
+ * @public
+ */
+export class StoreLost extends Error {
+  /** @param reason - what happened, where, and what to do, in sentences for an operator */
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'StoreLost';
+  }
+}
+
+/**
+ * Whether an error of a store means that the store is lost for good. The name is compared as well, because the store may
+ * have loaded another copy of this library. An error that throws while it is read is temporary.
+ *
+ * @internal
+ */
+export function isStoreLost(error: unknown): boolean {
+  try {
+    if (error instanceof StoreLost || error instanceof StoreConflictError) return true;
+    return error instanceof Error && ['StoreLost', 'StoreConflictError'].includes(error.name);
+  } catch {
+    return false;
   }
 }

@@ -114,8 +114,13 @@ export interface StoredHistory {
  * Stores the configuration and the admin users as plain JSON. The store need not understand the JSON. The JSON contains
  * password hashes and sealed secrets: protect the store like the configuration itself.
  *
- * The library makes one call at a time. After a rejected call the library only disposes of the store; the content of
- * that call may have been stored or not.
+ * The library makes one call at a time. If `append` or `compact` rejects, or does not answer before the deadline
+ * (`storeDeadlineMs`), the library makes the same call again, with growing pauses, until the store answers: the same
+ * content and the same `expectedPosition`. The store may have stored nothing, a part or all of the failed call; the
+ * repeated call must store the content once, and resolve to the position after it. The store recognises a repeated call
+ * by its position and its content. Between a failed call and its repetition, the library calls only the disposal.
+ *
+ * Reject with {@link StoreLost} if no later call can succeed. Then the library refuses commands until a restart.
  *
  * @public
  */
@@ -130,9 +135,11 @@ export interface ConfigurationStore {
   /**
    * Appends records in order. Resolves once the records are stored as safely as the store can.
    *
-   * @param records - one record or more. A store that fails in between may have stored the first ones
-   * @param options - `expectedPosition`: the position of the first record. If the store ends elsewhere, because another
-   *   writer has written to it, `append` must reject with {@link StoreConflictError} and store none of the records
+   * @param records - one record or more. A call that fails may have stored the first ones; the same call again must store
+   *   only the others
+   * @param options - `expectedPosition`: the position of the first record. If the store ends elsewhere, and this is not a
+   *   repeated call, another writer has written to the store. Then `append` must reject with {@link StoreConflictError}
+   *   and store none of the records
    * @returns the position of the next record
    */
   append(records: readonly Json[], options: { readonly expectedPosition: string }): Promise<string>;
@@ -140,8 +147,8 @@ export interface ConfigurationStore {
    * Replaces the stored state and all records by a new state. The old content must stay until the new state is stored.
    *
    * @param state - the state that the present records lead to
-   * @param options - `expectedPosition`: the end of the present records. If the store ends elsewhere, `compact` must
-   *   reject with {@link StoreConflictError} and change nothing
+   * @param options - `expectedPosition`: the end of the present records. If the store ends elsewhere, and this is not a
+   *   repeated call, `compact` must reject with {@link StoreConflictError} and change nothing
    * @returns the position of the next record
    */
   compact(state: Json, options: { readonly expectedPosition: string }): Promise<string>;

@@ -5,6 +5,7 @@ import type { Context } from '../core/decision.ts';
 import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
+import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { boundRoutes, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
@@ -61,7 +62,8 @@ export function createAdmin(options: AdminOptions): Admin {
  *
  * @param options - the store, its initial state, the gateway, and options that differ from the defaults
  * @returns the running interface; close the interface before the gateway ends
- * @throws Error if the store cannot be read, or contains something that this version does not understand
+ * @throws Error if the store cannot be read, does not answer in time, or contains something that this version does not
+ *   understand; also if the store fails while a command of the last process is settled
  * @throws RangeError as {@link createAdmin}
  *
  * @example
@@ -88,7 +90,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
     const complete = completeOptions(options);
     const { clock, limits, onError } = complete;
-    const { position, repaired, ...stored } = await store.load();
+    const { position, repaired, ...stored } = await loadInTime(store, complete);
     const history = restore(stored, snapshot);
     if (repaired !== undefined) onError(new Error(repaired));
     const deadlineMs = limits.storeDeadlineMs;
@@ -99,11 +101,31 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
       journal,
     );
     await Promise.all(history.open.map((open) => writer.recover(open)));
+    if (journal.outage !== undefined) {
+      await admin.close();
+      throw journal.outage.error;
+    }
+    journal.startRepeating();
     return admin;
   } catch (error) {
     await letGo(options);
     throw error;
   }
+}
+
+/** Loads the content of the store. A store that hangs is told to the host, which may wait for `openAdmin` alone. */
+async function loadInTime(
+  store: ConfigurationStore,
+  { clock, limits: { storeDeadlineMs }, onError }: CompleteOptions,
+): Promise<StoredHistory> {
+  const history = await beforeDeadline(clock, storeDeadlineMs, () => store.load());
+  if (history !== 'late') return history;
+  const error = new Error(
+    `The configuration store did not answer load() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +
+      'database works, and start again. For a very large store, raise the limit storeDeadlineMs.',
+  );
+  onError(error);
+  throw error;
 }
 
 /** Disposes of the store after a failed start. A second failure must not hide the first one. */

@@ -35,12 +35,14 @@ export type Execution =
        * effects the host refused to undo. Usually empty.
        */
       readonly events: readonly AdminEvent[];
+      /** The time after which the command can succeed, in milliseconds; only while the store is being tried again. */
+      readonly retryAfterMs?: number;
     }
   | {
       /**
-       * The change may or may not have been made. With the code `outcome-unknown`, the host did not answer in time; the
-       * host is still being asked, and an event will give the outcome. With the code `store-unavailable`, the store
-       * failed; the outcome is known after a restart.
+       * The change may or may not have been made, because the host or the store did not answer in time. The host is
+       * still being asked, or the store is being tried again, and an event will give the outcome. If the store is lost
+       * or the interface closes, the outcome is known after a restart.
        */
       readonly outcome: 'unknown';
       /** The cause, and what to do next. */
@@ -56,7 +58,11 @@ export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted'
 }
 
 /** The result of a refused command. @internal */
-export function refusal(code: ProblemCode, detail: string, events: readonly AdminEvent[] = []): Execution {
+export function refusal(
+  code: ProblemCode,
+  detail: string,
+  events: readonly AdminEvent[] = [],
+): Extract<Execution, { readonly outcome: 'refused' }> {
   return { outcome: 'refused', problem: problem(code, detail), events };
 }
 
@@ -74,45 +80,86 @@ export function outcomeUnknown(commandId: string): Execution {
   const detail =
     `The gateway did not say in time whether the change was made (command ${commandId}). The gateway is still being ` +
     'asked. Read the resource again before you repeat the command. An event with this command id gives the outcome.';
-  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), commandId };
+  return unknown(commandId, detail);
 }
 
-const repair =
-  'All commands are refused until the store is repaired and the gateway is restarted. Reading still works.';
-
 /**
- * The intent was not journaled, so the host was not asked.
+ * The store does not answer, and the host was not asked for anything.
  *
+ * @param retryAfterMs - the time until the store is tried again; `undefined` if the store is lost
  * @param held - what earlier parts of the command have done, in a sentence
  * @internal
  */
-export function storeUnavailable(held = 'Nothing was changed.'): Execution {
-  return refusal('store-unavailable', `The configuration store has failed. ${held} ${repair}`);
+export function storeUnavailable(
+  retryAfterMs: number | undefined,
+  held = 'Nothing was changed.',
+): Extract<Execution, { readonly outcome: 'refused' }> {
+  const begin = `The configuration store does not answer. ${held} Reading still works.`;
+  if (retryAfterMs === undefined)
+    return refusal(
+      'store-unavailable',
+      `${begin} The store is not tried again: repair the store as the error in the log of the gateway says, and restart ` +
+        'the gateway.',
+    );
+  const again = `${begin} The store is being tried again. Send the command again in a few seconds.`;
+  return { ...refusal('store-unavailable', again), retryAfterMs };
 }
 
+const untilStored =
+  'The store is being tried again, and an event with this command id gives the outcome. Until then, reading shows the ' +
+  'state before this change. Read the resource again before you repeat the command.';
+
+const afterRestart = 'The store is not tried again. Restart the gateway, and read the resource again then.';
+
 /**
- * The store failed at the settlement of a command with effects. The snapshot shows what the host did, but the journal
- * may not.
+ * The host has applied the effects of a command, and the store has not stored the result in time.
  *
  * @param held - a sentence that says how much of the change the host made
  * @internal
  */
-export function doneUnkept(commandId: string, held: string): Execution {
-  const what =
-    `${held} But the configuration store failed before this result was stored (command ${commandId}). The result is in ` +
-    'effect now; after a restart, the gateway is asked again. Read the resource again then.';
-  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
+export function resultPending(commandId: string, held: string): Execution {
+  return unknown(
+    commandId,
+    `${held} But the configuration store does not answer, ${notStored(commandId)}. ${untilStored}`,
+  );
+}
+
+/** The store has not stored a change without effects in time. @internal */
+export function changePending(commandId: string): Execution {
+  return unknown(
+    commandId,
+    `The configuration store does not answer, ${notStored(commandId)}. ${untilStored}`,
+  );
 }
 
 /**
- * The store failed at the settlement of a command without effects. The snapshot does not show the change, but the
- * journal may contain the change.
+ * The host has applied the effects of a command, and the result will not be stored in this life. The snapshot shows what
+ * the host did. The next life asks the host.
  *
  * @internal
  */
-export function perhapsKept(commandId: string): Execution {
-  const what =
-    `The configuration store failed while it stored this change (command ${commandId}). The change is not in effect ` +
-    'now, but may be in effect after a restart. Read the resource again then.';
-  return { outcome: 'unknown', problem: problem('store-unavailable', `${what} ${repair}`), commandId };
+export function resultLost(commandId: string, held: string): Execution {
+  return unknown(
+    commandId,
+    `${held} But the configuration store does not answer, ${notStored(commandId)}. ${afterRestart}`,
+  );
+}
+
+/**
+ * A change without effects will not be confirmed in this life. The snapshot does not show the change, but the store may
+ * contain the change.
+ *
+ * @internal
+ */
+export function changeLost(commandId: string): Execution {
+  const what = `The configuration store does not answer, ${notStored(commandId)}. The change is not in effect now, but `;
+  return unknown(commandId, `${what}may be in effect after a restart. ${afterRestart}`);
+}
+
+function notStored(commandId: string): string {
+  return `and the result is not confirmed (command ${commandId})`;
+}
+
+function unknown(commandId: string, detail: string): Execution {
+  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), commandId };
 }

@@ -23,7 +23,10 @@ export interface Limits {
   readonly maxInFlight: number;
   /** Deadline of one call to the host, in milliseconds; 10,000 by default. `inspect` is called after a late `apply`. */
   readonly effectDeadlineMs: number;
-  /** Deadline of one call to the store, in milliseconds; 30,000 by default. Then the store counts as failed. */
+  /**
+   * Deadline of one call to the store, in milliseconds; 30,000 by default. Then the call is made again. A command whose
+   * result is not stored within this time is 504, and stays in flight.
+   */
   readonly storeDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;

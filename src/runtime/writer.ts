@@ -15,15 +15,17 @@ import {
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
-  doneUnkept,
+  changeLost,
+  changePending,
   outcomeUnknown,
-  perhapsKept,
   refusal,
+  resultLost,
+  resultPending,
   storeUnavailable,
   type Execution,
 } from './execution.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
-import type { Journal } from './journal.ts';
+import { NotKept, type Journal } from './journal.ts';
 import { Crossings } from './crossing.ts';
 import { recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -53,30 +55,23 @@ export interface WriterOptions
 interface Performing {
   readonly command: Command;
   /**
-   * Whether the command has effects. If it has, the snapshot shows what the host did, even if the store fails. A command
-   * without effects takes hold only once its events are journaled.
+   * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
+   * effects takes hold only once its events are journaled.
    */
   readonly asksHost: boolean;
+  /** Answers the client. Only the first answer counts. */
+  readonly answer: (execution: Execution) => void;
+  /** The events that were settled so far. */
+  readonly settled: AdminEvent[];
 }
 
-/** The store failed at a settlement that has events. The events may or may not be stored. */
-class Unkept extends Error {
-  readonly place: Place;
+/** The settlement of a command is not journaled, and the command ends with this answer. */
+class Unsettled extends Error {
+  readonly execution: Execution;
 
-  constructor(place: Place) {
-    super('The store has failed');
-    this.place = place;
-  }
-}
-
-/** The store failed at an intent, so the host was not asked for this part of the command. */
-class NotIntended extends Error {
-  /** What was done before, in a sentence; left out if nothing was done. */
-  readonly held: string | undefined;
-
-  constructor(held: string | undefined) {
-    super('The store has failed');
-    this.held = held;
+  constructor(execution: Execution) {
+    super('The settlement was not journaled');
+    this.execution = execution;
   }
 }
 
@@ -100,7 +95,7 @@ export class Writer {
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
-      refuseAll: () => (options.journal.failed ? storeUnavailable() : undefined),
+      refuseAll: () => this.#storeUnavailable(),
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
@@ -162,10 +157,13 @@ export class Writer {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       this.#turns.hold(command, 'unknown', async () => {
         try {
-          await recover(open, this.#optionsOf({ command, asksHost: true }, resolve));
+          await recover(
+            open,
+            this.#optionsOf({ command, asksHost: true, answer: () => resolve(), settled: [] }),
+          );
         } catch (error) {
           // After a close, the next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!this.#closing.signal.aborted && !(error instanceof Unkept)) this.#options.onError(error);
+          if (!this.#closing.signal.aborted && !(error instanceof Unsettled)) this.#options.onError(error);
         }
         resolve();
       });
@@ -175,6 +173,7 @@ export class Writer {
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#options.journal.stopRepeating();
     await this.#turns.close();
   }
 
@@ -186,30 +185,35 @@ export class Writer {
     const command = commandOf(id, { resources, events }, this.#options.clock.now());
     this.#turns.hold(command, 'busy', async () => {
       try {
-        answer(await this.#perform({ command, asksHost: effects.length > 0 }, decision, answer));
+        const asksHost = effects.length > 0;
+        answer(await this.#perform({ command, asksHost, answer, settled: [] }, decision));
       } catch (error) {
         fail(error);
       }
     });
   }
 
-  async #perform(
-    performing: Performing,
-    decision: Acceptance,
-    answer: Waiting['answer'],
-  ): Promise<Execution> {
+  async #perform(performing: Performing, decision: Acceptance): Promise<Execution> {
     if (!isTrusted(decision)) this.#assertFolds(decision);
-    const { id } = performing.command;
-    const onUnknown = (): void => {
-      answer(outcomeUnknown(id));
-    };
     try {
-      return this.#executionOf(await perform(decision, this.#optionsOf(performing, onUnknown)));
+      return this.#executionOf(await perform(decision, this.#optionsOf(performing)));
     } catch (error) {
-      if (error instanceof NotIntended) return storeUnavailable(error.held);
-      if (!(error instanceof Unkept)) throw error;
-      return performing.asksHost ? doneUnkept(id, heldBy(error.place)) : perhapsKept(id);
+      if (!(error instanceof Unsettled)) throw error;
+      return error.execution;
     }
+  }
+
+  /** The refusal of every command while the store does not answer; `undefined` while the store answers. */
+  #storeUnavailable(): Execution | undefined {
+    const { outage } = this.#options.journal;
+    return outage === undefined ? undefined : storeUnavailable(outage.retryAfterMs);
+  }
+
+  /** Ends a command in the journal that the gateway was not asked about: the store may still get the intent. */
+  #withdraw({ id }: Command): void {
+    const { revision } = this.#snapshot;
+    const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
+    this.#options.journal.keep({ record, use: 'refusal', then: () => undefined }).catch(() => undefined);
   }
 
   /** Checks a decision that the host has built. An event that does not fold would make the journal unreadable. */
@@ -222,7 +226,7 @@ export class Writer {
     }
   }
 
-  #optionsOf(performing: Performing, onUnknown: () => void): CommandOptions {
+  #optionsOf(performing: Performing): CommandOptions {
     const { gateway, clock, deadlineMs } = this.#options;
     return {
       gateway,
@@ -232,29 +236,34 @@ export class Writer {
       closing: this.#closing.signal,
       crossings: this.#crossings,
       isUnknown: () => this.#turns.isUnknown(performing.command.id),
-      intend: (group, part, of) => this.#intend(performing.command, group, part, of),
+      intend: (group, part, of) => this.#intend(performing, group, part, of),
       settle: (events, place) => this.#settle(performing, events, place),
       onUnknown: () => {
-        onUnknown();
-        this.#turns.setUnknown(performing.command.id);
+        this.#answerUnknown(performing, outcomeUnknown(performing.command.id));
       },
     };
   }
 
-  async #intend({ id, resources }: Command, group: Group, part: number, of: number): Promise<void> {
-    const { journal } = this.#options;
+  async #intend(performing: Performing, group: Group, part: number, of: number): Promise<void> {
     const effects = group.filter(isActing).map(({ effect }) => effect);
     if (effects.length === 0) return;
+    const { id: command, resources } = performing.command;
     const events = group.map(({ event }) => event);
+    const record = { type: 'intent', command, resources, part, of, events, effects } as const;
     try {
-      await journal.keep(
-        { type: 'intent', command: id, resources, part, of, events, effects },
-        () => undefined,
-      );
+      await this.#options.journal.keep({ record, use: 'intent', then: () => undefined });
     } catch (error) {
-      if (!journal.failed) throw error;
-      throw new NotIntended(part === 0 ? undefined : heldBy({ at: 'part', done: part, of }));
+      if (!(error instanceof NotKept)) throw error;
+      if (error.isPossible || part > 0) this.#withdraw(performing.command);
+      const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
+      const refused = storeUnavailable(error.outage.retryAfterMs, held);
+      throw new Unsettled(part === 0 ? refused : { ...refused, events: performing.settled });
     }
+  }
+
+  #answerUnknown({ command, answer }: Performing, execution: Execution): void {
+    answer(execution);
+    this.#turns.setUnknown(command.id);
   }
 
   async #settle(
@@ -265,18 +274,37 @@ export class Writer {
     const events = this.#recorded(performing, settled, place);
     // No settlement is journaled, so the command stays open, and the next life finds out the outcome.
     if (place.at === 'break') return this.#apply(performing, events);
+    const { command, asksHost } = performing;
+    const { id } = command;
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
+    const use = !asksHost ? 'change' : events.length > 0 ? 'result' : 'refusal';
     try {
-      const record = { type: 'settlement', command: performing.command.id, revision, events, last } as const;
-      return await this.#options.journal.keep(record, () => this.#apply(performing, events));
+      return await this.#options.journal.keep({
+        record: { type: 'settlement', command: id, revision, events, last },
+        use,
+        then: () => this.#apply(performing, events),
+        onLate: () => {
+          this.#answerUnknown(performing, asksHost ? resultPending(id, heldBy(place)) : changePending(id));
+        },
+      });
     } catch (error) {
-      if (!this.#options.journal.failed) throw error;
-      // The snapshot must show what the host did, even if the journal does not.
-      if (performing.asksHost) this.#apply(performing, events);
-      if (events.length > 0) throw new Unkept(place);
-      return events;
+      if (!(error instanceof NotKept)) throw error;
+      if (use === 'refusal') return events;
+      // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
+      if (asksHost) this.#apply(performing, events);
+      throw new Unsettled(this.#unsettled(performing, place, error));
     }
+  }
+
+  /** The answer to a command whose settlement will not be journaled in this life. */
+  #unsettled(
+    { command: { id }, asksHost }: Performing,
+    place: Place,
+    { isPossible, outage }: NotKept,
+  ): Execution {
+    if (asksHost) return resultLost(id, heldBy(place));
+    return isPossible ? changeLost(id) : storeUnavailable(outage.retryAfterMs);
   }
 
   /**
@@ -293,8 +321,9 @@ export class Writer {
   }
 
   /** Folds events over the current snapshot, which reports may have changed since the decision. */
-  #apply({ command }: Performing, events: readonly AdminEvent[]): readonly AdminEvent[] {
+  #apply({ command, settled }: Performing, events: readonly AdminEvent[]): readonly AdminEvent[] {
     this.#foldSettled(events);
+    settled.push(...events);
     const crossing = this.#crossings.take(command.id);
     // A contradiction is no error: the report may be older than the end of the effect.
     if (crossing.length > 0) this.#foldReports(crossing);
@@ -334,11 +363,11 @@ function commandOf(
   return actor === undefined ? command : { ...command, actor };
 }
 
-/** A sentence about the part of a command that the host did, for a command whose settlement was not journaled. */
+/** A sentence about the part of a command that the host did, for a command whose settlement is not journaled. */
 function heldBy(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
-    return `Only ${String(done)} of ${String(of)} parts were done. The gateway was not asked for the other parts.`;
+    return `Only ${String(done)} of ${String(of)} parts are done.`;
   }
   return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway made the change.';
 }

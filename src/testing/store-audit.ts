@@ -15,6 +15,12 @@ export interface StorePlace {
    * there.
    */
   open(): Promise<ConfigurationStore>;
+  /**
+   * Makes the next call of `append` or `compact` of the open store reject, after the store has kept nothing, a part or
+   * everything of that call. A store that cannot keep a part keeps everything instead. Leave out if the place cannot
+   * make the store fail; the audits then repeat only calls that have resolved.
+   */
+  failNext?(kept: 'nothing' | 'part' | 'everything'): void;
 }
 
 /**
@@ -75,6 +81,16 @@ const table: readonly (readonly [id: string, name: string, check: (place: StoreP
     'records for another position are refused, and none of the records is kept',
     checkAppendConflict,
   ],
+  [
+    'append-repeat',
+    'the same append again keeps its records once, also after a rejection, whichever part was kept',
+    checkAppendRepeat,
+  ],
+  [
+    'append-repeat-end',
+    'the same append again is refused when other records came after it',
+    checkAppendRepeatEnd,
+  ],
   ['compact-replace', 'a state replaces all records', checkCompact],
   ['compact-again', 'a state replaces the earlier state', checkCompactAgain],
   ['compact-append', 'records after a compaction are added to its state', checkAppendAfterCompact],
@@ -84,6 +100,11 @@ const table: readonly (readonly [id: string, name: string, check: (place: StoreP
     'compact-conflict',
     'a state for another position is refused, and the content stays',
     checkCompactConflict,
+  ],
+  [
+    'compact-repeat',
+    'the same compaction again keeps its state, also after a rejection, whether the state was kept or not',
+    checkCompactRepeat,
   ],
   ['share-given', 'a later change of a given value does not change the content', checkGiven],
   ['share-loaded', 'a change of a loaded value does not change the content', checkLoaded],
@@ -173,6 +194,64 @@ async function checkAppendConflict(place: StorePlace): Promise<void> {
     await expectConflict('append', store.append(['lost', 'too'], { expectedPosition: position }));
   });
   await expectHistory(place, { records: ['kept'] });
+}
+
+async function checkAppendRepeat(place: StorePlace): Promise<void> {
+  const kept: Json[] = [];
+  for (const part of parts) {
+    const records = ['first', 'second', 'third'].map((text) => ({ text, part }));
+    await write(place, async (store, position) => {
+      const next = await twice(place, part, () =>
+        store.append(structuredClone(records), { expectedPosition: position }),
+      );
+      await store.append([part], { expectedPosition: next });
+    });
+    kept.push(...records, part);
+    await expectHistory(place, { records: kept });
+  }
+}
+
+async function checkAppendRepeatEnd(place: StorePlace): Promise<void> {
+  await write(place, async (store, position) => {
+    const second = await store.append([1], { expectedPosition: position });
+    await store.append([2], { expectedPosition: second });
+    await expectConflict('append', store.append([1], { expectedPosition: position }));
+  });
+  await expectHistory(place, { records: [1, 2] });
+}
+
+async function checkCompactRepeat(place: StorePlace): Promise<void> {
+  for (const part of parts) {
+    await append(place, ['old']);
+    const state = { part };
+    await write(place, async (store, position) => {
+      const next = await twice(place, part, () =>
+        store.compact(structuredClone(state), { expectedPosition: position }),
+      );
+      await store.append([part], { expectedPosition: next });
+    });
+    await expectHistory(place, { state, records: [part] });
+  }
+}
+
+const parts = ['nothing', 'part', 'everything'] as const;
+
+/** Makes a call that fails, if the place can make it fail, and then the same call again. Gives the last position. */
+async function twice(
+  place: StorePlace,
+  kept: (typeof parts)[number],
+  call: () => Promise<string>,
+): Promise<string> {
+  place.failNext?.(kept);
+  const first = await call().catch((error: unknown) => {
+    if (place.failNext === undefined) throw error;
+    return undefined;
+  });
+  if (place.failNext !== undefined && first !== undefined)
+    throw new Error('failNext must make the next call reject, but the call resolved');
+  const position = await call();
+  if (first !== undefined) expectSame('the position that a repeated call gives', position, first);
+  return position;
 }
 
 async function checkCompact(place: StorePlace): Promise<void> {

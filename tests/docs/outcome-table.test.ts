@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   EffectRefused,
+  StoreLost,
   problemTable,
   sequence,
   stopMonitor,
@@ -28,6 +29,7 @@ type Failure = Parameters<Breakable['breakWith']>[0];
 const blind = new Error('I cannot see.');
 const refuseHeld = (held: HeldCall): void => held.fail(new EffectRefused('Busy.'));
 const lose = (): Promise<never> => Promise.reject(new Error('The disk is full'));
+const taken = (): Promise<never> => Promise.reject(new StoreLost('The table is gone.'));
 
 /** Says yes, and then no. What it gives is no promise: of one the language itself would ignore the second answer. */
 const answerTwice: ApplyWay = (_effect, _context, perform) => {
@@ -75,34 +77,60 @@ function deadAt(append: number, keeps: 'kept' | 'lost'): Scenario {
   };
 }
 
+/** How long a store fails: shorter or longer than a client waits, or to the end. */
+type Lasting = 'shortly' | 'long' | 'for good';
+
+/** Waits until the client has its answer, and until the store answers again, if it does. */
+async function waitOut({ clock, store }: Stage, lasting: Lasting): Promise<void> {
+  await clock.settle();
+  await clock.advance(lasting === 'shortly' ? 1000 : longEnoughMs);
+  if (lasting === 'for good') return;
+  store.breakWith((keep) => keep());
+  await clock.advance(longEnoughMs);
+}
+
 /** The store fails once the gateway is asked, which then ends the call. */
-function failsLater(end: (held: HeldCall) => void): Scenario {
+function failsLater(
+  end: (held: HeldCall) => void,
+  lasting: Lasting = 'for good',
+  failure: Failure = lose,
+): Scenario {
   const held = hold();
   return {
     gateway: freshGateway().will(held.apply),
     async run(stage) {
       const answer = send(stage);
       await held.begun;
-      stage.store.breakWith(lose);
+      stage.store.breakWith(failure);
       end(held);
+      await waitOut(stage, lasting);
       return answer;
     },
   };
 }
 
-function failsAtOnce(failure: Failure, ask: typeof send = send): Scenario {
+function failsAtOnce(failure: Failure, lasting: Lasting = 'for good', ask: typeof send = send): Scenario {
   return {
     gateway: freshGateway(),
-    run(stage) {
-      stage.store.breakWith(failure);
-      return ask(stage);
+    async run(stage) {
+      let answer: ReturnType<typeof ask> | undefined;
+      // Hashing takes real time, so the clock must not move before the store is called.
+      await new Promise<void>((called) => {
+        stage.store.breakWith((keep) => {
+          called();
+          return failure(keep);
+        });
+        answer = ask(stage);
+      });
+      await waitOut(stage, lasting);
+      return answer;
     },
   };
 }
 
-function failsForUser(failure: Failure): Scenario {
+function failsForUser(failure: Failure, lasting: Lasting = 'for good'): Scenario {
   const body = JSON.stringify({ name: 'newcomer', password: 'correct horse' });
-  return { ...failsAtOnce(failure, (stage) => send(stage, '/users', body)), look: newcomer };
+  return { ...failsAtOnce(failure, lasting, (stage) => send(stage, '/users', body)), look: newcomer };
 }
 
 async function keepAndFail(keep: () => Promise<string>): Promise<never> {
@@ -184,12 +212,23 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'after the intent is stored, and before the settlement is stored': () => deadAt(2, 'lost'),
   'after the settlement is stored': () => deadAt(2, 'kept'),
 
-  'at the intent, and the intent is lost': () => failsAtOnce(lose),
+  'at the intent': () => failsAtOnce(lose, 'long'),
+  'at the settlement, for less than `storeDeadlineMs`': () => failsLater((held) => held.done(), 'shortly'),
+  'at the settlement, for longer': () => failsLater((held) => held.done(), 'long'),
+  'at the settlement of a refused change': () => failsLater(refuseHeld, 'long'),
+  'at a change without effects (a user is created), for less than `storeDeadlineMs`': () =>
+    failsForUser(lose, 'shortly'),
+  'at a change without effects (a user is created), for longer': () => failsForUser(lose, 'long'),
+
+  'at the intent, and the intent is not stored': () => failsAtOnce(lose),
   'at the intent, and the intent is stored': () => failsAtOnce(keepAndFail),
   'at the settlement': () => failsLater((held) => held.done()),
-  'at the settlement of a refused change': () => failsLater(refuseHeld),
-  'at a change without effects (a user is created), which is lost': () => failsForUser(lose),
+  'at the settlement of a refused change, to the end': () => failsLater(refuseHeld),
+  'at a change without effects (a user is created), which is not stored': () => failsForUser(lose),
   'at a change without effects (a user is created), which is stored': () => failsForUser(keepAndFail),
+  'at the intent, and is lost': () => failsAtOnce(taken),
+  'at the settlement, and is lost': () => failsLater((held) => held.done(), 'for good', taken),
+  'at a change without effects (a user is created), and is lost': () => failsForUser(taken),
 
   'is undone': () => both('done'),
   'is not undone: the gateway refuses the undo': () => both(new EffectRefused('Never.')),

@@ -1,13 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { StoreConflictError, createMemoryStore } from 'gateway-admin-core';
+import { StoreConflictError, createMemoryStore, type ConfigurationStore } from 'gateway-admin-core';
 
-import { storeAudits } from '../../src/testing/store-audit.ts';
+import { storeAudits, type StorePlace } from '../../src/testing/store-audit.ts';
 
 const audits = storeAudits(() => {
   const store = createMemoryStore();
   return Promise.resolve({ open: () => Promise.resolve(store) });
 });
+
+/** A place at which the store fails when an audit says so. */
+function failingPlace(store: ConfigurationStore = createMemoryStore()): StorePlace {
+  let next: 'nothing' | 'part' | 'everything' | undefined;
+  const failing = async (call: () => Promise<string>): Promise<string> => {
+    const kept = next;
+    next = undefined;
+    if (kept !== 'nothing') await call();
+    if (kept !== undefined) throw new Error('The wire broke');
+    return call();
+  };
+  const open: ConfigurationStore = {
+    ...store,
+    append: (...given) => failing(() => store.append(...given)),
+    compact: (...given) => failing(() => store.compact(...given)),
+  };
+  return { open: () => Promise.resolve(open), failNext: (kept) => (next = kept) };
+}
 
 describe('a store in memory', () => {
   it.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
@@ -57,6 +75,61 @@ describe('a store in memory', () => {
       TypeError,
     );
     expect((await store.load()).records).toEqual([]);
+  });
+});
+
+describe('the audits of repeated calls', () => {
+  const repeats = ['append-repeat', 'compact-repeat'];
+  const auditsOf = (createPlace: () => StorePlace) =>
+    storeAudits(() => Promise.resolve(createPlace())).filter(({ id }) => repeats.includes(id));
+
+  /** A store that knows no call again. */
+  const forgetful = (): ConfigurationStore => {
+    const store = createMemoryStore();
+    let last = '';
+    const once = async (call: () => Promise<string>, { expectedPosition }: { expectedPosition: string }) => {
+      if (expectedPosition === last) throw new StoreConflictError(last, 'elsewhere');
+      last = expectedPosition;
+      return call();
+    };
+    return {
+      ...store,
+      append: (records, options) => once(() => store.append(records, options), options),
+      compact: (state, options) => once(() => store.compact(state, options), options),
+    };
+  };
+
+  // Promise: repeated-call
+  it.each(auditsOf(() => failingPlace()).map((audit) => [audit.id, audit] as const))(
+    'pass a store in memory behind a wire that breaks: %s',
+    async (_id, audit) => {
+      await expect(audit.run()).resolves.toBeUndefined();
+    },
+  );
+
+  it.each(auditsOf(() => failingPlace(forgetful())).map((audit) => [audit.id, audit] as const))(
+    'find a store that takes its own call for one of another writer: %s',
+    async (_id, audit) => {
+      await expect(audit.run()).rejects.toThrow(/another writer/);
+    },
+  );
+
+  it.each(
+    auditsOf(() => ({ ...failingPlace(), failNext: () => undefined })).map(
+      (audit) => [audit.id, audit] as const,
+    ),
+  )('find a place that does not fail: %s', async (_id, audit) => {
+    await expect(audit.run()).rejects.toThrow('failNext must make the next call reject');
+  });
+
+  it('find a store that keeps records twice', async () => {
+    const twice = (): StorePlace => {
+      const store = createMemoryStore();
+      const append: ConfigurationStore['append'] = async (records) =>
+        store.append(records, { expectedPosition: (await store.load()).position });
+      return { open: () => Promise.resolve({ ...store, append }) };
+    };
+    for (const audit of auditsOf(twice).slice(0, 1)) await expect(audit.run()).rejects.toThrow(/must be/);
   });
 });
 

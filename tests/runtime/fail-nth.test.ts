@@ -114,6 +114,13 @@ async function execute({ admin, clock }: World, transition: Transition): Promise
   return execution;
 }
 
+/** Closes the interface, however long that takes. */
+async function end({ admin, clock }: World): Promise<void> {
+  const closing = admin.close();
+  await clock.advance(120_000);
+  await closing;
+}
+
 /** Times differ from run to run; what a command changes otherwise does not. */
 function timeless(configured: string): string {
   return configured.replace(/"(started|last_flushed)":"\d[^"]*"/g, '"$1":"then"');
@@ -133,7 +140,7 @@ async function expectTruth(
   if (execution.outcome === 'refused') expect(execution.events).toEqual([]);
   if (execution.outcome === 'refused') expect(shown).toBe(before);
   if (execution.outcome !== 'unknown') expect(gateway.differences(admin.snapshot)).toEqual([]);
-  await admin.close();
+  await end(world);
 
   gateway.otherwise({ apply: 'done', inspect: 'answer' });
   const next = await begin(store, gateway);
@@ -205,9 +212,50 @@ describe.each(Object.entries(commands))('%s', (_kind, transition) => {
         expect(store.calls.length).toBe(opened);
         store.failAfter(good, how);
         const execution = await execute(world, transition);
-        expect(execution).toMatchObject({ problem: { code: 'store-unavailable', status: 503 } });
+        expect(execution).toMatchObject(
+          execution.outcome === 'unknown'
+            ? { problem: { code: 'outcome-unknown', status: 504 } }
+            : { outcome: 'refused', problem: { code: 'store-unavailable', status: 503 } },
+        );
         expect(await execute(world, transition)).toMatchObject({ problem: { code: 'store-unavailable' } });
         await expectTruth(world, execution, kept, done);
+      }
+    },
+  );
+
+  // Promise: store-recovers
+  it.each(Object.keys(storeFailures) as (keyof typeof storeFailures)[])(
+    'tells the truth when any call of the store fails for a while, and needs no restart: %s',
+    async (how) => {
+      const { appends, done } = await goesWell(transition);
+      for (const times of [1, 3, 12]) {
+        for (let good = 0; good < appends; good += 1) {
+          const kept = createMemoryStore();
+          const store = new FailingStore(kept);
+          const world = await begin(store);
+          const reader = world.admin.events();
+          store.failAfter(good, how, times);
+          const execution = await execute(world, transition);
+          await world.clock.advance(600_000);
+          expect(world.gateway.differences(world.admin.snapshot)).toEqual([]);
+          if (execution.outcome === 'refused') {
+            expect(execution.retryAfterMs).toBeGreaterThan(0);
+            expect((await execute(world, transition)).outcome).toBe('accepted');
+          }
+          expect(timeless(JSON.stringify(configuration(world.admin.snapshot)))).toBe(done);
+          await end(world);
+          if (execution.outcome === 'unknown') {
+            const settled: (string | undefined)[] = [];
+            for await (const item of reader) if (item.gap !== true) settled.push(item.event.command);
+            expect(settled).toContain(execution.commandId);
+          }
+          world.gateway.otherwise({ apply: 'done', inspect: 'answer' });
+          const asked = world.gateway.calls.length;
+          const next = await begin(kept, world.gateway);
+          expect(world.gateway.calls.length).toBe(asked);
+          expect(timeless(JSON.stringify(configuration(next.admin.snapshot)))).toBe(done);
+          await next.admin.close();
+        }
       }
     },
   );

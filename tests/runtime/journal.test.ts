@@ -15,6 +15,11 @@ async function journalOf(store = createMemoryStore()): Promise<Journal> {
   });
 }
 
+/** Keeps a record of a change that the gateway has made. */
+function keep<T>(journal: Journal, record: JournalRecord, then: () => T): Promise<T> {
+  return journal.keep({ record, use: 'result', then });
+}
+
 const mark = (revision: number): JournalRecord => ({ type: 'mark', revision });
 
 describe('the journal', () => {
@@ -23,10 +28,10 @@ describe('the journal', () => {
     for (let turns = 0; turns < 30; turns += 1) {
       const journal = await journalOf();
       let second: Promise<string> | undefined;
-      await journal.keep(mark(1), () => {
+      await keep(journal, mark(1), () => {
         void (async () => {
           for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-          second = journal.keep(mark(2), () => 'kept');
+          second = keep(journal, mark(2), () => 'kept');
         })();
       });
       await new Promise((resolve) => setImmediate(resolve));
@@ -39,7 +44,7 @@ describe('the journal', () => {
     const journal = await journalOf();
     const told: number[] = [];
     const keeping = [1, 2, 3].map((revision) =>
-      journal.keep(mark(revision), () => {
+      keep(journal, mark(revision), () => {
         told.push(revision);
         if (revision === 2) throw new Error('not mine');
       }),
@@ -49,7 +54,7 @@ describe('the journal', () => {
       'rejected',
       'fulfilled',
     ]);
-    expect([told, journal.failed]).toEqual([[1, 2, 3], false]);
+    expect([told, journal.outage]).toEqual([[1, 2, 3], undefined]);
   });
 
   // Promise: report-mark
@@ -86,7 +91,7 @@ describe('the journal', () => {
       events: [],
       effects: [],
     };
-    await Promise.all([mark(1), big, big, mark(2)].map((record) => journal.keep(record, () => undefined)));
+    await Promise.all([mark(1), big, big, mark(2)].map((record) => keep(journal, record, () => undefined)));
     expect(sizes).toEqual([2, 2]);
   });
 
@@ -115,9 +120,9 @@ describe('the journal', () => {
       last: false,
     });
     const marks = Array.from({ length: 10_000 }, (_none, revision) => mark(revision));
-    const keep = (record: JournalRecord): Promise<void> => journal.keep(record, () => undefined);
-    await Promise.all([intent(0), settled(0), intent(1), ...marks].map(keep));
-    await keep(settled(1));
+    const stored = (record: JournalRecord): Promise<void> => keep(journal, record, () => undefined);
+    await Promise.all([intent(0), settled(0), intent(1), ...marks].map(stored));
+    await stored(settled(1));
     const history = await store.load();
     expect(history.records).toHaveLength(1);
     expect(restore(history, createSnapshot({})).open).toEqual([{ intent: intent(1), settled: 2 }]);

@@ -1,14 +1,19 @@
 /**
  * A disk that outlives the processes that write to it, and fails in the ways that disks do.
  */
-import type { ConfigurationStore, Json, StoredHistory } from 'gateway-admin-core';
+import {
+  StoreConflictError,
+  type ConfigurationStore,
+  type Json,
+  type StoredHistory,
+} from 'gateway-admin-core';
 import type { Random, VirtualClock } from 'gateway-admin-core/testing';
 
 /** How often something goes wrong, from 0 to 1. */
 export interface DiskFaults {
   /** A call rejects; what it was to keep is there in full, in part, or not at all. */
   readonly reject: number;
-  /** A call is never answered; what it was to keep is there in full, in part, or not at all. */
+  /** A call is never answered; what it was to keep gets there at some time in full, in part, or not at all. */
   readonly never: number;
 }
 
@@ -21,14 +26,20 @@ interface Content {
 
 type Change = (content: Content) => Content;
 
-/** Keeps texts. A change takes a while; when the process dies meanwhile, a part of it may be there. */
+/** A call that writes: what may come of it now, from nothing to all; throws when another has written there. */
+type Write = () => readonly Change[];
+
+/**
+ * Keeps texts. A change takes a while; when the process dies meanwhile, a part of it may be there. A call that failed may
+ * come again: it is known by its position and its content, and what is missing of it is added.
+ */
 export class Disk {
   faults: DiskFaults = { reject: 0, never: 0 };
   readonly #random: Random;
   readonly #clock: VirtualClock;
   #content: Content = { records: [], generation: 0 };
-  /** What the process is writing at this moment, as all that it may leave behind. */
-  #writing: readonly Change[] = [];
+  /** What the process is writing at this moment. */
+  readonly #writing = new Set<Write>();
 
   constructor(random: Random, clock: VirtualClock) {
     this.#random = random;
@@ -42,25 +53,11 @@ export class Disk {
       load: () => Promise.resolve(this.#history()),
       append: (records, { expectedPosition }) => {
         const texts = records.map((record) => JSON.stringify(record));
-        const keep = (count: number): Change => {
-          return ({ records: before, ...content }) => ({
-            ...content,
-            records: [...before, ...texts.slice(0, count)],
-          });
-        };
-        return this.#write(
-          expectedPosition,
-          Array.from({ length: texts.length + 1 }, (_, count) => keep(count)),
-        );
+        return this.#write(() => this.#appends(texts, expectedPosition));
       },
       compact: (state, { expectedPosition }) => {
         const text = JSON.stringify(state);
-        const replace: Change = ({ generation }) => ({
-          state: text,
-          records: [],
-          generation: generation + 1,
-        });
-        return this.#write(expectedPosition, [(content) => content, replace]);
+        return this.#write(() => this.#compactions(text, expectedPosition));
       },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
@@ -68,8 +65,8 @@ export class Disk {
 
   /** The process that writes has died: any part of what it was writing may be there. */
   tear(): void {
-    if (this.#writing.length > 0) this.#content = this.#random.pick(this.#writing)(this.#content);
-    this.#writing = [];
+    for (const write of this.#writing) this.#leavePart(write);
+    this.#writing.clear();
   }
 
   #history(): StoredHistory {
@@ -78,24 +75,61 @@ export class Disk {
     return state === undefined ? rest : { state: valueOf(state), ...rest };
   }
 
-  #position(): string {
-    return `${String(this.#content.generation)}.${String(this.#content.records.length)}`;
+  #position(count = this.#content.records.length): string {
+    return `${String(this.#content.generation)}.${String(count)}`;
   }
 
-  /** @param changes - what may come of it, from nothing to all */
-  async #write(expected: string, changes: readonly Change[]): Promise<string> {
-    if (expected !== this.#position()) throw new Error(`Expected ${expected}, and it is ${this.#position()}`);
-    this.#writing = changes;
+  #appends(texts: readonly string[], expected: string): readonly Change[] {
+    const { records } = this.#content;
+    const first = Number(expected.split('.')[1]);
+    const there = records.slice(first);
+    const isOwn = there.length <= texts.length && there.every((text, index) => text === texts[index]);
+    if (this.#position(first) !== expected || first > records.length || !isOwn)
+      throw new StoreConflictError(expected, this.#position());
+    return Array.from({ length: texts.length - there.length + 1 }, (_, more) => (content) => ({
+      ...content,
+      records: [...content.records, ...texts.slice(there.length, there.length + more)],
+    }));
+  }
+
+  #compactions(text: string, expected: string): readonly Change[] {
+    const { state, records, generation } = this.#content;
+    const isThere =
+      state === text && records.length === 0 && expected.startsWith(`${String(generation - 1)}.`);
+    if (isThere) return [(content) => content];
+    if (expected !== this.#position()) throw new StoreConflictError(expected, this.#position());
+    const replace: Change = () => ({ state: text, records: [], generation: generation + 1 });
+    return [(content) => content, replace];
+  }
+
+  async #write(write: Write): Promise<string> {
+    write();
+    this.#writing.add(write);
     if (this.#random.chance(0.5)) await this.#clock.sleep(this.#random.below(20));
+    if (this.#random.chance(this.faults.never)) return this.#hang(write);
     // The process has died meanwhile, and another may be writing.
-    if (this.#writing !== changes) return new Promise(() => undefined);
-    if (this.#random.chance(this.faults.never)) return new Promise(() => undefined);
-    const failing = this.#random.chance(this.faults.reject);
-    const change = failing ? this.#random.pick(changes) : changes.at(-1);
-    this.#content = change?.(this.#content) ?? this.#content;
-    this.#writing = [];
-    if (failing) throw new Error('The disk failed');
+    if (!this.#writing.delete(write)) return new Promise(() => undefined);
+    if (this.#random.chance(this.faults.reject)) {
+      this.#leavePart(write);
+      throw new Error('The disk failed');
+    }
+    this.#content = write().at(-1)?.(this.#content) ?? this.#content;
     return this.#position();
+  }
+
+  /** Never answers. What was to be written may get there while the same call comes again, or long after that. */
+  async #hang(write: Write): Promise<never> {
+    await this.#clock.sleep(this.#random.below(20_000));
+    if (this.#writing.delete(write)) this.#leavePart(write);
+    return new Promise(() => undefined);
+  }
+
+  #leavePart(write: Write): void {
+    try {
+      this.#content = this.#random.pick(write())(this.#content);
+    } catch {
+      // Others have written there meanwhile.
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 import {
   evolve,
   openAdmin,
+  stopService,
   toDocument,
   type Admin,
   type Clock,
@@ -54,7 +55,7 @@ export async function beginLife(surroundings: Surroundings): Promise<Life | unde
     clock: mortal.clock,
     onError: (error) => errors.push(error),
   }).then(
-    (admin) => new Life(admin, mortal),
+    (admin) => new Life(admin, mortal, errors),
     () => undefined,
   );
   return Promise.race([opening, mortal.death]);
@@ -76,7 +77,8 @@ class Mortal {
     this.#surroundings = surroundings;
     const { gateway, store, clock, cross } = surroundings;
     const crossed = async <T>(effect: Effect, call: () => Promise<T>): Promise<T> => {
-      cross(effect);
+      // A gateway that has reported a failure and then starts the service would have to report the start.
+      if (!effect.type.endsWith('.start')) cross(effect);
       try {
         return await call();
       } finally {
@@ -147,8 +149,12 @@ export class Life {
   readonly #beginning: Snapshot;
   readonly #events: PublishedEvent[] = [];
 
-  constructor(admin: Admin, mortal: Mortal) {
+  /** What went to `onError`. */
+  readonly #errors: readonly unknown[];
+
+  constructor(admin: Admin, mortal: Mortal, errors: readonly unknown[]) {
     this.admin = admin;
+    this.#errors = errors;
     this.death = mortal.death;
     this.#mortal = mortal;
     this.#beginning = admin.snapshot;
@@ -199,6 +205,19 @@ export class Life {
     const unanswered = Array.from(this.#waiting, ({ command }) => `${command.kind} was never answered`);
     const untold = Array.from(this.#awaited, (id) => `operation ${id} was never settled by an event`);
     return [...this.faults, ...unanswered, ...untold];
+  }
+
+  /** What is wrong with the store: nobody else writes to it, and it works again by itself. */
+  async strayStore(): Promise<readonly string[]> {
+    const lost = this.#errors.filter((error) => String(error).includes('another writer'));
+    const execution = await this.admin.execute((snapshot, context) =>
+      stopService(snapshot, 'Nowhere', context),
+    );
+    const { code } = 'problem' in execution ? execution.problem : { code: execution.outcome };
+    return [
+      ...lost.map(String),
+      ...(code === 'service-not-found' ? [] : [`a command is answered with ${code}`]),
+    ];
   }
 
   /** What is wrong with the events: they are without gaps, in order, and amount to what is shown. */

@@ -73,7 +73,7 @@ class World {
       faults: scaled(this.#roughness),
     });
     this.#disk = new Disk(random, this.#clock);
-    this.#disk.faults = { reject: 0.01 * this.#roughness, never: 0.003 * this.#roughness };
+    this.#disk.faults = { reject: 0.05 * this.#roughness, never: 0.01 * this.#roughness };
   }
 
   async step(): Promise<void> {
@@ -101,7 +101,7 @@ class World {
     this.#disk.faults = { reject: 0, never: 0 };
     this.#mortality = 0;
     await this.#clock.advance(600_000);
-    // A store that has failed stays so, and what the gateway never answers stays open, until another start.
+    // What the gateway never answers stays open until another start.
     if (this.#life !== undefined) await this.#finish(this.#life);
     const life = await this.#living();
     await this.#settle();
@@ -115,10 +115,11 @@ class World {
     return this.#faults;
   }
 
-  /** Also what could not be kept is shown as long as the process lives. */
+  /** A store that failed works again by itself, and what it did not keep then is kept now. */
   async #finish(life: Life): Promise<void> {
     if (this.#repeats) life.admin.report(this.#gateway.statusReports());
     if (life.alive && life.settled) this.#faults.push(...this.#gateway.differences(life.admin.snapshot));
+    if (life.alive) this.#faults.push(...(await life.strayStore()));
     await this.#close(life);
   }
 
@@ -168,7 +169,7 @@ class World {
 
   /** Something happens while the gateway carries out an effect. */
   #cross(effect: Effect): void {
-    if (this.#life?.alive !== true || !this.#random.chance(0.3 * this.#roughness)) return;
+    if (this.#life?.alive !== true || !this.#random.chance(0.5 * this.#roughness)) return;
     const { service, monitor } = effect as { readonly service?: string; readonly monitor?: string };
     this.#life.admin.report(this.#failure(service, monitor));
     if (this.#repeats) this.#life.admin.report(this.#gateway.statusReports());

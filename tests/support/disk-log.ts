@@ -4,7 +4,7 @@
  * The model is the one that POSIX promises and no more: content is safe once its file was synced, a name once its
  * directory was synced. Of what came since, any part may be there.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
@@ -31,10 +31,16 @@ type Naming =
 export class DiskLog {
   /** The file system for the store. */
   readonly files: StoreFiles;
+  /**
+   * Whether the next sync fails. What it was to make safe is then as good as never done, as some systems have it: they
+   * count it as written, and no later sync writes it.
+   */
+  failsSync: () => boolean = () => false;
+  readonly #opened = new Map<FileHandle, File | undefined>();
   readonly #afterEach: () => void;
   /** Names as the store sees them, and as they were when the directory was last synced. */
   readonly #names: Map<string, File>;
-  #synced: Map<string, File>;
+  readonly #synced: Map<string, File>;
   #pending: Naming[];
 
   /**
@@ -48,9 +54,13 @@ export class DiskLog {
     this.#pending = before === undefined ? [] : [...before.#pending];
     this.#afterEach = afterEach;
     this.files = watchedFiles(async (call, make) => {
-      const result = await make();
       const isOfStore = call.path === directory || dirname(call.path) === directory;
-      if (isOfStore && !basename(call.path).startsWith('lock-')) this.#take(call);
+      if (!isOfStore || basename(call.path).startsWith('lock-')) return make();
+      if (/^(data)?sync$/.test(call.method) && this.failsSync()) return this.#forget(call);
+      const result = await make();
+      this.#take(call);
+      if (call.method === 'open')
+        this.#opened.set(result as FileHandle, this.#names.get(basename(call.path)));
       return result;
     });
   }
@@ -68,9 +78,19 @@ export class DiskLog {
     }
   }
 
-  #take({ method, path, parameters }: FileCall): void {
+  /** A sync that fails: all that it was to make safe may be there at this moment, and never again. */
+  #forget({ method, file }: FileCall): never {
+    this.#afterEach();
+    const content = file === undefined ? undefined : this.#opened.get(file);
+    if (method === 'sync') this.#pending = [];
+    else if (content !== undefined) content.pending = [];
+    this.#afterEach();
+    throw new Error('EIO: the sync failed');
+  }
+
+  #take({ method, path, parameters, file: handle }: FileCall): void {
     const [first, second, third, fourth] = parameters;
-    const file = this.#names.get(basename(path));
+    const file = handle === undefined ? this.#names.get(basename(path)) : this.#opened.get(handle);
     if (method === 'open' && second === 'w') this.#open(basename(path), file);
     else if (method === 'write') file?.pending.push(writeOf(first as Buffer, second, third, fourth));
     else if (method === 'truncate') file?.pending.push({ type: 'truncate', length: Number(first) });
@@ -99,7 +119,7 @@ export class DiskLog {
   }
 
   #syncNames(): void {
-    this.#synced = new Map(this.#names);
+    for (const naming of this.#pending) name(this.#synced, naming);
     this.#pending = [];
   }
 

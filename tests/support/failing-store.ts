@@ -5,7 +5,7 @@ import { createMemoryStore, type ConfigurationStore } from 'gateway-admin-core';
 
 type Call = () => Promise<unknown>;
 
-/** How a call of a store may fail. */
+/** How a call of a store may fail for a while: the same call may succeed later. */
 export const storeFailures = {
   'rejects, and nothing is kept': (): Promise<never> => Promise.reject(new Error('The disk is full')),
   'rejects, and all is kept': async (call: Call): Promise<never> => {
@@ -23,6 +23,7 @@ export const storeFailures = {
 export class FailingStore implements ConfigurationStore {
   readonly durable = true;
   #good = Infinity;
+  #bad = Infinity;
   #failure: (call: Call) => Promise<never> = storeFailures['rejects, and nothing is kept'];
   readonly #store: ConfigurationStore;
   readonly calls: string[] = [];
@@ -36,10 +37,24 @@ export class FailingStore implements ConfigurationStore {
     this.failAfter(0, how);
   }
 
-  /** Fails after so many more calls that go well. */
-  failAfter(good: number, how: keyof typeof storeFailures): void {
+  /** Fails after so many more calls that go well, so many times. */
+  failAfter(good: number, how: keyof typeof storeFailures, times = Infinity): void {
     this.#good = good;
+    this.#bad = times;
     this.#failure = storeFailures[how];
+  }
+
+  /** Fails with this error from now on. */
+  failWith(error: unknown): void {
+    [this.#good, this.#bad] = [0, Infinity];
+    this.#failure = () => {
+      throw error;
+    };
+  }
+
+  /** Works from now on. */
+  work(): void {
+    this.#good = Infinity;
   }
 
   load: ConfigurationStore['load'] = () => this.#call('load', () => this.#store.load());
@@ -51,7 +66,11 @@ export class FailingStore implements ConfigurationStore {
 
   #call<T>(name: string, call: () => Promise<T>): Promise<T> {
     this.calls.push(name);
-    this.#good -= 1;
-    return this.#good < 0 ? this.#failure(call) : call();
+    if (this.#good > 0 || this.#bad <= 0) {
+      this.#good -= 1;
+      return call();
+    }
+    this.#bad -= 1;
+    return this.#failure(call);
   }
 }

@@ -63,6 +63,41 @@ export async function liveFully(store: ConfigurationStore, ledger: Ledger): Prom
   await ledger.append(store, position, 1, 1200);
 }
 
+/**
+ * Gives a store that makes a failed call again, as the library does, up to so many times in a row. In between, the store
+ * is given another call, which it must refuse.
+ */
+export function repeating(store: ConfigurationStore, times: number): ConfigurationStore {
+  const until = async (call: () => Promise<string>, other: () => Promise<string>): Promise<string> => {
+    for (let left = times; ; left -= 1) {
+      try {
+        return await call();
+      } catch (error) {
+        if (left === 0) throw error;
+        const taken = await other().catch(() => undefined);
+        if (taken !== undefined)
+          throw new Error('Another call was taken after a failed one', { cause: error });
+      }
+    }
+  };
+  const others = [{ number: -2 }];
+  return {
+    durable: store.durable,
+    load: () => store.load(),
+    append: (records, options) =>
+      until(
+        () => store.append(structuredClone(records), options),
+        () => store.append(others, options),
+      ),
+    compact: (state, options) =>
+      until(
+        () => store.compact(structuredClone(state), options),
+        () => store.append(others, options),
+      ),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
 /** Loads what is in a directory with a store of its own. */
 export async function historyIn(directory: string): Promise<StoredHistory> {
   const store = await openFileStore(directory);

@@ -1,6 +1,7 @@
 /**
  * The file system of a store, with somebody who is asked before and after each call that changes or reads something.
  */
+import { lstatSync } from 'node:fs';
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
@@ -11,8 +12,10 @@ export interface FileCall {
   /** Method of the file system or of an open file. */
   readonly method: string;
   readonly parameters: readonly unknown[];
-  /** Path of the open file, for its methods; else the first parameter. */
+  /** The path with which the file was opened, for methods of an open file; else the first parameter. */
   readonly path: string;
+  /** The open file, for its methods. */
+  readonly file?: FileHandle;
 }
 
 /** Makes a call, with the parameters that it came with or others, or does not; what it gives is what the store gets. */
@@ -25,7 +28,7 @@ const ofFile = new Set(['datasync', 'read', 'stat', 'sync', 'truncate', 'write']
 
 /** Gives the real file system with a watcher. The closing of files is left alone. */
 export function watchedFiles(watcher: Watcher): StoreFiles {
-  return watch(files, ofFileSystem, async (method, parameters, make) => {
+  return watch({ ...files, lstatSync }, ofFileSystem, async (method, parameters, make) => {
     const call = { method, parameters, path: String(parameters[0]) };
     return method === 'open' ? open(call, make, watcher) : watcher(call, make);
   });
@@ -44,7 +47,7 @@ async function open(call: FileCall, make: Make, watcher: Watcher): Promise<FileH
 }
 
 function watchedFile(file: FileHandle, path: string, watcher: Watcher): FileHandle {
-  return watch(file, ofFile, (method, parameters, make) => watcher({ method, parameters, path }, make));
+  return watch(file, ofFile, (method, parameters, make) => watcher({ method, parameters, path, file }, make));
 }
 
 type Call = (...parameters: readonly unknown[]) => Promise<unknown>;

@@ -12,7 +12,8 @@
  * content is on the disk, and replaced files are removed only after the new name is on the disk. Therefore a crash at
  * any moment leaves the content before or after a step, never a mixture.
  */
-import * as nodeFiles from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import * as promises from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
@@ -23,18 +24,21 @@ import {
   encodeFrame,
   encodeHeader,
   encodeSnapshot,
+  frameLength,
   generationOf,
   journalName,
   longestFile,
   readAll,
+  readBytes,
   readFrames,
   readSnapshot,
   writeSynced,
   type Frame,
 } from './frame.ts';
-import { lockDirectory, type StoreFiles, type Unlock } from './lock.ts';
+import { assertOwnDirectory, assertOwnFile, isSameFile, statusAt, type Identity } from './identity.ts';
+import { lockDirectory, type Lock, type StoreFiles } from './lock.ts';
 import type { ConfigurationStore, StoredHistory } from '../port.ts';
-import { StoreConflictError } from '../port-error.ts';
+import { StoreConflictError, StoreLost } from '../port-error.ts';
 
 export { DamagedStoreError } from './frame.ts';
 export { StoreLockedError } from './lock.ts';
@@ -44,16 +48,20 @@ export { StoreLockedError } from './lock.ts';
  * lock has no effect between machines.
  *
  * A missing directory is created, with access for its owner only. `append` and `compact` resolve once the disk has
- * confirmed the data. After a failed write every later call rejects with the same error, until the store is opened
- * again. The lock ends with the process at the latest, and does not keep the process alive.
+ * confirmed the data. After a failed write, only the same call can follow: the store then writes everything again that
+ * the disk has not confirmed. The lock ends with the process at the latest, and does not keep the process alive.
+ *
+ * Before and after each write, the store looks whether directory, journal and lock are still its own. If another program
+ * has removed, replaced or cut one of them, the call rejects with `StoreLost`, and so does every later call.
  *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
  * For any other damage `load` rejects with `DamagedStoreError`, and for files of a newer version with an Error; in both
  * cases the files stay unchanged.
  *
- * @param directory - path of the directory, which must contain nothing else
+ * @param directory - path of the directory, which must contain nothing else. The directory must not be a symbolic link,
+ *   must belong to the user of the process, and must not be writable by other users
  * @returns the store. Dispose of the store at the end, also if `load` rejects. Rejects with `StoreLockedError` if the
- *   directory is in use, and with the error of the system if the directory cannot be used
+ *   directory is in use, and with an Error if the directory cannot be used
  *
  * @example
  * ```ts
@@ -88,20 +96,28 @@ export async function openFileStore(
     );
   }
   const path = resolve(directory);
+  const present = statusAt(path, files);
+  if (present !== undefined) assertOwnDirectory(path, present);
   await makeDirectory(path, files);
   const handle = await files.open(path, 'r');
   try {
-    return new FileStore({ path, handle, files }, await lockDirectory({ path, fd: handle.fd }, files));
+    const identity = await handle.stat({ bigint: true });
+    assertOwnDirectory(path, identity);
+    const lock = await lockDirectory({ path, fd: handle.fd }, files);
+    return new FileStore({ path, identity, handle, files }, lock);
   } catch (error) {
     await handle.close();
     throw error;
   }
 }
 
+const nodeFiles: StoreFiles = { ...promises, lstatSync };
+
 /** The place of the files. */
 interface Place {
   /** Absolute path of the directory. */
   readonly path: string;
+  readonly identity: Identity;
   /** The open directory. A sync of this handle makes the names of the files durable. */
   readonly handle: FileHandle;
   readonly files: StoreFiles;
@@ -109,7 +125,9 @@ interface Place {
 
 /** The journal that is being written. */
 interface Journal {
+  readonly path: string;
   readonly file: FileHandle;
+  readonly identity: Identity;
   readonly generation: number;
   /** Offset of the next frame. */
   end: number;
@@ -123,16 +141,18 @@ const fileMode = 0o600;
 class FileStore implements ConfigurationStore {
   readonly durable = true;
   readonly #place: Place;
-  readonly #unlock: Unlock;
+  readonly #lock: Lock;
   #journal: Journal | undefined;
-  #failure: Error | undefined;
+  #lost: StoreLost | undefined;
+  /** The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write. */
+  #failed: Buffer | undefined;
   /** Settles when no call is in flight; never rejects. */
   #idle: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  constructor(place: Place, unlock: Unlock) {
+  constructor(place: Place, lock: Lock) {
     this.#place = place;
-    this.#unlock = unlock;
+    this.#lock = lock;
   }
 
   load(): Promise<StoredHistory> {
@@ -151,24 +171,38 @@ class FileStore implements ConfigurationStore {
   ): Promise<string> {
     const text = JSON.stringify(records);
     return this.#inTurn(async () => {
-      const journal = this.#journalAt(expectedPosition);
+      const journal = this.#present();
+      if (positionOf(journal) !== expectedPosition)
+        return this.#repeated(journal, expectedPosition, await isEndOf(journal, text, expectedPosition));
       const frame = encodeFrame(text, journal.generation, journal.end);
       if (journal.end + frame.length > longestFile) {
         throw new Error(`The journal in ${this.#place.path} is full. Call compact() first.`);
       }
-      await this.#orFail(writeSynced(journal.file, frame, journal.end));
-      journal.end += frame.length;
-      return positionOf(journal);
+      return this.#write(frame, journal, async () => {
+        await writeSynced(journal.file, frame, journal.end);
+        // Only now: a store that another process opened after this look has loaded the frame.
+        this.#assertOwn(journal, journal.end + frame.length);
+        journal.end += frame.length;
+        return journal;
+      });
     });
   }
 
   async compact(state: Json, { expectedPosition }: { readonly expectedPosition: string }): Promise<string> {
     const text = JSON.stringify(state);
     return this.#inTurn(async () => {
-      const journal = this.#journalAt(expectedPosition);
+      const journal = this.#present();
+      if (positionOf(journal) !== expectedPosition) {
+        const isRepeated = await isStateOf(this.#place, journal, text, expectedPosition);
+        return this.#repeated(journal, expectedPosition, isRepeated);
+      }
       const snapshot = encodeSnapshot(text, journal.generation + 1);
-      this.#journal = await this.#orFail(replace(this.#place, journal, snapshot));
-      return positionOf(this.#journal);
+      return this.#write(snapshot, journal, async () => {
+        this.#journal = await replace(this.#place, journal, snapshot);
+        this.#failed = undefined;
+        this.#assertOwn(this.#journal, this.#journal.end);
+        return this.#journal;
+      });
     });
   }
 
@@ -180,7 +214,7 @@ class FileStore implements ConfigurationStore {
     try {
       await this.#journal?.file.close();
     } finally {
-      await this.#unlock();
+      await this.#lock.release();
       await this.#place.handle.close();
     }
   }
@@ -195,30 +229,117 @@ class FileStore implements ConfigurationStore {
     return result;
   }
 
-  #journalAt(expectedPosition: string): Journal {
-    if (this.#failure !== undefined) throw this.#failure;
+  /** The journal; throws if the store is lost or not loaded. */
+  #present(): Journal {
+    if (this.#lost !== undefined) throw this.#lost;
     if (this.#journal === undefined) throw new Error('The store is not loaded. Call load() first.');
-    const position = positionOf(this.#journal);
-    if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
     return this.#journal;
   }
 
-  /** After a failed write the content of the disk is unknown, so the store refuses every later call. */
-  async #orFail<T>(work: Promise<T>): Promise<T> {
+  /**
+   * Checks that directory, lock and journal are still those that this store has opened, and that the journal ends where
+   * this store has stopped writing.
+   *
+   * @throws StoreLost if another program has removed, replaced or changed one of them
+   */
+  #assertOwn(journal: Journal, end: number): void {
+    const length = this.#look(journal);
+    if (length !== end)
+      throw this.#lose(`${journal.path} has ${String(length)} bytes instead of ${String(end)}`);
+  }
+
+  /** Checks that directory, lock and journal are still the same files. Gives the length of the journal. */
+  #look(journal: Journal): number {
+    const { files } = this.#place;
+    for (const { path, identity } of [this.#place, this.#lock]) {
+      if (!isSameFile(statusAt(path, files), identity)) throw this.#lose(`${path} was removed or replaced`);
+    }
+    const status = statusAt(journal.path, files);
+    if (status === undefined || !isSameFile(status, journal.identity))
+      throw this.#lose(`${journal.path} was removed or replaced`);
+    return Number(status.size);
+  }
+
+  /** @param change - what another program did, as a clause without a full stop */
+  #lose(change: string): StoreLost {
+    const { path } = this.#place;
+    this.#lost = new StoreLost(
+      `${change} while the store in ${path} was open, so another process may use the directory. The last call was not ` +
+        'confirmed, and the store refuses every later call. Find the program that changed the directory, check the ' +
+        'content of the directory, and restart this process.',
+    );
+    return this.#lost;
+  }
+
+  /** Confirms a call that was kept already; any other call for this position comes from another writer. */
+  #repeated(journal: Journal, expectedPosition: string, isRepeated: boolean): string {
+    if (!isRepeated) throw new StoreConflictError(expectedPosition, positionOf(journal));
+    this.#assertOwn(journal, journal.end);
+    return positionOf(journal);
+  }
+
+  /**
+   * Makes a call that writes.
+   *
+   * @param bytes - what the call writes
+   * @param journal - the present journal
+   * @param work - gives the journal in which the store continues
+   */
+  async #write(bytes: Buffer, journal: Journal, work: () => Promise<Journal>): Promise<string> {
+    if (this.#failed?.equals(bytes) === false)
+      throw new Error(
+        `The last call of the store in ${this.#place.path} failed. Make the same call again first.`,
+      );
     try {
-      return await work;
+      if (this.#failed !== undefined) await this.#cutFailed(journal);
+      this.#assertOwn(journal, journal.end);
+      this.#failed = bytes;
+      const next = await work();
+      this.#failed = undefined;
+      return positionOf(next);
     } catch (cause) {
-      this.#failure = new Error(
+      if (this.#lost !== undefined) throw this.#lost;
+      throw new Error(
         `Writing to the store in ${this.#place.path} failed: ${(cause as Error).message}. ` +
-          'The store refuses every call until it is opened again.',
+          'Nothing of this call is confirmed. The store can be used again once the same call succeeds.',
         { cause },
       );
-      throw this.#failure;
     }
+  }
+
+  /**
+   * Removes the bytes of a failed append. After a failed sync, the system may count bytes as synced that are not on the
+   * disk. Therefore all bytes after the last good sync are written again, and the file gets its length again.
+   */
+  async #cutFailed(journal: Journal): Promise<void> {
+    if (this.#look(journal) > journal.end) await journal.file.truncate(journal.end);
   }
 }
 
-function positionOf({ generation, end }: Journal): string {
+/** Whether a journal ends with these records, and they begin at the expected position: the same call came before. */
+async function isEndOf(journal: Journal, text: string, expectedPosition: string): Promise<boolean> {
+  const { path, file, generation } = journal;
+  const start = journal.end - frameLength(text);
+  if (positionOf({ generation, end: start }) !== expectedPosition) return false;
+  const kept = await readBytes(file, path, { start, end: journal.end });
+  return kept.equals(encodeFrame(text, generation, start));
+}
+
+/** Whether a journal continues from this state and is empty, and the state replaced what ended at the position. */
+async function isStateOf(
+  place: Place,
+  { generation, end }: Journal,
+  text: string,
+  expectedPosition: string,
+): Promise<boolean> {
+  const isNext = expectedPosition.startsWith(`${String(generation - 1)}.`);
+  if (!isNext || generation === 1 || end !== encodeHeader(generation, generation).length) return false;
+  const path = join(place.path, snapshotName);
+  const kept = await using(place, path, 'r', (file) => readAll(file, path));
+  return kept.equals(encodeSnapshot(text, generation));
+}
+
+function positionOf({ generation, end }: Pick<Journal, 'generation' | 'end'>): string {
   return `${String(generation)}.${String(end)}`;
 }
 
@@ -268,11 +389,25 @@ async function recover(place: Place): Promise<{ journal: Journal; history: Store
 /** Lists the directory, after creating the first journal if there is none. */
 async function namesIn(place: Place): Promise<readonly string[]> {
   const names = await place.files.readdir(place.path);
+  for (const name of names.filter(isOfStore)) {
+    const path = join(place.path, name);
+    const status = statusAt(path, place.files);
+    if (status !== undefined) assertOwnFile(path, status);
+  }
   if (names.some((name) => name === snapshotName || generationOf(name) !== undefined)) return names;
-  const { file } = await createJournal(place, 1, `${journalName(1)}${unfinished}`);
+  const { file } = await createJournal(place, 1);
   await file.close();
-  await rename(place, `${journalName(1)}${unfinished}`, journalName(1));
   return place.files.readdir(place.path);
+}
+
+/** Whether the store reads or writes a file of this name. */
+function isOfStore(name: string): boolean {
+  return name === snapshotName || generationOf(name) !== undefined || isUnfinished(name);
+}
+
+function isUnfinished(name: string): boolean {
+  const finished = name.slice(0, -unfinished.length);
+  return name.endsWith(unfinished) && (finished === snapshotName || generationOf(finished) !== undefined);
 }
 
 /** The names of the files that a crash has left over. */
@@ -286,8 +421,7 @@ async function straysAmong(
     if (generation > current) await assertEmptyJournal(place, generation, current);
   }
   return names.filter((name) => {
-    const inTheMaking = name === `${snapshotName}${unfinished}` || name === `${journalName(1)}${unfinished}`;
-    return inTheMaking || (generationOf(name) ?? current) !== current;
+    return isUnfinished(name) || (generationOf(name) ?? current) !== current;
   });
 }
 
@@ -316,6 +450,7 @@ async function openJournal(place: Place, generation: number): Promise<OpenJourna
   const path = join(place.path, journalName(generation));
   const file = await place.files.open(path, 'r+');
   try {
+    const identity = await file.stat({ bigint: true });
     const bytes = await readAll(file, path);
     const { frames, end, rest } = readFrames(bytes, generation);
     assertFormat(path, frames);
@@ -326,7 +461,7 @@ async function openJournal(place: Place, generation: number): Promise<OpenJourna
     // frame.
     await file.datasync();
     const repaired = rest === 'torn' ? { repaired: repairOf(path, bytes.length - end, end) } : {};
-    return { journal: { file, generation, end }, records, repaired };
+    return { journal: { path, file, identity, generation, end }, records, repaired };
   } catch (error) {
     await file.close().catch(ignore);
     throw error;
@@ -354,10 +489,9 @@ function recordsIn(path: string, [, ...frames]: readonly Frame[]): readonly Json
 /** Creates the next journal, and makes a new snapshot refer to it. */
 async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Journal> {
   const generation = old.generation + 1;
-  const journal = await createJournal(place, generation, journalName(generation));
+  // The name of the journal must be durable before a snapshot refers to the journal.
+  const journal = await createJournal(place, generation);
   try {
-    // The name of the journal must be durable before a snapshot refers to the journal.
-    await place.handle.sync();
     const path = join(place.path, `${snapshotName}${unfinished}`);
     await using(place, path, 'w', (file) => writeSynced(file, snapshot, 0));
     await rename(place, `${snapshotName}${unfinished}`, snapshotName);
@@ -371,13 +505,20 @@ async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Jo
   return journal;
 }
 
-/** Creates a journal without records. The name becomes durable only with a sync of the directory. */
-async function createJournal(place: Place, generation: number, name: string): Promise<Journal> {
-  const file = await place.files.open(join(place.path, name), 'w', fileMode);
+/**
+ * Creates a journal without records, durably. If there is one already, from a compaction that failed, that journal stays
+ * until the new one has its place: a snapshot may refer to it.
+ */
+async function createJournal(place: Place, generation: number): Promise<Journal> {
+  const name = journalName(generation);
+  const path = join(place.path, name);
+  const file = await place.files.open(`${path}${unfinished}`, 'w', fileMode);
   try {
+    const identity = await file.stat({ bigint: true });
     const header = encodeHeader(generation, generation);
     await writeSynced(file, header, 0);
-    return { file, generation, end: header.length };
+    await rename(place, `${name}${unfinished}`, name);
+    return { path, file, identity, generation, end: header.length };
   } catch (error) {
     await file.close().catch(ignore);
     throw error;

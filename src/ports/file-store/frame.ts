@@ -124,6 +124,11 @@ export function encodeFrame(text: string, generation: number, offset: number): B
   return frame;
 }
 
+/** Gives the length of the frame of a text, in bytes. @internal */
+export function frameLength(text: string): number {
+  return headerLength + Buffer.byteLength(text);
+}
+
 /**
  * Decodes the frames of a file.
  *
@@ -228,9 +233,18 @@ export async function readAll(file: FileHandle, path: string): Promise<Buffer> {
   const { size } = await file.stat();
   if (size > longestFile)
     throw new DamagedStoreError(path, longestFile, 'the file is longer than the store ever writes');
-  const bytes = Buffer.allocUnsafe(size);
-  for (let done = 0; done < size;) {
-    const { bytesRead } = await file.read(bytes, done, size - done, done);
+  return readBytes(file, path, { start: 0, end: size });
+}
+
+/** Reads a part of a file. @internal */
+export async function readBytes(
+  file: FileHandle,
+  path: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(end - start);
+  for (let done = 0; done < bytes.length;) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, start + done);
     if (bytesRead === 0)
       throw new Error(`${path} became shorter during the read: another program writes to the file`);
     done += bytesRead;

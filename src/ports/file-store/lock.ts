@@ -8,10 +8,13 @@
  * succeeds. If neither succeeds, both try again after a random pause.
  */
 import { randomBytes, randomInt } from 'node:crypto';
+import type { lstatSync } from 'node:fs';
 import type { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { statusAt, type Identity } from './identity.ts';
 
 /**
  * The error with which `openFileStore` rejects if the directory is in use.
@@ -38,6 +41,7 @@ export class StoreLockedError extends Error {
 
 /** The functions of the file system that a store uses. @internal */
 export interface StoreFiles {
+  readonly lstatSync: typeof lstatSync;
   readonly mkdir: typeof mkdir;
   readonly open: typeof open;
   readonly readdir: typeof readdir;
@@ -53,8 +57,14 @@ export interface OpenDirectory {
   readonly fd: number;
 }
 
-/** Releases the lock. @internal */
-export type Unlock = () => Promise<void>;
+/** The lock of a directory. @internal */
+export interface Lock {
+  /** Absolute path of the socket. */
+  readonly path: string;
+  /** The socket at that path. If another file is there, or none, the lock is gone. */
+  readonly identity: Identity;
+  readonly release: () => Promise<void>;
+}
 
 const attempts = 6;
 const firstPauseMs = 20;
@@ -65,39 +75,43 @@ const longestAddress = 103;
 /**
  * Locks a directory until the process ends, or until the lock is released. The lock does not keep the process alive.
  *
- * @returns the function that releases the lock. Rejects with {@link StoreLockedError} if another store has the lock,
- *   and with an Error if the directory cannot contain a socket
+ * @returns the lock. Rejects with {@link StoreLockedError} if another store has the lock, and with an Error if the
+ *   directory cannot contain a socket
  * @internal
  */
-export async function lockDirectory(directory: OpenDirectory, files: StoreFiles): Promise<Unlock> {
+export async function lockDirectory(directory: OpenDirectory, files: StoreFiles): Promise<Lock> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (attempt > 0) await sleep(randomInt(firstPauseMs * 2 ** attempt));
-    const unlock = await tryLock(directory, files);
-    if (unlock !== undefined) return unlock;
+    const lock = await tryLock(directory, files);
+    if (lock !== undefined) return lock;
   }
   throw new StoreLockedError(directory.path);
 }
 
-async function tryLock(directory: OpenDirectory, files: StoreFiles): Promise<Unlock | undefined> {
+async function tryLock(directory: OpenDirectory, files: StoreFiles): Promise<Lock | undefined> {
   const id = randomBytes(8).toString('hex');
   const [unfinished, name] = [`lock-${id}.new`, `lock-${id}.sock`];
+  const path = join(directory.path, name);
   const server = await listen(socketAddress(directory, unfinished)).catch((cause: unknown) => {
     const text = `The directory ${directory.path} cannot be locked with a socket: ${(cause as Error).message}`;
     throw new Error(text, { cause });
   });
-  const unlock: Unlock = async () => {
-    await files.unlink(join(directory.path, name)).catch(ignore);
+  const release = async (): Promise<void> => {
+    await files.unlink(path).catch(ignore);
     await new Promise((resolve) => server.close(resolve));
   };
   try {
     // The socket listens before it gets its final name. A refusal under the final name therefore means a dead process.
-    const visible = await renamed(files, join(directory.path, unfinished), join(directory.path, name));
-    if (visible && (await isAlone(directory, name, files))) return unlock;
+    const visible = await renamed(files, join(directory.path, unfinished), path);
+    if (visible && (await isAlone(directory, name, files))) {
+      const identity = statusAt(path, files);
+      if (identity !== undefined) return { path, identity, release };
+    }
   } catch (error) {
-    await unlock();
+    await release();
     throw error;
   }
-  await unlock();
+  await release();
   return undefined;
 }
 

@@ -292,7 +292,7 @@ function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest
 
 function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
-    return refusal(execution.problem, execution.problem.code === 'overloaded' ? { 'retry-after': '1' } : {});
+    return refusal(execution.problem, retryAfter(execution));
   }
   const { route, parameters } = asked;
   if (route.answer === undefined) return empty(204, {});
@@ -301,6 +301,13 @@ function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution:
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
   return json(200, route.answer(snapshot, found.value, rendering), etag === undefined ? {} : { etag });
+}
+
+/** A client need not know the load of the gateway: a second is long enough for a queue. */
+function retryAfter(execution: Execution): Readonly<Record<string, string>> {
+  if (execution.outcome !== 'refused') return {};
+  const { problem: refused, retryAfterMs = refused.code === 'overloaded' ? 1000 : undefined } = execution;
+  return retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
 }
 
 function acceptFor(

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import * as files from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import * as promises from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,15 +20,16 @@ import { root } from '../../support/project.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
 import { watchedFiles } from '../../support/watched-files.ts';
 
+const files = { ...promises, lstatSync };
 const temporaryDirectory = temporaryDirectories();
 
 /** Locks a directory by its path; what it gives ends the lock. */
 async function lock(path: string, through: StoreFiles = files): Promise<() => Promise<void>> {
   const handle = await files.open(path, 'r');
   try {
-    const unlock = await lockDirectory({ path, fd: handle.fd }, through);
+    const { release } = await lockDirectory({ path, fd: handle.fd }, through);
     return async () => {
-      await unlock();
+      await release();
       await handle.close();
     };
   } catch (error) {

@@ -1,0 +1,328 @@
+import { execFile } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import {
+  appendFile,
+  chmod,
+  copyFile,
+  cp,
+  link,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import * as promises from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { StoreLost } from 'gateway-admin-core';
+import { StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
+
+import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file-store/identity.ts';
+import { appendIn, historyIn, openStoreWith } from '../../support/store-life.ts';
+import { temporaryDirectories } from '../../support/temporary-directory.ts';
+import { watchedFiles } from '../../support/watched-files.ts';
+
+const temporaryDirectory = temporaryDirectories();
+
+/** Creates a directory whose own name a test may remove. */
+async function place(): Promise<string> {
+  const directory = join(await temporaryDirectory(), 'store');
+  await mkdir(directory, { mode: 0o700 });
+  return directory;
+}
+
+function makePipe(path: string): Promise<unknown> {
+  return promisify(execFile)('mkfifo', [path]);
+}
+
+async function rejectionOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+async function lockIn(directory: string): Promise<string> {
+  const [name = 'none'] = (await readdir(directory)).filter((each) => each.startsWith('lock-'));
+  return join(directory, name);
+}
+
+/** What another program does to the directory of an open store, and the path that the store must name. */
+const changes: readonly [name: string, change: (directory: string) => Promise<unknown>, named: RegExp][] = [
+  ['removes the lock', async (directory) => unlink(await lockIn(directory)), /lock-\w+\.sock was removed or/],
+  [
+    'replaces the lock',
+    async (directory) => {
+      const lock = await lockIn(directory);
+      await unlink(lock);
+      await writeFile(lock, '');
+    },
+    /lock-\w+\.sock was removed or replaced/,
+  ],
+  ['removes the journal', (directory) => unlink(join(directory, 'journal-1')), /journal-1 was removed or/],
+  [
+    'replaces the journal by a copy',
+    async (directory) => {
+      await copyFile(join(directory, 'journal-1'), join(directory, 'copy'));
+      await rename(join(directory, 'copy'), join(directory, 'journal-1'));
+    },
+    /journal-1 was removed or replaced/,
+  ],
+  [
+    'replaces the journal by a link to it',
+    async (directory) => {
+      await rename(join(directory, 'journal-1'), join(directory, 'moved'));
+      await symlink('moved', join(directory, 'journal-1'));
+    },
+    /journal-1 was removed or replaced/,
+  ],
+  [
+    'cuts the journal',
+    (directory) => truncate(join(directory, 'journal-1'), 50),
+    /journal-1 has 50 bytes instead of/,
+  ],
+  [
+    'cuts the journal to nothing',
+    (directory) => truncate(join(directory, 'journal-1'), 0),
+    /journal-1 has 0 bytes instead of/,
+  ],
+  [
+    'writes to the journal',
+    (directory) => appendFile(join(directory, 'journal-1'), 'more'),
+    /journal-1 has \d+ bytes instead of/,
+  ],
+  ['removes the directory', (directory) => rm(directory, { recursive: true }), /store was removed or/],
+  ['moves the directory', (directory) => rename(directory, `${directory}-moved`), /store was removed or/],
+  [
+    'replaces the directory by a copy',
+    async (directory) => {
+      await rename(directory, `${directory}-moved`);
+      await mkdir(directory);
+      for (const name of await readdir(`${directory}-moved`))
+        await link(join(`${directory}-moved`, name), join(directory, name));
+    },
+    /store was removed or replaced/,
+  ],
+  [
+    'replaces the directory by a file',
+    async (directory) => {
+      await rename(directory, `${directory}-moved`);
+      await writeFile(directory, '');
+    },
+    /store was removed or replaced/,
+  ],
+  [
+    'replaces the directory above by a file',
+    async (directory) => {
+      const above = join(directory, '..');
+      await rename(above, `${above}-moved`);
+      await writeFile(above, '');
+    },
+    /store was removed or replaced/,
+  ],
+];
+
+describe('an open store whose directory another program changes', () => {
+  // Promise: store-taken
+  it.each(changes)('confirms nothing from then on: the program %s', async (_name, change, named) => {
+    const directory = await place();
+    const store = await openFileStore(directory);
+    const first = await store.load();
+    const position = await store.append(['kept'], { expectedPosition: first.position });
+    await change(directory);
+    const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
+    expect(lost).toBeInstanceOf(StoreLost);
+    const { message } = lost as StoreLost;
+    expect(message).toMatch(named);
+    expect(message).toContain(`while the store in ${directory} was open`);
+    expect(message).toMatch(/not confirmed, .* restart this process\.$/);
+    // For good, and whatever is called.
+    await expect(store.append(['later'], { expectedPosition: position })).rejects.toBe(lost);
+    await expect(store.compact({}, { expectedPosition: position })).rejects.toBe(lost);
+    await store[Symbol.asyncDispose]();
+  });
+
+  it.each(changes)('confirms no compaction: the program %s', async (_name, change, named) => {
+    const directory = await place();
+    const store = await openFileStore(directory);
+    const first = await store.load();
+    const position = await store.append(['kept'], { expectedPosition: first.position });
+    await change(directory);
+    await expect(store.compact({}, { expectedPosition: position })).rejects.toThrow(named);
+    await store[Symbol.asyncDispose]();
+  });
+
+  it.each(changes)('confirms no append during which it happens: the program %s', async (_name, change) => {
+    const directory = await place();
+    let sabotage: (() => Promise<unknown>) | undefined;
+    const files = watchedFiles(async ({ method, path }, make) => {
+      const result = await make();
+      if (method === 'datasync' && basename(path) === 'journal-1') await sabotage?.();
+      return result;
+    });
+    const store = await openStoreWith(directory, files);
+    const first = await store.load();
+    const position = await store.append(['kept'], { expectedPosition: first.position });
+    sabotage = () => change(directory);
+    const lost = store.append(['lost'], { expectedPosition: position });
+    await expect(lost).rejects.toBeInstanceOf(StoreLost);
+    sabotage = undefined;
+    await expect(store.append(['later'], { expectedPosition: position })).rejects.toBeInstanceOf(StoreLost);
+    await store[Symbol.asyncDispose]();
+  });
+
+  it('writes nothing into a directory that took the place of its own', async () => {
+    const directory = await place();
+    const store = await openFileStore(directory);
+    const { position } = await store.load();
+    await rename(directory, `${directory}-moved`);
+    await mkdir(directory);
+    await expect(store.compact({}, { expectedPosition: position })).rejects.toThrow(StoreLost);
+    await store[Symbol.asyncDispose]();
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  // Promise: second-writer
+  it('leaves the content to a second store that opened after the lock was removed', async () => {
+    const directory = await place();
+    const first = await openFileStore(directory);
+    const loaded = await first.load();
+    const position = await first.append(['of the first'], { expectedPosition: loaded.position });
+    await expect(openFileStore(directory)).rejects.toThrow(StoreLockedError);
+    await unlink(await lockIn(directory));
+    const second = await openFileStore(directory);
+    const history = await second.load();
+    await expect(first.append(['lost'], { expectedPosition: position })).rejects.toThrow(StoreLost);
+    await first[Symbol.asyncDispose]();
+    await second.append(['of the second'], { expectedPosition: history.position });
+    await second[Symbol.asyncDispose]();
+    expect((await historyIn(directory)).records).toEqual(['of the first', 'of the second']);
+  });
+
+  it('is not lost because the file system fails to look at it', async () => {
+    const directory = await place();
+    let broken = false;
+    const look = ((...call: Parameters<typeof lstatSync>) => {
+      if (broken) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+      return lstatSync(...call);
+    }) as typeof lstatSync;
+    const store = await openStoreWith(directory, { ...promises, lstatSync: look });
+    const { position } = await store.load();
+    broken = true;
+    const failed = await rejectionOf(store.append([1], { expectedPosition: position }));
+    expect(failed).not.toBeInstanceOf(StoreLost);
+    expect(String(failed)).toContain('EIO');
+    await store[Symbol.asyncDispose]();
+  });
+});
+
+/** What must not be at the path of the directory. */
+const places: readonly [name: string, make: (path: string) => Promise<unknown>, refusal: RegExp][] = [
+  [
+    'a link to a directory',
+    async (path) => {
+      await mkdir(`${path}-real`, { mode: 0o700 });
+      await symlink(`${path}-real`, path);
+    },
+    /is a symbolic link.* Give the path of the directory itself\.$/,
+  ],
+  ['a link to nothing', (path) => symlink(`${path}-gone`, path), /is a symbolic link/],
+  ['a file', (path) => writeFile(path, 'text'), /is not a directory\. Give the path of a directory/],
+  ['a pipe', makePipe, /is not a directory/],
+  ['a directory that the group may write to', (path) => open(path, 0o770), /\(mode 770\).* chmod 700 /],
+  ['a directory that others may write to', (path) => open(path, 0o702), /\(mode 702\).* chmod 700 /],
+  ['a directory for everybody', (path) => open(path, 0o1777), /Other users may write to/],
+];
+
+async function open(path: string, mode: number): Promise<void> {
+  await mkdir(path);
+  await chmod(path, mode);
+}
+
+describe('openFileStore', () => {
+  // Promise: safe-place
+  it.each(places)('refuses %s, and says what to do', async (_name, make, refusal) => {
+    const path = join(await temporaryDirectory(), 'store');
+    await make(path);
+    const before = lstatSync(path);
+    await expect(openFileStore(path)).rejects.toThrow(refusal);
+    const { ino, mode, size } = lstatSync(path);
+    expect({ ino, mode, size }).toEqual({ ino: before.ino, mode: before.mode, size: before.size });
+  });
+
+  it.each(['700', '750', '755'])(
+    'takes a directory that only its owner may write to: mode %s',
+    async (mode) => {
+      const path = join(await temporaryDirectory(), 'store');
+      await open(path, parseInt(mode, 8));
+      await appendIn(path, 'kept');
+      expect((await historyIn(path)).records).toEqual(['kept']);
+    },
+  );
+
+  it('takes a directory below a link', async () => {
+    const top = await temporaryDirectory();
+    await mkdir(join(top, 'real'));
+    await symlink(join(top, 'real'), join(top, 'link'));
+    await appendIn(join(top, 'link', 'store'), 'kept');
+    expect((await historyIn(join(top, 'real', 'store'))).records).toEqual(['kept']);
+  });
+});
+
+describe('load', () => {
+  // Promise: ordinary-files
+  it.each(['journal-3', 'journal-4', 'snapshot', 'snapshot.new', 'journal-1.new'])(
+    'refuses links, pipes and directories in the place of %s, and leaves them as they are',
+    async (name) => {
+      const directory = await place();
+      await appendIn(directory, 'kept');
+      const store = await openFileStore(directory);
+      const { position } = await store.load();
+      const next = await store.compact(1, { expectedPosition: position });
+      await store.compact(2, { expectedPosition: next });
+      await store[Symbol.asyncDispose]();
+      const path = join(directory, name);
+      await cp(directory, `${directory}-real`, { recursive: true });
+      await writeFile(join(`${directory}-real`, name), 'text', { flag: 'a' });
+      const strange: readonly [() => Promise<unknown>, RegExp][] = [
+        [() => symlink(join(`${directory}-real`, name), path), /is a symbolic link, and the store uses only/],
+        [() => makePipe(path), /is a pipe, and .* Move .* away/],
+        [() => mkdir(path), /is a directory, and the store uses only ordinary files/],
+      ];
+      for (const [make, refusal] of strange) {
+        await rm(path, { force: true, recursive: true });
+        await make();
+        const content = await readFile(join(`${directory}-real`, name));
+        await expect(historyIn(directory)).rejects.toThrow(refusal);
+        expect(await readFile(join(`${directory}-real`, name))).toEqual(content);
+        expect(lstatSync(path).isFile()).toBe(false);
+      }
+    },
+  );
+});
+
+describe('the owner', () => {
+  it('is the user of the process, for the directory and for each file', async () => {
+    const directory = await place();
+    await appendIn(directory, 1);
+    const journal = join(directory, 'journal-1');
+    const [ofDirectory, ofJournal] = [directory, journal].map((path) => lstatSync(path, { bigint: true }));
+    if (ofDirectory === undefined || ofJournal === undefined) throw new Error('Nothing is there');
+    const other = Number(ofDirectory.uid) + 1;
+    const refusal = new RegExp(
+      `belongs to the user with the id ${String(ofDirectory.uid)}.*: chown -R ${String(other)} /`,
+    );
+    expect(() => assertOwnDirectory(directory, ofDirectory, other)).toThrow(refusal);
+    expect(() => assertOwnFile(journal, ofJournal, other)).toThrow(refusal);
+    expect(() => assertOwnDirectory(directory, ofDirectory)).not.toThrow();
+    expect(() => assertOwnFile(journal, ofJournal)).not.toThrow();
+  });
+});

@@ -4,6 +4,7 @@
 import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
+import { onAbort } from './abort-listener.ts';
 import { beforeDeadline } from './deadline.ts';
 
 /** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
@@ -97,9 +98,20 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
     if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: notInPlace };
     onUnknown();
     onUnknown = () => undefined;
-    await options.clock.sleep(pauseMs, options.closing);
+    await pause(pauseMs, options);
     if (options.closing.aborted) throw new Error('Closed before the outcome of an effect was known');
   }
+}
+
+/** Waits, but no longer than until the interface closes. */
+async function pause(milliseconds: number, { clock, closing }: EffectOptions): Promise<void> {
+  if (closing.aborted) return;
+  const ended = new AbortController();
+  const leave = onAbort(closing, () => {
+    ended.abort('closing');
+  });
+  await clock.sleep(milliseconds, ended.signal);
+  leave();
 }
 
 /** The answer of `inspect`; `undefined` if `inspect` rejects or does not answer in time. */

@@ -126,6 +126,7 @@ export type {
   EffectContext,
   GatewayPort,
   Clock,
+  SleepOptions,
   Hasher,
   SecretSealer,
   Authenticate,

@@ -103,14 +103,14 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
   }
 }
 
-/** Waits, but no longer than until the interface closes. */
+/** Waits, but no longer than until the interface closes. The caller has its answer, so the process may end. */
 async function pause(milliseconds: number, { clock, closing }: EffectOptions): Promise<void> {
   if (closing.aborted) return;
   const ended = new AbortController();
   const leave = onAbort(closing, () => {
     ended.abort('closing');
   });
-  await clock.sleep(milliseconds, ended.signal);
+  await clock.sleep(milliseconds, ended.signal, { keepAlive: false });
   leave();
 }
 

@@ -87,5 +87,5 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
 /** Limits the times of a clock. A time that a document cannot contain would make the journal unreadable. */
 function withinYears(clock: Clock): Clock {
   const now = (): number => Math.min(Math.max(Math.trunc(clock.now()) || 0, earliest), latest);
-  return { now, sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal) };
+  return { now, sleep: (...how) => clock.sleep(...how) };
 }

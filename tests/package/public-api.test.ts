@@ -56,6 +56,7 @@ import {
   type Sealed,
   type Session,
   type SessionTable,
+  type SleepOptions,
   type Snapshot,
   type AdminRequest,
   type AdminResponse,
@@ -371,6 +372,8 @@ describe('a host', () => {
 
   it('can write a transition of its own, and say why it is refused', async () => {
     const clock: Clock = systemClock;
+    const idle: SleepOptions = { keepAlive: false };
+    await clock.sleep(0, undefined, idle);
     const limits: Partial<Limits> = { maxInFlight: 1 };
     const hasher: Hasher = {
       hash: async (password) => Promise.resolve(password),

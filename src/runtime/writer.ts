@@ -213,11 +213,12 @@ export class Writer {
   }
 
   #optionsOf(performing: Performing, onUnknown: () => void): CommandOptions {
-    const { gateway, clock, deadlineMs } = this.#options;
+    const { gateway, clock, deadlineMs, onError } = this.#options;
     return {
       gateway,
       clock,
       deadlineMs,
+      onError,
       commandId: performing.command.id,
       closing: this.#closing.signal,
       crossings: this.#crossings,

@@ -35,6 +35,7 @@ import {
   closeServerConnections,
   closeSession,
   flushLogs,
+  HostError,
   canRevert,
   contractVersion,
   evolve,
@@ -49,6 +50,7 @@ import {
   type Clock,
   type Context,
   type Hasher,
+  type HostCall,
   type Json,
   type Limits,
   type Monitor,
@@ -390,6 +392,8 @@ describe('a host', () => {
       authenticate,
       onError: (error) => errors.push(error),
     });
+    const callOf = (error: unknown): HostCall | undefined =>
+      error instanceof HostError ? error.call : undefined;
     const never: Transition = (snapshot: Snapshot, context: Context) => ({
       outcome: 'refused',
       next: snapshot,
@@ -400,6 +404,7 @@ describe('a host', () => {
     expect(await admin.execute(drain, { actor: 'ada' })).toMatchObject({ outcome: 'refused' });
     admin.report({ type: 'server.reported', server: 'nobody', status: [] });
     expect(errors).toEqual([expect.any(ReportError)]);
+    expect(errors.map(callOf)).toEqual([undefined]);
     await admin.close();
   });
 

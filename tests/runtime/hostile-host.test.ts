@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   createMemoryStore,
   EffectRefused,
@@ -77,11 +77,14 @@ describe('a host without types', () => {
   });
 
   it('can have an onError that rejects', async () => {
+    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
     const { admin, clock } = runAdmin({ onError });
     admin.report({ type: 'nonsense' } as never);
     await clock.settle();
     expect((await admin.execute(stop)).outcome).toBe('accepted');
+    expect(shown).toHaveBeenCalledTimes(1);
+    shown.mockRestore();
   });
 
   it('can give a long reason: the detail is cut, and stays well-formed text', async () => {

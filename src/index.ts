@@ -113,6 +113,7 @@ export {
 
 // Run the interface.
 export { ReportError } from './runtime/report-error.ts';
+export { HostError, type HostCall } from './runtime/host-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
@@ -126,6 +127,7 @@ export type {
   EffectContext,
   GatewayPort,
   Clock,
+  SleepOptions,
   Hasher,
   SecretSealer,
   Authenticate,

@@ -63,9 +63,23 @@ export interface Clock {
   now(): number;
   /**
    * Resolves after the given number of milliseconds, or at once when the signal aborts. Jumps of the time must not
-   * change the duration, because deadlines use `sleep`.
+   * change the duration, because deadlines use `sleep`. An answer can depend on a sleep, so a sleep keeps the process
+   * alive unless `keepAlive` is `false`.
    */
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  sleep(milliseconds: number, signal?: AbortSignal, options?: SleepOptions): Promise<void>;
+}
+
+/**
+ * The options of {@link Clock}.sleep.
+ *
+ * @public
+ */
+export interface SleepOptions {
+  /**
+   * Whether the process must not end during the sleep; `true` if left out. The library gives `false` only for the pauses
+   * between two calls of `inspect` after a 504, because no caller waits for them.
+   */
+  readonly keepAlive?: boolean;
 }
 
 /**

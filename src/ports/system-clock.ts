@@ -1,10 +1,11 @@
 /**
  * The system clock: the time of the machine, and its timers.
  */
-import type { Clock } from './port.ts';
+import type { Clock, SleepOptions } from './port.ts';
 
 /**
- * The clock of the machine. A sleep does not keep the process alive, if the runtime supports that.
+ * The clock of the machine. With `keepAlive: false`, a sleep does not keep the process alive, if the runtime supports
+ * that.
  *
  * @example
  * ```ts
@@ -25,12 +26,17 @@ export const systemClock: Clock = Object.freeze({
 /** A timer with a longer delay would fire after one millisecond. */
 const longestTimerMs = 2 ** 31 - 1;
 
-function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+function sleep(
+  milliseconds: number,
+  signal?: AbortSignal,
+  { keepAlive = true }: SleepOptions = {},
+): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) {
       resolve();
       return;
     }
+    const start = keepAlive ? startTimer : startIdleTimer;
     const end = performance.now() + milliseconds;
     const wake = (): void => {
       clearTimeout(timer);
@@ -39,8 +45,8 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     };
     const rest = (): Timer => {
       const leftMs = end - performance.now();
-      if (leftMs > longestTimerMs) return startTimer(goOn, longestTimerMs);
-      return startTimer(wake, Math.max(0, leftMs));
+      if (leftMs > longestTimerMs) return start(goOn, longestTimerMs);
+      return start(wake, Math.max(0, leftMs));
     };
     const goOn = (): void => {
       timer = rest();
@@ -53,7 +59,12 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
 type Timer = ReturnType<typeof setTimeout>;
 
 function startTimer(callback: () => void, milliseconds: number): Timer {
-  const timer = setTimeout(callback, milliseconds);
+  return setTimeout(callback, milliseconds);
+}
+
+/** Starts a timer that does not keep the process alive. */
+function startIdleTimer(callback: () => void, milliseconds: number): Timer {
+  const timer = startTimer(callback, milliseconds);
   // A timer is a number in browsers, which have no process to keep alive, and an object in Node and similar runtimes.
   (timer as { unref?: () => void }).unref?.();
   return timer;

@@ -202,6 +202,19 @@ const taskFields = defineFields<{
   next_due: { shape: shape.instant, time: 'asctime' },
 });
 
+/** The shapes of the figures that telemetry gives for a whole gateway. @internal */
+export const telemetryShapes = {
+  threads: threadsFields.representation as unknown as z.ZodMiniType<Threads>,
+  tasks: z.array(
+    z.strictObject({
+      name: shape.text(255),
+      type: shape.text(255),
+      frequency: z.number(),
+      next_due: shape.milliseconds,
+    }),
+  ),
+} as const;
+
 const moduleFields = defineFields<{
   representation: Module;
   document: Module;

@@ -50,7 +50,12 @@ export interface AdminOptions {
   readonly passwordPolicy?: (password: string) => string | undefined;
   /** The limits that differ from {@link defaultLimits}. */
   readonly limits?: Partial<Limits>;
-  /** Gets every malformed report, failure of the store and unexpected error. By default errors are ignored. */
+  /**
+   * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
+   * gateway port, a {@link ReportError} for each malformed report, failures of the store, and unexpected errors. Wrong
+   * answers of the clock and of telemetry are told once for each function. By default the console gets the first error of
+   * each kind.
+   */
   readonly onError?: (error: unknown) => void;
 }
 

@@ -14,14 +14,17 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
+import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
+import { guardClock } from './guarded-clock.ts';
+import { guardTelemetry } from './guarded-telemetry.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
-import { completeOptions, quietly, type CompleteOptions } from './options.ts';
+import { completeOptions, type CompleteOptions } from './options.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -131,7 +134,10 @@ async function loadInTime(
 /** Disposes of the store after a failed start. A second failure must not hide the first one. */
 async function letGo({ store, clock = systemClock, limits, onError }: OpenAdminOptions): Promise<void> {
   const { storeDeadlineMs } = { ...defaultLimits, ...limits };
-  await beforeDeadline(clock, storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(quietly(onError));
+  const tell = createErrorSink(onError);
+  await beforeDeadline(guardClock(clock, tell), storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(
+    tell,
+  );
 }
 
 /** A running interface, with its writer. */
@@ -205,8 +211,9 @@ function writerOf(
   });
 }
 
-function renderingOf({ times, gateway: { telemetry } }: CompleteOptions): Rendering {
-  return Object.freeze(telemetry === undefined ? { times } : { times, telemetry });
+function renderingOf({ times, gateway: { telemetry }, onError }: CompleteOptions): Rendering {
+  if (telemetry === undefined) return Object.freeze({ times });
+  return Object.freeze({ times, telemetry: guardTelemetry(telemetry, onError) });
 }
 
 /** A second call returns the promise of the first one. */

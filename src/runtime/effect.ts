@@ -4,7 +4,9 @@
 import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
+import { onAbort } from './abort-listener.ts';
 import { beforeDeadline } from './deadline.ts';
+import { answerText, causeText, HostError } from './host-error.ts';
 
 /** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
@@ -20,6 +22,8 @@ export interface EffectOptions {
   readonly closing: AbortSignal;
   /** Called once per effect if the outcome is not known in time. The search for the outcome continues. */
   readonly onUnknown: () => void;
+  /** Gets every error and every late answer of the host as a {@link HostError}. */
+  readonly onError: (error: unknown) => void;
 }
 
 const firstPauseMs = 50;
@@ -27,6 +31,20 @@ const longestPauseMs = 5000;
 
 /** The result of `apply`: an outcome, `unclear` after any other rejection, or `undefined` while `apply` is running. */
 type Ending = EffectOutcome | 'unclear' | undefined;
+
+/**
+ * How far a call of `apply` has come for the caller of the command.
+ *
+ * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: `inspect`
+ * has said that the effect is in place. `closed`: the interface closed before the outcome was known.
+ */
+type Standing = 'awaited' | 'unknown' | 'done' | 'closed';
+
+/** A call of `apply`. */
+interface Call {
+  ending: Ending;
+  standing: Standing;
+}
 
 /**
  * Asks the host for an effect and finds out the outcome.
@@ -38,11 +56,22 @@ type Ending = EffectOutcome | 'unclear' | undefined;
  * @internal
  */
 export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
-  let ending: Ending;
+  const call: Call = { ending: undefined, standing: 'awaited' };
   await withDeadline(options, async (context) => {
-    ending = await endingOf(options.gateway, effect, context);
+    call.ending = await endingOf(effect, context, options, call);
   });
-  return findOut(effect, options, () => ending);
+  const onUnknown = (): void => {
+    call.standing = 'unknown';
+    options.onUnknown();
+  };
+  try {
+    const outcome = await findOut(effect, { ...options, onUnknown }, () => call.ending);
+    call.standing = 'done';
+    return outcome;
+  } catch (error) {
+    call.standing = 'closed';
+    throw error;
+  }
 }
 
 /**
@@ -55,13 +84,60 @@ export function findOutAgain(effect: Effect, options: EffectOptions): Promise<Ef
   return findOut(effect, options, () => 'unclear');
 }
 
-async function endingOf(gateway: GatewayPort, effect: Effect, context: EffectContext): Promise<Ending> {
+async function endingOf(
+  effect: Effect,
+  context: EffectContext,
+  { gateway, onError }: EffectOptions,
+  call: Call,
+): Promise<Ending> {
+  const details = { call: 'apply', effect, commandId: context.commandId } as const;
+  const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
     await gateway.apply(effect, context);
+    const late = lateness[call.standing].done;
+    if (late !== undefined)
+      onError(new HostError(`apply was done${when()} at ${placeOf(effect, context)}, ${late}`, details));
     return { done: true };
-  } catch (error) {
-    return refusalOf(error);
+  } catch (cause) {
+    const ending = refusalOf(cause);
+    const late = lateness[call.standing].failed;
+    const problem = `${when()} at ${placeOf(effect, context)}${reasonOf(cause)}`;
+    if (ending === 'unclear')
+      onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
+    else if (late !== undefined)
+      onError(new HostError(`apply refused${problem}. ${late}`, { ...details, cause }));
+    return ending;
   }
+}
+
+const asksInspect = 'The library asks inspect for the outcome.';
+
+/** What follows an answer of `apply`, in each standing; `undefined` if the answer comes in time. */
+const lateness: Readonly<Record<Standing, { readonly done?: string; readonly failed?: string }>> = {
+  awaited: {},
+  unknown: {
+    done: 'after a 504. The command settles now.',
+    failed: 'The answer came after a 504. An event says the outcome.',
+  },
+  done: {
+    failed:
+      'But inspect had answered in-place before, so the change counts as made. inspect must not answer in-place while ' +
+      'apply can still fail.',
+  },
+  closed: {
+    done: 'after the interface was closed. The answer is not recorded.',
+    failed: 'The answer came after the interface was closed, and is not recorded.',
+  },
+};
+
+function placeOf({ type, resource }: Effect, { commandId }: EffectContext): string {
+  return `${type} of ${resource} (command ${commandId})`;
+}
+
+/** The text of a thrown value, after a colon; empty if there is none. */
+function reasonOf(cause: unknown): string {
+  const text = causeText(cause);
+  return text === '' ? '' : `: ${text}`;
 }
 
 /**
@@ -97,22 +173,41 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
     if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: notInPlace };
     onUnknown();
     onUnknown = () => undefined;
-    await options.clock.sleep(pauseMs, options.closing);
+    await pause(pauseMs, options);
     if (options.closing.aborted) throw new Error('Closed before the outcome of an effect was known');
   }
 }
 
-/** The answer of `inspect`; `undefined` if `inspect` rejects or does not answer in time. */
+/** Waits, but no longer than until the interface closes. The caller has its answer, so the process may end. */
+async function pause(milliseconds: number, { clock, closing }: EffectOptions): Promise<void> {
+  if (closing.aborted) return;
+  const ended = new AbortController();
+  const leave = onAbort(closing, () => {
+    ended.abort('closing');
+  });
+  await clock.sleep(milliseconds, ended.signal, { keepAlive: false });
+  leave();
+}
+
+/** The answer of `inspect`; `undefined` if `inspect` rejects, gives no answer in time, or gives a wrong answer. */
 async function inspect(
   effect: Effect,
   options: EffectOptions,
 ): Promise<'in-place' | 'not-in-place' | undefined> {
   let seen: 'in-place' | 'not-in-place' | undefined;
   await withDeadline(options, async (context) => {
+    const details = { call: 'inspect', effect, commandId: context.commandId } as const;
+    const place = placeOf(effect, context);
     try {
-      seen = await options.gateway.inspect(effect, context);
-    } catch {
+      const answer: unknown = await options.gateway.inspect(effect, context);
+      if (answer === 'in-place' || answer === 'not-in-place') seen = answer;
+      else {
+        const message = `inspect answered ${answerText(answer)} at ${place}, instead of in-place or not-in-place.`;
+        options.onError(new HostError(message, details));
+      }
+    } catch (cause) {
       // The host cannot tell, so it is asked again.
+      options.onError(new HostError(`inspect failed at ${place}${reasonOf(cause)}.`, { ...details, cause }));
     }
   });
   return seen;

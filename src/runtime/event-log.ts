@@ -6,6 +6,7 @@
  */
 import { type Json, sizeOf } from '../json/value.ts';
 import type { AdminEvent } from '../resources/index.ts';
+import { onAbort } from './abort-listener.ts';
 
 /**
  * An event with its id.
@@ -53,6 +54,16 @@ interface Entry extends PublishedEvent {
   readonly size: number;
 }
 
+/** A reader of the log. */
+interface Reader {
+  /** Ends the reader when it aborts. */
+  readonly signal: AbortSignal | undefined;
+  /** Whether the caller has ended the reader. */
+  ended: boolean;
+  /** Continues the reader if it waits for an event. */
+  resume: () => void;
+}
+
 /** Largest total size of the kept events. Events can be large, because updates contain complete settings. */
 const mostBytes = 64 * 1024 * 1024;
 
@@ -96,14 +107,14 @@ export class EventLog {
   /** @throws RangeError when `after` is not an event id */
   read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
     const start = after === undefined ? { position: this.#count, complete: true } : this.#after(after);
-    // `return` aborts this signal; otherwise `return` would wait for the next event, which may never come.
-    const ended = new AbortController();
-    const signals = signal === undefined ? [ended.signal] : [ended.signal, signal];
-    const events = this.#follow(start, signals);
+    const reader: Reader = { signal, ended: false, resume: () => undefined };
+    const events = this.#follow(start, reader);
     return {
       next: () => events.next(),
       return: () => {
-        ended.abort();
+        reader.ended = true;
+        // Otherwise `return` would wait for the next event, which may never come.
+        reader.resume();
         return events.return(undefined);
       },
       [Symbol.asyncIterator]() {
@@ -152,10 +163,10 @@ export class EventLog {
 
   async *#follow(
     start: { readonly position: number; readonly complete: boolean },
-    signals: readonly AbortSignal[],
+    reader: Reader,
   ): AsyncGenerator<PublishedEvent | EventGap, undefined> {
     let { position, complete } = start;
-    while (!signals.some(({ aborted }) => aborted)) {
+    while (!reader.ended && reader.signal?.aborted !== true) {
       if (position < this.#oldest) [position, complete] = [this.#oldest, false];
       const entry = this.#entry(position);
       if (!complete) {
@@ -167,24 +178,25 @@ export class EventLog {
       } else if (this.#closed) {
         return;
       } else {
-        await this.#arrival(signals);
+        await this.#arrival(reader);
       }
     }
   }
 
   /**
-   * Resolves when an event is appended, the log closes, or a signal aborts. Removes its listeners; `AbortSignal.any`
-   * would leave one on a long-lived signal.
+   * Resolves when an event is appended, the log closes, or the reader ends. A reader that does not wait has no listener on
+   * its signal, so an abandoned reader leaks nothing.
    */
-  #arrival(signals: readonly AbortSignal[]): Promise<void> {
+  #arrival(reader: Reader): Promise<void> {
     return new Promise((resolve) => {
       const resume = (): void => {
         this.#waiting.delete(resume);
-        for (const signal of signals) signal.removeEventListener('abort', resume);
+        leave?.();
         resolve();
       };
+      reader.resume = resume;
       this.#waiting.add(resume);
-      for (const signal of signals) signal.addEventListener('abort', resume);
+      const leave = reader.signal === undefined ? undefined : onAbort(reader.signal, resume);
     });
   }
 

@@ -9,6 +9,8 @@ import type { Authenticate, Clock, ConfigurationStore } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { AdminOptions } from './admin.ts';
+import { createErrorSink } from './error-sink.ts';
+import { guardClock } from './guarded-clock.ts';
 import type { Authorize } from './handler/handler.ts';
 import { limitsFrom, type Limits } from './limits.ts';
 
@@ -35,32 +37,17 @@ type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
   const { snapshot, gateway, authenticate, authorize } = options;
+  const onError = createErrorSink(options.onError);
   return {
     snapshot,
     gateway,
     authenticate,
     authorize,
-    clock: withinYears(options.clock ?? systemClock),
+    clock: guardClock(options.clock ?? systemClock, onError),
     times: createTimeFormat(options.timeZone ?? 'UTC'),
     secrets: secretPortsOf(options),
     limits: limitsFrom(options.limits),
-    onError: quietly(options.onError),
-  };
-}
-
-/**
- * Wraps `onError` so that it never throws or rejects. A failing `onError` must not break the command or report that
- * called it.
- *
- * @internal
- */
-export function quietly(onError: (error: unknown) => unknown = () => undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      Promise.resolve(onError(error)).catch(() => undefined);
-    } catch {
-      // The error handler itself failed, so nobody can be told.
-    }
+    onError,
   };
 }
 
@@ -78,14 +65,4 @@ function secretPortsOf({
     seal: async (secret) => (storable ? sealer.seal(secret) : undefined),
     objection: (password) => passwordPolicy?.(password),
   };
-}
-
-/** The times that a gateway document can contain: years have four digits. */
-const earliest = Date.parse('0000-01-01T00:00:00Z');
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
-
-/** Limits the times of a clock. A time that a document cannot contain would make the journal unreadable. */
-function withinYears(clock: Clock): Clock {
-  const now = (): number => Math.min(Math.max(Math.trunc(clock.now()) || 0, earliest), latest);
-  return { now, sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal) };
 }

@@ -227,11 +227,12 @@ export class Writer {
   }
 
   #optionsOf(performing: Performing): CommandOptions {
-    const { gateway, clock, deadlineMs } = this.#options;
+    const { gateway, clock, deadlineMs, onError } = this.#options;
     return {
       gateway,
       clock,
       deadlineMs,
+      onError,
       commandId: performing.command.id,
       closing: this.#closing.signal,
       crossings: this.#crossings,

@@ -35,6 +35,7 @@ import {
   closeServerConnections,
   closeSession,
   flushLogs,
+  HostError,
   canRevert,
   contractVersion,
   evolve,
@@ -49,6 +50,7 @@ import {
   type Clock,
   type Context,
   type Hasher,
+  type HostCall,
   type Json,
   type Limits,
   type Monitor,
@@ -56,6 +58,7 @@ import {
   type Sealed,
   type Session,
   type SessionTable,
+  type SleepOptions,
   type Snapshot,
   type AdminRequest,
   type AdminResponse,
@@ -371,6 +374,8 @@ describe('a host', () => {
 
   it('can write a transition of its own, and say why it is refused', async () => {
     const clock: Clock = systemClock;
+    const idle: SleepOptions = { keepAlive: false };
+    await clock.sleep(0, undefined, idle);
     const limits: Partial<Limits> = { maxInFlight: 1 };
     const hasher: Hasher = {
       hash: async (password) => Promise.resolve(password),
@@ -387,6 +392,8 @@ describe('a host', () => {
       authenticate,
       onError: (error) => errors.push(error),
     });
+    const callOf = (error: unknown): HostCall | undefined =>
+      error instanceof HostError ? error.call : undefined;
     const never: Transition = (snapshot: Snapshot, context: Context) => ({
       outcome: 'refused',
       next: snapshot,
@@ -397,6 +404,7 @@ describe('a host', () => {
     expect(await admin.execute(drain, { actor: 'ada' })).toMatchObject({ outcome: 'refused' });
     admin.report({ type: 'server.reported', server: 'nobody', status: [] });
     expect(errors).toEqual([expect.any(ReportError)]);
+    expect(errors.map(callOf)).toEqual([undefined]);
     await admin.close();
   });
 

@@ -76,16 +76,18 @@ describe('sleep', () => {
     },
   );
 
-  it('does not keep the process alive', async () => {
+  it.each([
+    [undefined, 1],
+    [{}, 1],
+    [{ keepAlive: true }, 1],
+    [{ keepAlive: false }, 0],
+  ])('with the options %j keeps the process alive with %d timer', async (options, timers) => {
     const before = timersThatKeepAlive();
-    const reference = setTimeout(() => undefined, 3_600_000);
-    expect(timersThatKeepAlive()).toBe(before + 1);
-    clearTimeout(reference);
-
     const controller = new AbortController();
-    const sleep = systemClock.sleep(3_600_000, controller.signal);
-    expect(timersThatKeepAlive()).toBe(before);
+    const sleep = systemClock.sleep(3_600_000, controller.signal, options);
+    expect(timersThatKeepAlive()).toBe(before + timers);
     controller.abort();
     await sleep;
+    expect(timersThatKeepAlive()).toBe(before);
   });
 });

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   createMemoryStore,
   EffectRefused,
@@ -77,11 +77,14 @@ describe('a host without types', () => {
   });
 
   it('can have an onError that rejects', async () => {
+    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
     const { admin, clock } = runAdmin({ onError });
     admin.report({ type: 'nonsense' } as never);
     await clock.settle();
     expect((await admin.execute(stop)).outcome).toBe('accepted');
+    expect(shown).toHaveBeenCalledTimes(1);
+    shown.mockRestore();
   });
 
   it('can give a long reason: the detail is cut, and stays well-formed text', async () => {
@@ -128,5 +131,25 @@ describe('readers of events', () => {
     const next = events.next();
     controller.abort();
     expect(await next).toMatchObject({ done: true });
+  });
+
+  it('share one listener on a signal: 50 readers leave no listener, and end when the signal aborts', async () => {
+    const { admin } = runAdmin();
+    const controller = new AbortController();
+    const readers = Array.from({ length: 50 }, () => admin.events({ signal: controller.signal }));
+    for (let round = 0; round < 2; round += 1) {
+      const items = readers.map((reader) => reader.next());
+      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+      await admin.execute(round === 0 ? stop : start);
+      expect(new Set((await Promise.all(items)).map(({ done }) => done))).toEqual(new Set([false]));
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    }
+    const [first, ...others] = readers.map((reader) => reader.next());
+    // A reader that leaves does not take the listener of the others along.
+    await readers[0]?.return?.();
+    expect(await first).toMatchObject({ done: true });
+    controller.abort();
+    for (const item of await Promise.all(others)) expect(item).toMatchObject({ done: true });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   createAdmin,
   createSnapshot,
@@ -76,6 +76,7 @@ describe('a host without types', () => {
   });
 
   it('can have an onError that throws', async () => {
+    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const onError = (): void => {
       throw new Error('onError is broken, too');
     };
@@ -86,6 +87,8 @@ describe('a host without types', () => {
       status: 500,
       code: 'internal',
     });
+    expect(shown).toHaveBeenCalledTimes(1);
+    shown.mockRestore();
   });
 });
 

@@ -120,7 +120,7 @@ class World {
   }
 
   open(keeps: 'nothing' | 'everything'): Promise<Admin> {
-    const options = { snapshot, gateway: this.host, clock: this.#clock };
+    const options = { snapshot, gateway: this.host, clock: this.#clock, onError: () => undefined };
     if (keeps === 'nothing') return Promise.resolve(createAdmin(options));
     return this.run(openAdmin({ ...options, store: scheduled(createMemoryStore(), this.#scheduler) }));
   }

@@ -69,7 +69,8 @@ describe('a host that does not answer within the deadline', () => {
     expect((await running.execution).outcome).toBe('accepted');
     running.held.fail(new Error('much later'));
     await running.clock.settle();
-    expect([stateOf(running), running.admin.snapshot.revision, running.errors]).toEqual(['stopped', 1, []]);
+    expect([stateOf(running), running.admin.snapshot.revision]).toEqual(['stopped', 1]);
+    expect(running.errors).toMatchObject([{ name: 'HostError', cause: new Error('much later') }]);
   });
 
   // Promise: unknown-outcome

@@ -132,7 +132,7 @@ const patience = 3;
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
  * const clock = createVirtualClock();
  * const gateway = createScriptedGateway({ snapshot, clock });
- * const admin = createAdmin({ snapshot, clock, gateway });
+ * const admin = createAdmin({ snapshot, clock, gateway, onError: () => {} });
  *
  * gateway.will(new EffectRefused('Clients are connected.'), 'failAfter');
  * const refused = await admin.execute((now, context) => stopService(now, 'Sales', context));

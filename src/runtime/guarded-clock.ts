@@ -1,0 +1,79 @@
+/**
+ * The guarded clock: the clock of the host, with answers that the library can use. A wrong answer goes to `onError` once
+ * for each function, because the library reads the clock several times for each command.
+ */
+import type { Clock } from '../ports/port.ts';
+import { systemClock } from '../ports/system-clock.ts';
+import { answerText, causeText, HostError, isThenable } from './host-error.ts';
+
+/** The times that a gateway document can contain: years have four digits. @internal */
+export const earliest = Date.parse('0000-01-01T00:00:00Z');
+
+/** See {@link earliest}. @internal */
+export const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Guards a clock.
+ *
+ * - If `now` fails or gives no number, the last time counts, or the system clock before there is one. A time that a
+ *   document cannot contain is moved into the years 0 to 9999, because it would make the journal unreadable.
+ * - If `sleep` fails or gives no promise, the system clock sleeps.
+ *
+ * @internal
+ */
+export function guardClock(clock: Clock, onError: (error: unknown) => void): Clock {
+  const tellOnce = onceEach(onError);
+  let last: number | undefined;
+  const now = (): number => {
+    const time = timeOf(clock, tellOnce);
+    if (time === undefined) return last ?? systemClock.now();
+    last = Math.min(Math.max(Math.trunc(time), earliest), latest);
+    return last;
+  };
+  const sleep: Clock['sleep'] = (...how) => {
+    const failed = (cause: unknown): Promise<void> => {
+      const message = `clock.sleep failed: ${causeText(cause)}. The system clock sleeps in its place.`;
+      tellOnce(new HostError(message, { call: 'clock.sleep', cause }));
+      return systemClock.sleep(...how);
+    };
+    try {
+      const sleeping: unknown = clock.sleep(...how);
+      if (sleeping instanceof Promise) return sleeping.then(() => undefined, failed);
+      if (isThenable(sleeping)) return Promise.resolve(sleeping).then(() => undefined, failed);
+      const message = `clock.sleep answered ${answerText(sleeping)} instead of a promise. The system clock sleeps in its place.`;
+      tellOnce(new HostError(message, { call: 'clock.sleep' }));
+      return systemClock.sleep(...how);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  return { now, sleep };
+}
+
+function timeOf(clock: Clock, tellOnce: (error: HostError) => void): number | undefined {
+  try {
+    const time: unknown = clock.now();
+    if (typeof time === 'number' && time >= earliest && time <= latest) return time;
+    const message = `clock.now answered ${answerText(time)} instead of milliseconds since 1970 in the years 0 to 9999.`;
+    tellOnce(new HostError(message, { call: 'clock.now' }));
+    return Number.isFinite(time) ? (time as number) : undefined;
+  } catch (cause) {
+    const message = `clock.now failed: ${causeText(cause)}. The last known time is used in its place.`;
+    tellOnce(new HostError(message, { call: 'clock.now', cause }));
+    return undefined;
+  }
+}
+
+/**
+ * Tells the first error of each function of the host, for functions that are called too often to tell every error.
+ *
+ * @internal
+ */
+export function onceEach(onError: (error: unknown) => void): (error: HostError) => void {
+  const told = new Set<string>();
+  return (error) => {
+    if (told.has(error.call)) return;
+    told.add(error.call);
+    onError(error);
+  };
+}

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+
+import { beforeAll, describe, expect, it } from '@jest/globals';
+
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
+
+/** The end of a program, and what the program has printed. */
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const begin = `
+import { closeServiceSessions, createAdmin, createMemoryStore, createSnapshot, openAdmin, stopService }
+  from ${JSON.stringify(pathToFileURL(`${root}dist/index.js`).href)};
+const never = () => new Promise(() => {});
+const stop = (snapshot, context) => stopService(snapshot, 'Sales', context);
+const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'r' }] });
+const print = (text) => console.log(text);
+const limits = { effectDeadlineMs: 60, storeDeadlineMs: 60 };
+const gateway = { apply: async () => {}, inspect: async () => 'in-place' };
+`;
+
+/** Runs a program in a process of its own, in which nothing else keeps the process alive. */
+function run(program: string): Promise<Ended> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', begin + program], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      resolve({ code, stdout: stdout.trim(), stderr });
+    });
+  });
+}
+
+beforeAll(buildPackage, 120_000);
+
+describe('a program with many readers or commands', () => {
+  it('gets no warning from 50 readers of events on one signal', async () => {
+    const ended = await run(`
+      const admin = createAdmin({ snapshot, gateway });
+      const controller = new AbortController();
+      const items = Array.from({ length: 50 }, () => admin.events({ signal: controller.signal }).next());
+      await admin.execute(stop);
+      controller.abort();
+      print((await Promise.all(items)).filter(({ done }) => !done).length);
+    `);
+    expect(ended).toEqual({ code: 0, stdout: '50', stderr: '' });
+  });
+
+  it('gets no warning from 50 commands of unknown outcome', async () => {
+    const ended = await run(`
+      const services = Array.from({ length: 50 }, (_, at) => ({ name: 's' + at, router: 'r' }));
+      const fail = () => Promise.reject(new Error('the wire broke'));
+      const admin = createAdmin({
+        snapshot: createSnapshot({ services }),
+        gateway: { apply: fail, inspect: fail },
+        onError() {},
+      });
+      const executions = services.map(({ name }) =>
+        admin.execute((snapshot, context) => stopService(snapshot, name, context)));
+      print([...new Set((await Promise.all(executions)).map(({ outcome }) => outcome))].join());
+      await admin.close();
+    `);
+    expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
+  });
+});
+
+describe('a program with nothing else alive', () => {
+  it('gets the answer of a teardown of 10,000 sessions', async () => {
+    const ended = await run(`
+      const sessions = Array.from({ length: 10_000 }, (_, id) => ({
+        id, state: 'open', user: 'u', address: 'a', service: '/services/Sales', connected: '2026-01-01T00:00:00Z',
+      }));
+      const admin = createAdmin({
+        snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'r' }], sessions }),
+        gateway,
+      });
+      const close = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
+      print((await admin.execute(close)).outcome + ' ' + admin.snapshot.sessions.size);
+      await admin.close();
+      print('closed');
+    `);
+    expect(ended).toEqual({ code: 0, stdout: 'accepted 0\nclosed', stderr: '' });
+  });
+
+  it.each([
+    ['apply', "{ apply: never, inspect: async () => 'in-place' }", 'accepted'],
+    ['apply and inspect', '{ apply: never, inspect: never }', 'unknown'],
+  ])('gets the answer of a command whose call of %s never ends', async (_calls, gateway, outcome) => {
+    const ended = await run(`
+      const admin = createAdmin({ snapshot, limits, gateway: ${gateway} });
+      print((await admin.execute(stop)).outcome);
+      await admin.close();
+      print('closed');
+    `);
+    expect(ended).toEqual({ code: 0, stdout: `${outcome}\nclosed`, stderr: '' });
+  });
+
+  it('can close the interface while a call of the host never ends', async () => {
+    const ended = await run(`
+      const admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never } });
+      const execution = admin.execute(stop);
+      await admin.close();
+      print((await execution).outcome);
+    `);
+    expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
+  });
+
+  it.each(['append', Symbol.asyncDispose.toString()])(
+    'gets its answers if the call of %s in the store never ends',
+    async (name) => {
+      const ended = await run(`
+        const store = createMemoryStore();
+        const hangs = { ...store, ${name === 'append' ? name : '[Symbol.asyncDispose]'}: never };
+        const admin = await openAdmin({ snapshot, limits, gateway, store: hangs, onError() {} });
+        print((await admin.execute(stop)).outcome);
+        await admin.close();
+        print('closed');
+      `);
+      const outcome = name === 'append' ? 'refused' : 'accepted';
+      expect(ended).toEqual({ code: 0, stdout: `${outcome}\nclosed`, stderr: '' });
+    },
+  );
+
+  it('can reject to open a store that does not answer', async () => {
+    const ended = await run(`
+      const store = { ...createMemoryStore(), compact: never };
+      await openAdmin({ snapshot, limits, gateway, store, onError() {} }).catch(({ message }) => print(message));
+    `);
+    expect(ended).toEqual({
+      code: 0,
+      stdout: 'The configuration store did not answer within 60 ms.',
+      stderr: '',
+    });
+  });
+
+  it('ends although the outcome of a command is still unknown', async () => {
+    const ended = await run(`
+      const fail = () => Promise.reject(new Error('no connection'));
+      const admin = createAdmin({ snapshot, gateway: { apply: fail, inspect: fail }, onError() {} });
+      print((await admin.execute(stop)).outcome);
+    `);
+    expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
+  });
+});

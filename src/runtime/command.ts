@@ -5,7 +5,7 @@
 import type { Changes } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
 import type { Crossings } from './crossing.ts';
-import { carryOut, type EffectOptions, type EffectOutcome } from './effect.ts';
+import { carryOut, type EffectOptions } from './effect.ts';
 import { groupsIn, inverseOf, aspectOf, isActing, type ActingStage, type Group } from './stage.ts';
 
 /** The result of a performed command. @internal */
@@ -21,9 +21,7 @@ export type Place =
   /** One of several settlements; more follow. */
   | { readonly at: 'part'; readonly done: number; readonly of: number }
   /** The last settlement; has a `refusal` if the host refused. */
-  | { readonly at: 'end'; readonly refusal?: string }
-  /** The interface closes before the remaining outcomes are known. */
-  | { readonly at: 'break' };
+  | { readonly at: 'end'; readonly refusal?: string };
 
 /** The options for performing a command. @internal */
 export interface CommandOptions extends EffectOptions {
@@ -55,7 +53,8 @@ export type FinishGroup = (
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
- * @throws Error if `closing` aborts before an outcome is known; effects with a known outcome are settled first
+ * @throws Error if `closing` aborts before an outcome is known. The group in flight stays open then: nothing of it is
+ *   published, and the next life finds out the outcome
  * @internal
  */
 export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
@@ -126,7 +125,7 @@ async function performGroup(
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
     options.crossings.begin(options.commandId, stage.effect);
-    const outcome = await orSettle(done, options, () => carryOut(stage.effect, options));
+    const outcome = await carryOut(stage.effect, options);
     if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, options) };
     options.crossings.done(stage.effect);
     done.push(stage);
@@ -152,41 +151,20 @@ export async function undo(
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     const { effect } = stage;
     const isKept = kept.some((each) => aspectOf(each.effect) === aspectOf(effect));
-    const isUndone = !isKept && (await undoOne(effect, [...left, ...kept], options));
+    const isUndone = !isKept && (await undoOne(effect, options));
     if (!isUndone) kept.unshift(stage);
   }
   return eventsOf(kept);
 }
 
-/**
- * @param others - the effects that stand if the interface closes before the outcome is known
- * @returns whether the effect was undone
- */
-async function undoOne(
-  effect: Effect,
-  others: readonly ActingStage[],
-  options: CommandOptions,
-): Promise<boolean> {
+/** Undoes one effect; tells whether the host did. */
+async function undoOne(effect: Effect, options: CommandOptions): Promise<boolean> {
   const inverse = inverseOf(effect);
   if (inverse === undefined) return false;
   options.crossings.begin(options.commandId, inverse);
-  const { done } = await orSettle(others, options, () => carryOut(inverse, options));
+  const { done } = await carryOut(inverse, options);
   if (done) options.crossings.undone(inverse);
   return done;
-}
-
-/** Waits for an outcome. If the interface closes first, the stages that are done by then settle. */
-async function orSettle(
-  done: readonly ActingStage[],
-  options: CommandOptions,
-  outcome: () => Promise<EffectOutcome>,
-): Promise<EffectOutcome> {
-  try {
-    return await outcome();
-  } catch (error) {
-    await options.settle(eventsOf(done), { at: 'break' });
-    throw error;
-  }
 }
 
 function eventsOf(stages: Group): readonly AdminEvent[] {

@@ -273,8 +273,6 @@ export class Writer {
     place: Place,
   ): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(performing, settled, place);
-    // No settlement is journaled, so the command stays open, and the next life finds out the outcome.
-    if (place.at === 'break') return this.#apply(performing, events);
     const { command, asksHost } = performing;
     const { id } = command;
     const { revision } = this.#snapshot;
@@ -370,7 +368,7 @@ function heldBy(place: Place): string {
     const { done, of } = place;
     return `Only ${String(done)} of ${String(of)} parts are done.`;
   }
-  return (place.at === 'end' ? place.refusal : undefined) ?? 'The gateway made the change.';
+  return place.refusal ?? 'The gateway made the change.';
 }
 
 /** The event for a command whose outcome was unknown and that turned out to have failed. */

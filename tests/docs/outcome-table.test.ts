@@ -26,6 +26,8 @@ import { codesOf, tablesOf } from './table.ts';
 
 type Failure = Parameters<Breakable['breakWith']>[0];
 
+const stopTarget = '/service/Sales/stop';
+const startTarget = '/service/Sales/start';
 const blind = new Error('I cannot see.');
 const refuseHeld = (held: HeldCall): void => held.fail(new EffectRefused('Busy.'));
 const lose = (): Promise<never> => Promise.reject(new Error('The disk is full'));
@@ -175,6 +177,51 @@ function bothLate(end: (held: HeldCall) => void): Scenario {
   return { gateway, run };
 }
 
+/** The service fails before the command, or while the gateway carries out the last of several commands. */
+function failing(
+  targets: readonly string[],
+  {
+    before = 'works',
+    will = [],
+  }: { readonly before?: 'works' | 'fails'; readonly will?: readonly ApplyWay[] } = {},
+): Scenario {
+  const gateway = freshGateway().will(...will);
+  return {
+    gateway,
+    async run(stage) {
+      const fail = (): void => {
+        stage.admin.report(gateway.failService('Sales'));
+      };
+      if (before === 'fails') fail();
+      else
+        gateway.will(...targets.slice(1).map(() => 'done' as const), async (_effect, _context, perform) => {
+          // A stop is carried out after the failure, a start before.
+          if (targets.length > 1) perform();
+          fail();
+          if (targets.length === 1) perform();
+          return Promise.resolve();
+        });
+      let answer: readonly string[] = [];
+      for (const target of targets) answer = (await waitFor((at) => send(at, target))(stage)) ?? [];
+      return answer;
+    },
+  };
+}
+
+/** The report of a failure comes after the stop. */
+function reportedLate(): Scenario {
+  const gateway = freshGateway();
+  return {
+    gateway,
+    async run(stage) {
+      const late = gateway.failService('Sales');
+      const answer = await waitFor(send)(stage);
+      stage.admin.report(late);
+      return answer;
+    },
+  };
+}
+
 const scenarios: Readonly<Record<string, () => Scenario>> = {
   'applies the change: `apply` resolves': () => called(freshGateway()),
   'refuses: `apply` rejects with `EffectRefused`': () =>
@@ -207,6 +254,15 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   '`apply` never ends, and `inspect` never answers `in-place`': () => silent(['not-in-place']),
   'the interface is closed before the outcome is known': () =>
     silent(['not-in-place'], (_held, { admin }) => void admin.close()),
+
+  'fails before the stop': () => failing([stopTarget], { before: 'fails' }),
+  'fails while `apply` of the stop is running': () => failing([stopTarget]),
+  'fails before the stop, and the report comes after the stop': reportedLate,
+  'is stopped, and fails after its start, before the start is stored': () =>
+    failing([stopTarget, startTarget]),
+  'has failed, and is started': () => failing([startTarget], { before: 'fails' }),
+  'has failed, and the gateway refuses to start the service': () =>
+    failing([startTarget], { before: 'fails', will: [new EffectRefused('Busy.')] }),
 
   'before the intent is stored': () => deadAt(1, 'lost'),
   'after the intent is stored, and before the settlement is stored': () => deadAt(2, 'lost'),

@@ -50,7 +50,7 @@ export const problemTable = {
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
-  'precondition-failed': { status: 412, title: 'The resource has changed' },
+  'precondition-failed': { status: 412, title: 'A condition of the request is not met' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The request target is too long' },
   'unsupported-media-type': { status: 415, title: 'The media type is not supported here' },

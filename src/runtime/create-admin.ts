@@ -218,7 +218,7 @@ function requestOf(
 }
 
 function guard(transition: Transition, { link, etag }: Condition): Transition {
-  return transitionAt(placeAt(link), parseEntityTags(etag), (snapshot, _thing, context) =>
+  return transitionAt(placeAt(link), { ifMatch: parseEntityTags(etag) }, (snapshot, _thing, context) =>
     transition(snapshot, context),
   );
 }

@@ -168,7 +168,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
 }
 
 function writerOf(
-  { gateway, clock, times, authenticate, limits, onError }: CompleteOptions,
+  { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
   { log, journal }: { readonly log: EventLog; readonly journal: Journal },
 ): Writer {
@@ -181,6 +181,7 @@ function writerOf(
     deadlineMs: limits.effectDeadlineMs,
     maxQueued: limits.maxQueued,
     maxInFlight: limits.maxInFlight,
+    veto,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);

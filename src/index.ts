@@ -105,7 +105,9 @@ export {
   problemTable,
   maxListedFaults,
   problem,
+  hostProblem,
   type ProblemCode,
+  type HostProblemCode,
   type Fault,
   type Problem,
   type Result,
@@ -121,6 +123,7 @@ export type { Handled, Authorize } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';
+export type { Veto } from './runtime/veto.ts';
 
 // Implement the ports, or use the ready-made ones.
 export type {

@@ -50,7 +50,7 @@ export const problemTable = {
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
-  'precondition-failed': { status: 412, title: 'The resource has changed' },
+  'precondition-failed': { status: 412, title: 'A condition of the request is not met' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The request target is too long' },
   'unsupported-media-type': { status: 415, title: 'The media type is not supported here' },
@@ -83,6 +83,13 @@ export const problemTable = {
 export type ProblemCode = keyof typeof problemTable;
 
 /**
+ * A slug that a host names a kind of problem of its own with, such as `host-business-hours`.
+ *
+ * @public
+ */
+export type HostProblemCode = `host-${string}`;
+
+/**
  * One fault in a request, a document or a report.
  *
  * @public
@@ -101,9 +108,11 @@ export interface Fault {
 /**
  * Why a request, a document or a report was refused, as RFC 9457 problem details.
  *
+ * @typeParam Code - the codes that are possible; without a host's own rule, only {@link ProblemCode}
+ *
  * @public
  */
-export interface Problem {
+export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCode | HostProblemCode> {
   /** URI of the kind of problem. The URI is only a name and has no page. */
   readonly type: string;
   /** Short text for the kind of problem; the same for every occurrence. */
@@ -112,8 +121,8 @@ export interface Problem {
   readonly status: number;
   /** The cause this time, the place, and the next step. Never contains a secret, the body or a stack. */
   readonly detail: string;
-  /** Stable slug for programs; see {@link ProblemCode}. */
-  readonly code: ProblemCode;
+  /** Stable slug for programs; see {@link ProblemCode} and {@link HostProblemCode}. */
+  readonly code: Code;
   /** The single faults, at most {@link maxListedFaults} of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
 }
@@ -124,7 +133,7 @@ export interface Problem {
  * @public
  */
 export type Result<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem<ProblemCode> };
 
 /**
  * The largest number of faults that one problem lists. `detail` gives the total.
@@ -140,6 +149,7 @@ export const maxListedFaults = 20;
  * @param text - a sentence for a person: the cause, the place, the reason and the next step; cut after 2,048 characters
  * @param errors - the single faults; faults after the first {@link maxListedFaults} are left out
  * @returns a frozen problem
+ * @throws TypeError if there is no such code; {@link hostProblem} makes a problem with a code of the host
  *
  * @example
  * ```ts
@@ -152,14 +162,109 @@ export const maxListedFaults = 20;
  *
  * @public
  */
-export function problem(code: ProblemCode, text: string, errors?: readonly Fault[]): Problem {
-  const detail = cut(text, 2048);
-  const { status, title } = problemTable[code];
-  const head = { type: `urn:problem-type:gateway-admin:${code}`, title, status, detail, code };
+export function problem(code: ProblemCode, text: string, errors?: readonly Fault[]): Problem<ProblemCode> {
+  if (!isProblemCode(code)) {
+    throw new TypeError(
+      'problem must get a code of problemTable; hostProblem makes a problem with a code of the host',
+    );
+  }
+  const head = headOf(code, problemTable[code], text);
   if (errors === undefined) return Object.freeze(head);
   return Object.freeze({
     ...head,
     errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)),
+  });
+}
+
+function headOf<Code extends ProblemCode | HostProblemCode>(
+  code: Code,
+  { status, title }: ProblemRow,
+  text: string,
+): Problem<Code> {
+  const type = `urn:problem-type:gateway-admin:${code}`;
+  return { type, title: cut(title, 255), status, detail: cut(text, 2048), code };
+}
+
+/**
+ * Creates a problem with a code of the host, for a veto or for a transition of the host.
+ *
+ * @param code - `host-`, and then words of lower-case letters and digits with `-` between them; at most 64 characters
+ * @param details - `status`: 409 if the state forbids the command, 422 if its content is wrong. `title`: a short text for
+ *   the kind of problem. `detail`: a sentence for a person, cut after 2,048 characters
+ * @returns a frozen problem
+ * @throws TypeError if the code, the title or the detail is not such a text
+ * @throws RangeError if the status is neither 409 nor 422
+ *
+ * @example
+ * ```ts
+ * import { hostProblem } from 'gateway-admin-core';
+ *
+ * const problem = hostProblem('host-business-hours', {
+ *   status: 409,
+ *   title: 'The service is in use',
+ *   detail: 'No service is stopped during business hours. Try again after 18:00.',
+ * });
+ * problem.type; // => 'urn:problem-type:gateway-admin:host-business-hours'
+ * ```
+ *
+ * @public
+ */
+export function hostProblem(
+  code: HostProblemCode,
+  details: { readonly status: 409 | 422; readonly title: string; readonly detail: string },
+): Problem<HostProblemCode> {
+  if (!isHostProblemCode(code))
+    throw new TypeError(
+      'The code of a hostProblem must be host- and words of a-z and 0-9, such as host-in-use',
+    );
+  // Hosts without types also call this function.
+  const { status, title, detail } = Object(details) as { readonly [name: string]: unknown };
+  if (!isText(title) || !isText(detail))
+    throw new TypeError('The title and the detail of a hostProblem must be texts that are not empty');
+  if (!isHostStatus(status)) throw new RangeError('The status of a hostProblem must be 409 or 422');
+  return Object.freeze(headOf(code, { status, title }, detail));
+}
+
+function isProblemCode(code: unknown): code is ProblemCode {
+  return typeof code === 'string' && Object.hasOwn(problemTable, code);
+}
+
+function isHostProblemCode(code: unknown): code is HostProblemCode {
+  return typeof code === 'string' && code.length <= 64 && /^host(?:-[a-z0-9]+)+$/.test(code);
+}
+
+function isHostStatus(status: unknown): status is 409 | 422 {
+  return status === 409 || status === 422;
+}
+
+function isText(text: unknown): text is string {
+  return typeof text === 'string' && text !== '';
+}
+
+/**
+ * Reads a problem that a function of the host has returned. Each member is read once.
+ *
+ * @returns a problem as {@link problem} or {@link hostProblem} makes it; `undefined` for any other value, such as a
+ *   problem whose status is not the status of its code
+ * @internal
+ */
+export function parseProblem(value: unknown): Problem | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { code, status, title, detail, errors } = value as { readonly [name: string]: unknown };
+  if (!isText(detail) || !isText(title)) return undefined;
+  if (isHostProblemCode(code))
+    return isHostStatus(status) ? hostProblem(code, { status, title, detail }) : undefined;
+  if (!isProblemCode(code) || status !== problemTable[code].status) return undefined;
+  if (errors === undefined) return problem(code, detail);
+  return isFaultList(errors) ? problem(code, detail, errors) : undefined;
+}
+
+function isFaultList(errors: unknown): errors is readonly Fault[] {
+  if (!Array.isArray(errors)) return false;
+  return errors.every((each: unknown) => {
+    if (typeof each !== 'object' || each === null) return false;
+    const { pointer, code, detail } = each as { readonly [name: string]: unknown };
+    return typeof pointer === 'string' && isProblemCode(code) && typeof detail === 'string';
   });
 }
 
@@ -172,7 +277,7 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
  *
  * @internal
  */
-export function problemOf(faults: readonly Fault[]): Problem {
+export function problemOf(faults: readonly Fault[]): Problem<ProblemCode> {
   const [first] = faults;
   if (first === undefined) throw new RangeError('A problem needs at least one fault, and the list is empty');
   const code = faults.every((fault) => fault.code === first.code) ? first.code : 'validation-failed';
@@ -218,6 +323,6 @@ export function fail(
   code: ProblemCode,
   detail: string,
   errors?: readonly Fault[],
-): { ok: false; problem: Problem } {
+): { ok: false; problem: Problem<ProblemCode> } {
   return { ok: false, problem: problem(code, detail, errors) };
 }

@@ -52,7 +52,10 @@ interface Scan {
   readonly open: (string[] | Set<string> | undefined)[];
 }
 
-function scanText(scan: Scan): Problem | undefined {
+/** Why a text was refused. */
+type Refusal = Problem<ProblemCode>;
+
+function scanText(scan: Scan): Refusal | undefined {
   skipSpace(scan);
   if (scan.at === scan.text.length) return problem('body-missing', 'The body is empty. Send a JSON value.');
   while (scan.due || scan.open.length > 0) {
@@ -63,7 +66,7 @@ function scanText(scan: Scan): Problem | undefined {
   return scan.at === scan.text.length ? undefined : notJson(scan, 'the end of the text');
 }
 
-function scanValue(scan: Scan): Problem | undefined {
+function scanValue(scan: Scan): Refusal | undefined {
   const first = scan.text.charAt(scan.at);
   if (first === '{' || first === '[') return scanOpening(scan, first === '{');
   scan.due = false;
@@ -74,7 +77,7 @@ function scanValue(scan: Scan): Problem | undefined {
   return word === undefined ? notJson(scan, 'a value') : undefined;
 }
 
-function scanOpening(scan: Scan, isObject: boolean): Problem | undefined {
+function scanOpening(scan: Scan, isObject: boolean): Refusal | undefined {
   if (scan.open.length >= scan.depth) {
     return refuse(scan, 'body-too-deep', `The body is nested more than ${String(scan.depth)} levels deep`);
   }
@@ -85,7 +88,7 @@ function scanOpening(scan: Scan, isObject: boolean): Problem | undefined {
   return isObject ? scanKey(scan) : undefined;
 }
 
-function scanClosing(scan: Scan): Problem | undefined {
+function scanClosing(scan: Scan): Refusal | undefined {
   scan.open.pop();
   scan.at += 1;
   scan.due = false;
@@ -93,7 +96,7 @@ function scanClosing(scan: Scan): Problem | undefined {
 }
 
 /** Scans the text after a complete value inside an array or object. */
-function scanNext(scan: Scan): Problem | undefined {
+function scanNext(scan: Scan): Refusal | undefined {
   const next = scan.text.charAt(scan.at);
   const inObject = scan.open.at(-1) !== undefined;
   if (next === (inObject ? '}' : ']')) return scanClosing(scan);
@@ -104,7 +107,7 @@ function scanNext(scan: Scan): Problem | undefined {
   return inObject ? scanKey(scan) : undefined;
 }
 
-function scanKey(scan: Scan): Problem | undefined {
+function scanKey(scan: Scan): Refusal | undefined {
   const start = scan.at;
   if (scan.text.charAt(start) !== '"') return notJson(scan, 'a member name in double quotes');
   const refusal = scanString(scan);
@@ -132,7 +135,7 @@ function takeKey(scan: Scan, start: number): boolean {
 }
 
 /** Starts at the opening quote, stops after the closing one. */
-function scanString(scan: Scan): Problem | undefined {
+function scanString(scan: Scan): Refusal | undefined {
   const { text } = scan;
   scan.at += 1;
   for (let code = text.charCodeAt(scan.at); code !== 0x22; code = text.charCodeAt(scan.at)) {
@@ -151,7 +154,7 @@ function escapeLength(text: string, at: number): 0 | 2 | 6 {
   return /["\\/bfnrt]/.test(text.charAt(at + 1)) ? 2 : 0;
 }
 
-function scanNumber(scan: Scan): Problem | undefined {
+function scanNumber(scan: Scan): Refusal | undefined {
   const start = scan.at;
   skipOne(scan, '-');
   if (!skipOne(scan, '0') && !skipDigits(scan)) return notJson(scan, 'a digit');
@@ -193,12 +196,12 @@ function skipSpace(scan: Scan): void {
   }
 }
 
-function notJson(scan: Scan, expected: string): Problem {
+function notJson(scan: Scan, expected: string): Refusal {
   const found = scan.at < scan.text.length ? 'another character' : 'the end of the text';
   return refuse(scan, 'body-not-json', `The body is not JSON: expected ${expected}, found ${found}`);
 }
 
 /** Names the position and never quotes the text: the body may contain a secret. */
-function refuse(scan: Scan, code: ProblemCode, detail: string): Problem {
+function refuse(scan: Scan, code: ProblemCode, detail: string): Refusal {
   return problem(code, `${detail}, at character ${String(scan.at)} (counted from 0).`);
 }

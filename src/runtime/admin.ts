@@ -17,6 +17,7 @@ import type { Execution } from './execution.ts';
 import type { Authorize, Handled } from './handler/handler.ts';
 import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
+import type { Veto } from './veto.ts';
 
 /**
  * The options of {@link createAdmin}. Only `snapshot` and `gateway` are required.
@@ -43,6 +44,11 @@ export interface AdminOptions {
   readonly authenticate?: Authenticate;
   /** Decides whether a caller may use an endpoint. By default every caller may use every endpoint. */
   readonly authorize?: Authorize;
+  /**
+   * The host's own rule: sees every accepted decision before anything is done, in `execute`, `handle`, `plan` and dry runs
+   * alike, and refuses with a problem. By default every accepted decision is carried out.
+   */
+  readonly veto?: Veto;
   /**
    * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
    * `undefined` if there is none.

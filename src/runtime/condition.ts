@@ -1,12 +1,12 @@
 /**
- * Conditions: the checks before the decision of a command. First the resource must exist (404), then one of the entity
- * tags in `If-Match` must match (412). Then the transition decides.
+ * Conditions: the checks before the decision of a command. First the resource must exist (404). Then one of the entity
+ * tags in `If-Match` must match, and none of the tags in `If-None-Match` (412). Then the transition decides.
  */
 import { refused, type Context } from '../core/decision.ts';
 import type { Version } from '../core/version.ts';
-import { satisfiesIfMatch } from '../http/etag.ts';
+import { formatEtag, satisfiesIfMatch, satisfiesIfNoneMatch } from '../http/etag.ts';
 import type { PathParameters } from '../http/route.ts';
-import { problem, type Result } from '../problem.ts';
+import { problem, type Problem, type Result } from '../problem.ts';
 import type { Decision, Transition } from '../resources/index.ts';
 import type { BoundRoute } from '../resources/shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -17,32 +17,64 @@ export interface Place {
   readonly parameters: PathParameters;
 }
 
+/** The result of parsing the entity tags of a header. */
+type Tags = Result<'*' | readonly string[]>;
+
+/** The conditions of a command; each is left out if the command does not have it. @internal */
+export interface Conditions {
+  /** The entity tags of `If-Match`, or the problem with them. */
+  readonly ifMatch?: Tags;
+  /** The entity tags of `If-None-Match`, or the problem with them. */
+  readonly ifNoneMatch?: Tags;
+}
+
 /**
  * Makes a transition that checks the conditions and then decides. The resource is looked up once.
  *
  * @param place - the place of the resource
- * @param tags - the entity tags of `If-Match`, or the problem with them; left out without a condition
+ * @param conditions - the conditions, in the order in which they are checked
  * @param decide - decides the command, given the resource
  * @internal
  */
 export function transitionAt(
   { route, parameters }: Place,
-  tags: Result<'*' | readonly string[]> | undefined,
+  conditions: Conditions,
   decide: (snapshot: Snapshot, thing: unknown, context: Context) => Decision,
 ): Transition {
   return (snapshot, context) => {
     const found = route.find(snapshot, parameters);
     // The refusal rests on the collection, because a command in flight may create the resource.
     if (!found.ok) return refused(snapshot, found.problem, [collectionOf(route)]);
-    if (tags?.ok === false) return refused(snapshot, tags.problem, [route.link(found.value)]);
-    if (tags !== undefined) {
-      const version = route.version?.(snapshot, found.value);
-      if (!satisfiesIfMatch(tags.value, snapshot.epoch, version))
-        return refused(snapshot, changedSince, [route.link(found.value)]);
-    }
+    const failed = failureOf(conditions, snapshot.epoch, () => route.version?.(snapshot, found.value));
+    if (failed !== undefined) return refused(snapshot, failed, [route.link(found.value)]);
     return decide(snapshot, found.value, context);
   };
 }
+
+/**
+ * The problem of the first condition that fails, in the order of RFC 9110 §13.2.2.
+ *
+ * @param versionOf - gives the version of the resource; `undefined` if its representation has no entity tag
+ */
+function failureOf(
+  { ifMatch, ifNoneMatch }: Conditions,
+  epoch: string,
+  versionOf: () => Version | undefined,
+): Problem | undefined {
+  if (ifMatch?.ok === false) return ifMatch.problem;
+  if (ifMatch !== undefined && !satisfiesIfMatch(ifMatch.value, epoch, versionOf())) return changedSince;
+  if (ifNoneMatch?.ok === false) return ifNoneMatch.problem;
+  if (ifNoneMatch === undefined) return undefined;
+  const version = versionOf();
+  const etag = version === undefined ? undefined : formatEtag(epoch, version);
+  return satisfiesIfNoneMatch(ifNoneMatch.value, etag) ? undefined : stillTheSame;
+}
+
+const stillTheSame = problem(
+  'precondition-failed',
+  'The resource has an entity tag that If-None-Match names, so the command was refused. If-None-Match on a writing ' +
+    'request allows the command only if no tag matches; * matches every resource that exists.',
+);
 
 const changedSince = problem(
   'precondition-failed',

@@ -190,7 +190,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
 }
 
 function writerOf(
-  { gateway, clock, times, authenticate, limits, onError }: CompleteOptions,
+  { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
   { log, journal }: { readonly log: EventLog; readonly journal: Journal },
 ): Writer {
@@ -203,6 +203,7 @@ function writerOf(
     deadlineMs: limits.effectDeadlineMs,
     maxQueued: limits.maxQueued,
     maxInFlight: limits.maxInFlight,
+    veto,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);
@@ -240,7 +241,7 @@ function requestOf(
 }
 
 function guard(transition: Transition, { link, etag }: Condition): Transition {
-  return transitionAt(placeAt(link), parseEntityTags(etag), (snapshot, _thing, context) =>
+  return transitionAt(placeAt(link), { ifMatch: parseEntityTags(etag) }, (snapshot, _thing, context) =>
     transition(snapshot, context),
   );
 }

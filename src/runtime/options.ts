@@ -13,11 +13,14 @@ import { createErrorSink } from './error-sink.ts';
 import { guardClock } from './guarded-clock.ts';
 import type { Authorize } from './handler/handler.ts';
 import { limitsFrom, type Limits } from './limits.ts';
+import { guardVeto, type Veto } from './veto.ts';
 
 /** The options with all defaults filled in. @internal */
 export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gateway'> {
   readonly authenticate: Authenticate | undefined;
   readonly authorize: Authorize | undefined;
+  /** Never throws. */
+  readonly veto: Veto | undefined;
   readonly clock: Clock;
   readonly times: TimeFormat;
   readonly secrets: SecretPorts;
@@ -36,13 +39,14 @@ type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
  * @internal
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
-  const { snapshot, gateway, authenticate, authorize } = options;
+  const { snapshot, gateway, authenticate, authorize, veto } = options;
   const onError = createErrorSink(options.onError);
   return {
     snapshot,
     gateway,
     authenticate,
     authorize,
+    veto: veto === undefined ? undefined : guardVeto(veto, onError),
     clock: guardClock(options.clock ?? systemClock, onError),
     times: createTimeFormat(options.timeZone ?? 'UTC'),
     secrets: secretPortsOf(options),

@@ -3,7 +3,7 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { isTrusted, partsOf, type Changes, type Context } from '../core/decision.ts';
+import { isTrusted, partsOf, refused, type Changes, type Context } from '../core/decision.ts';
 import {
   evolve,
   foldHostReports,
@@ -38,6 +38,7 @@ import {
   type TurnOptions,
   type Waiting,
 } from './turn.ts';
+import type { Veto } from './veto.ts';
 
 /** The options of {@link Writer}. @internal */
 export interface WriterOptions
@@ -47,6 +48,8 @@ export interface WriterOptions
   readonly snapshot: Snapshot;
   readonly journal: Journal;
   readonly contextOf: (actor: string | undefined) => Context;
+  /** The guarded rule of the host; left out if the host has none. */
+  readonly veto: Veto | undefined;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -107,14 +110,17 @@ export class Writer {
   }
 
   /**
-   * Decides a command on the current snapshot. Changes nothing.
+   * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing.
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
   decide({ transition, actor }: CommandRequest): Decision {
-    const decision = transition(this.#snapshot, this.#options.contextOf(actor));
+    const snapshot = this.#snapshot;
+    const context = this.#options.contextOf(actor);
+    const decision = transition(snapshot, context);
     assertDecision(decision);
-    return decision;
+    const problem = decision.outcome === 'accepted' ? this.#options.veto?.(decision, context) : undefined;
+    return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 
   /** Executes a command when its turn comes. */

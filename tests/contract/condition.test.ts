@@ -10,10 +10,18 @@ import {
   type Answer,
   type Transport,
 } from '../support/transport.ts';
-import { endpoints, targetOf } from './endpoint.ts';
+import { endpoints, targetOf, type Endpoint } from './endpoint.ts';
 
 const reads = endpoints.filter(({ method }) => method === 'GET');
 const writes = endpoints.filter(({ method }) => method !== 'GET');
+/** Where the entity tag is read that the condition of a writing request compares; `undefined` for a session. */
+function conditionTargetOf({ path, subject }: Endpoint): string | undefined {
+  const [, collection = ''] = path.split('/');
+  if (collection === 'sessions') return undefined;
+  if (collection === 'gateway' || collection === 'users') return path.replace(/\/flush$|\/:name$/, '');
+  return `/${collection.replace(/s?$/, 's')}/${subject ?? ''}`;
+}
+
 const tagForm = /^"[A-Za-z0-9_-]+\.\d+\.\d+"$/;
 
 describe.each(transportNames)('through %s', (name) => {
@@ -178,6 +186,63 @@ describe.each(transportNames)('through %s', (name) => {
       expect((await send('*')).status).toBe(endpoint.answer.status);
     },
   );
+
+  it.each(rowsThrough(name, writes, ({ method }) => method))(
+    '$method $path with If-None-Match is 412 and changes nothing if the tag matches',
+    async (endpoint) => {
+      const { snapshot } = running.admin;
+      const type = endpoint.body === undefined ? {} : { 'content-type': endpoint.body.type };
+      const send = (headers: Readonly<Record<string, string>>, query = ''): Promise<Answer> =>
+        transport.send(endpoint.method, `${targetOf(endpoint)}${query}`, {
+          headers: { ...type, ...headers },
+          ...(endpoint.body === undefined ? {} : { body: JSON.stringify(endpoint.body.json) }),
+        });
+      const target = conditionTargetOf(endpoint);
+      const tag = target === undefined ? undefined : await tagOf(target);
+      const matching = tag === undefined ? ['*'] : ['*', tag, `W/${tag}`, `"x", ${tag}`];
+      if (tag !== undefined) expect(tag).toMatch(tagForm);
+      for (const noneMatch of matching) {
+        for (const query of ['', '?dry_run=true']) {
+          const { status, body } = await send({ 'if-none-match': noneMatch }, query);
+          const { code, detail } = body as { code: string; detail: string };
+          expect([noneMatch, status, code]).toEqual([noneMatch, 412, 'precondition-failed']);
+          expect(detail).toContain('If-None-Match');
+        }
+      }
+      // If-Match is checked first, and both must hold.
+      const both = await send({ 'if-match': '"sample.9.9"', 'if-none-match': '*' });
+      expect((both.body as { detail: string }).detail).toContain('entity tag in If-Match');
+      expect((await send({ 'if-match': '*', 'if-none-match': '*' })).status).toBe(412);
+      expect(running.admin.snapshot).toBe(snapshot);
+      expect(running.gateway.calls).toEqual([]);
+      expect((await send({ 'if-none-match': '"another"' })).status).toBe(endpoint.answer.status);
+    },
+  );
+
+  it('If-None-Match of a writing request compares whole tags, and comes after a 404', async () => {
+    const part = await tagOf('/services/My-Service?fields=name');
+    const type = { 'content-type': 'application/json-patch+json' };
+    const send = (target: string, noneMatch: string): Promise<Answer> =>
+      transport.send('PATCH', target, {
+        headers: { ...type, 'if-none-match': noneMatch },
+        body: JSON.stringify([{ op: 'add', path: '/max_connection', value: 7 }]),
+      });
+    expect((await send('/services/nothing', '*')).status).toBe(404);
+    expect((await send('/services/My-Service', part)).status).toBe(200);
+    const now = await tagOf('/services/My-Service');
+    const session = { id: 77, state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 0 };
+    running.admin.report({ type: 'session.opened', ...session });
+    expect((await send('/services/My-Service', now)).status).toBe(200);
+  });
+
+  it.each(malformed)('refuses the header If-None-Match %j of a writing request', async (value) => {
+    const { snapshot } = running.admin;
+    const answer = await transport.send('PUT', '/service/My-Service/stop', {
+      headers: { 'if-none-match': value },
+    });
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([400, 'header-invalid']);
+    expect(running.admin.snapshot).toBe(snapshot);
+  });
 
   it('a missing resource is 404, not 412', async () => {
     for (const [method, target] of [

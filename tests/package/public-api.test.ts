@@ -51,6 +51,7 @@ import {
   type Context,
   type Hasher,
   type HostCall,
+  type HostProblemCode,
   type Json,
   type Limits,
   type Monitor,
@@ -267,8 +268,9 @@ describe('a program that decides without running anything', () => {
     const refused: Decision = deleteUser(snapshot, 'nobody', context);
     expect(refused.outcome).toBe('refused');
     const problem: Problem | undefined = refused.outcome === 'refused' ? refused.problem : undefined;
-    const code: ProblemCode | undefined = problem?.code;
-    expect(code === undefined ? 0 : problemTable[code].status).toBe(404);
+    const code: ProblemCode | HostProblemCode | undefined = problem?.code;
+    expect(code).toBe('user-not-found' satisfies ProblemCode);
+    expect(problemTable['user-not-found'].status).toBe(404);
   });
 
   it('can read what an effect asks for', () => {

@@ -13,6 +13,7 @@ import {
   type Decision,
   type AdminEvent,
   type Problem,
+  type ProblemCode,
   type Snapshot,
 } from 'gateway-admin-core';
 
@@ -105,7 +106,7 @@ function expectSame(snapshot: Snapshot, decision: Exclude<Decision, { readonly o
   if (decision.outcome === 'unchanged') return;
   const { problem } = decision;
   expect(thawedPlaces(problem)).toEqual([]);
-  expect(problem).toMatchObject(problemTable[problem.code]);
+  expect(problem).toMatchObject(problemTable[problem.code as ProblemCode]);
   expect(problem.detail).not.toBe('');
 }
 

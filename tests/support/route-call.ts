@@ -1,7 +1,14 @@
 /**
  * The interface without anything that runs: requests answered by the functions in the table of routes alone.
  */
-import { createTimeFormat, problemTable, type Json, type Problem, type Snapshot } from 'gateway-admin-core';
+import {
+  createTimeFormat,
+  problemTable,
+  type Json,
+  type Problem,
+  type ProblemCode,
+  type Snapshot,
+} from 'gateway-admin-core';
 
 import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
@@ -78,7 +85,7 @@ function find(
 }
 
 function refused(problem: Problem): Answer {
-  return answerOf(problemTable[problem.code].status, problem);
+  return answerOf(problemTable[problem.code as ProblemCode].status, problem);
 }
 
 /** As it would be after it was written and read as JSON. */

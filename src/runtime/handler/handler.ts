@@ -17,7 +17,7 @@ import { boundRoutes, type Decision } from '../../resources/index.ts';
 import type { BoundRoute } from '../../resources/shared/route.ts';
 import type { Rendering } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { transitionAt, versionAt } from '../condition.ts';
+import { transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
@@ -258,6 +258,17 @@ function entityTags(header: string | undefined): Result<'*' | readonly string[] 
   return header === undefined ? { ok: true, value: undefined } : parseEntityTags(header);
 }
 
+/** The conditions of a writing request, or the problem with a header. */
+function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
+  const [ifMatch, ifNoneMatch] = [entityTags(headers['if-match']), entityTags(headers['if-none-match'])];
+  if (!ifMatch.ok) return ifMatch;
+  if (!ifNoneMatch.ok) return ifNoneMatch;
+  return ok({
+    ...(ifMatch.value === undefined ? {} : { ifMatch: ok(ifMatch.value) }),
+    ...(ifNoneMatch.value === undefined ? {} : { ifNoneMatch: ok(ifNoneMatch.value) }),
+  });
+}
+
 interface AskedCommand extends Asked<CommandRoute> {
   readonly principal: Principal | undefined;
 }
@@ -268,16 +279,15 @@ async function command(
   asked: AskedCommand,
 ): Promise<AdminResponse> {
   const { route, parameters, query, principal } = asked;
-  const ifMatch = entityTags(request.headers['if-match']);
-  if (!ifMatch.ok) return refusal(ifMatch.problem);
+  const conditions = conditionsOf(request);
+  if (!conditions.ok) return refusal(conditions.problem);
   const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options.limits);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
   const change = await route.command(parameters, body?.value ?? null, options.secrets);
   if (!change.ok)
     return refusal(change.problem, change.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {});
-  const tags = ifMatch.value;
   const toDo: CommandRequest = {
-    transition: transitionAt(asked, tags === undefined ? undefined : ok(tags), change.value.decide),
+    transition: transitionAt(asked, conditions.value, change.value.decide),
     ...(principal === undefined ? {} : { actor: principal.name }),
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),

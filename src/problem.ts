@@ -125,6 +125,8 @@ export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCod
   readonly code: Code;
   /** The single faults, at most {@link maxListedFaults} of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
+  /** Id of the command in flight, for `command-in-progress` and `outcome-unknown`. */
+  readonly command?: string;
 }
 
 /**

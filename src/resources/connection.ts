@@ -325,7 +325,9 @@ function decideServerConnections(snapshot: Snapshot, server: Server, context: Co
   const resource = linkOf('servers', server);
   const table = sessionsOf(snapshot);
   const count = table.countOfServer(server.key);
-  if (count === 0) return unchanged(snapshot, [resource]);
+  // Not the server itself: a patch of unknown outcome must not keep the connections from being closed.
+  const resources = [`${resource}/connections`];
+  if (count === 0) return unchanged(snapshot, resources);
   const head = eventHead(resource, context);
   const range = (offset: number, length: number): readonly SessionConnection[] =>
     table.connectionsOfServer(server.key, offset, length);
@@ -336,7 +338,7 @@ function decideServerConnections(snapshot: Snapshot, server: Server, context: Co
       effect: { type: 'connections.close', resource, connections } as const,
     };
   });
-  return accepted(events, snapshot, [resource], batches);
+  return accepted(events, snapshot, resources, batches);
 }
 
 function identityOf({ id: session, connected }: Session, { id }: Connection): ConnectionIdentity {

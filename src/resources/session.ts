@@ -322,7 +322,7 @@ export function closeSession(snapshot: Snapshot, id: number, context: Context): 
 }
 
 function decideSession(snapshot: Snapshot, session: Session, context: Context): Decision {
-  return close(snapshot, linkTo('sessions', session.id), context, 1, () => [session]);
+  return close(snapshot, { resource: linkTo('sessions', session.id) }, context, 1, () => [session]);
 }
 
 /**
@@ -356,19 +356,22 @@ export function closeServiceSessions(snapshot: Snapshot, service: string, contex
 function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): Decision {
   const table = sessionsOf(snapshot);
   const count = table.countOfService(service.key);
-  return close(snapshot, linkOf('services', service), context, count, (offset, length) =>
+  const resource = linkOf('services', service);
+  // Not the service itself: a start or stop of unknown outcome must not keep the sessions from being closed.
+  const links = { resource, restsOn: `${resource}/sessions` };
+  return close(snapshot, links, context, count, (offset, length) =>
     table.identitiesOfService(service.key, offset, length),
   );
 }
 
 function close(
   snapshot: Snapshot,
-  resource: string,
+  { resource, restsOn = resource }: { readonly resource: string; readonly restsOn?: string },
   context: Context,
   count: number,
   range: (offset: number, length: number) => readonly SessionIdentity[],
 ): Decision {
-  if (count === 0) return unchanged(snapshot, [resource]);
+  if (count === 0) return unchanged(snapshot, [restsOn]);
   const head = eventHead(resource, context);
   const batches = inBatches(count, range, (batch) => {
     const sessions = batch.map(({ id, connected }) => ({ id, connected }));
@@ -377,7 +380,7 @@ function close(
       effect: { type: 'sessions.close', resource, sessions } as const,
     };
   });
-  return accepted(events, snapshot, [resource], batches);
+  return accepted(events, snapshot, [restsOn], batches);
 }
 
 function listingOfSessions(

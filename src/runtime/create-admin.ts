@@ -154,7 +154,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   const handle = createRequestHandler({
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
-    decide: (command) => writer.decide(command),
+    decide: (command) => writer.preview(command),
     secrets: options.secrets,
     authenticate: options.authenticate,
     authorize: options.authorize,
@@ -177,7 +177,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
     plan(transition, how = {}) {
       const { snapshot } = writer;
-      return toPlan(writer.decide(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
+      return toPlan(writer.preview(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
     },
     report: (report) => {
       writer.report(report);

@@ -67,12 +67,16 @@ export function refusal(
 }
 
 /** An earlier command on the resource has an unknown outcome. @internal */
-export function inProgress(): Execution {
-  return refusal(
-    'command-in-progress',
-    'The outcome of an earlier command on this resource is not known yet, so this command was refused. Nothing was ' +
-      'changed. Try again in a moment; if that does not help, check whether the gateway hangs.',
-  );
+export function inProgress(commandId: string): Extract<Execution, { readonly outcome: 'refused' }> {
+  const detail =
+    `The outcome of an earlier command (${commandId}) on this resource is not known yet, so this command was refused. ` +
+    'Nothing was changed. Try again in a moment; if that does not help, check whether the gateway hangs.';
+  return { outcome: 'refused', problem: problemOn('command-in-progress', commandId, detail), events: [] };
+}
+
+/** A problem with the id of the command that it is about. */
+function problemOn(code: ProblemCode, command: string, detail: string): Problem {
+  return Object.freeze({ ...problem(code, detail), command });
 }
 
 /** The host did not answer in time. @internal */
@@ -161,5 +165,5 @@ function notStored(commandId: string): string {
 }
 
 function unknown(commandId: string, detail: string): Execution {
-  return { outcome: 'unknown', problem: problem('outcome-unknown', detail), commandId };
+  return { outcome: 'unknown', problem: problemOn('outcome-unknown', commandId, detail), commandId };
 }

@@ -154,6 +154,12 @@ export class Turns {
     this.#pump();
   }
 
+  /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
+  refuseUnknown(resources: readonly string[]): ReturnType<typeof inProgress> | undefined {
+    const row = resources.map((link) => this.#holders.get(link)).find((each) => each?.state === 'unknown');
+    return row && inProgress(row.command.id);
+  }
+
   /** Whether the outcome of a command in flight is unknown. */
   isUnknown(id: string): boolean {
     return this.#inFlight.get(id)?.state === 'unknown';
@@ -218,17 +224,12 @@ export class Turns {
     // The transition may have closed the interface, or cancelled its own command.
     if (!this.#queue.has(entry)) return true;
     entry.resources = decision.resources;
-    const refused = this.#options.refuseAll() ?? this.#refuseUnknown(entry);
+    const refused = this.#options.refuseAll() ?? this.refuseUnknown(entry.resources);
     if (refused !== undefined) entry.answer(refused);
     else if (this.#mustWait(entry, claimed)) return false;
     else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
     else entry.answer(ended(decision));
     return this.#queue.delete(entry);
-  }
-
-  #refuseUnknown({ resources }: Entry): Execution | undefined {
-    const isUnknown = resources.some((link) => this.#holders.get(link)?.state === 'unknown');
-    return isUnknown ? inProgress() : undefined;
   }
 }
 

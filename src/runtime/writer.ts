@@ -123,6 +123,13 @@ export class Writer {
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 
+  /** Decides as {@link decide}, and refuses what a command of unknown outcome holds. Changes nothing. */
+  preview(request: CommandRequest): Decision {
+    const decision = this.decide(request);
+    const held = this.#turns.refuseUnknown(decision.resources);
+    return held === undefined ? decision : refused(this.#snapshot, held.problem, decision.resources);
+  }
+
   /** Executes a command when its turn comes. */
   execute(request: CommandRequest): Promise<Execution> {
     return this.#turns.wait(request);

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { EffectRefused, problemTable, type ProblemCode, type Telemetry } from 'gateway-admin-core';
+import {
+  EffectRefused,
+  problemTable,
+  stopService,
+  type ProblemCode,
+  type Telemetry,
+} from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
@@ -69,6 +75,31 @@ describe.each(transportNames)('through %s', (name) => {
     held.done();
     const statuses = (await Promise.all([first, waits, refused])).map(({ status }) => status);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 204, 503]);
+  });
+
+  it('a command of unknown outcome is named by its 504 and by the refusals of others, which may be sent again', async () => {
+    const { send, admin } = await open({
+      gateway: sampleGateway()
+        .will(new Error('the wire broke'))
+        .otherwise({ inspect: new Error('cannot see') }),
+    });
+    const unknown = await send('PUT', stop);
+    expectProblem(unknown, 'outcome-unknown');
+    const { command } = unknown.body as { readonly command: string };
+    expect(command).toMatch(/^sample-\d+$/);
+    const refused = await send('PUT', stop);
+    expectProblem(refused, 'command-in-progress');
+    expect((refused.body as { readonly command: string }).command).toBe(command);
+    const planned = await send('PUT', `${stop}?dry_run=true`);
+    expectProblem(planned, 'command-in-progress');
+    expect(admin.plan((snapshot, context) => stopService(snapshot, 'My Service', context))).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'command-in-progress', command },
+    });
+    for (const { headers } of [unknown, refused]) expect(headers['retry-after']).toBe('1');
+    // Sessions can be closed all the same.
+    expect((await send('DELETE', '/services/My-Service/sessions')).status).toBe(204);
+    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(0);
   });
 
   // Promise: internal-error

@@ -73,7 +73,7 @@ describe('closing the sessions of a service', () => {
   it('ends the sessions of that service, and no other', () => {
     const { next, events, resources } = expectAccepted(closeOfService('MY SERVICE'));
     expect(events).toMatchObject([{ resource: '/services/My-Service', sessions: [{ id: 9 }, { id: 12 }] }]);
-    expect(resources).toEqual(['/services/My-Service']);
+    expect(resources).toEqual(['/services/My-Service/sessions']);
     expect([...next.sessions].map(({ id }) => id)).toEqual([0]);
     expect(next.sessions.totalOfService('my-service')).toBe(10);
     expect(next.services.find('my-service')?.state).toBe('started');
@@ -150,7 +150,7 @@ describe('a sequence', () => {
     const { next, events, effects, resources } = expectAccepted(drain);
     expect(events.map(({ type }) => type)).toEqual(['service.stopped', 'sessions.closed']);
     expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'sessions.close']);
-    expect(resources).toEqual(['/services/My-Service']);
+    expect(resources).toEqual(['/services/My-Service', '/services/My-Service/sessions']);
     expect(next.revision).toBe(1);
     expect(next.services.find('my-service')?.state).toBe('stopped');
     expect(next.sessions.countOfService('my-service')).toBe(0);

@@ -6,12 +6,15 @@ import { parsePointer } from 'gateway-admin-core/json';
 
 import type { Answer } from './transport.ts';
 
+/** The codes of problems about a command in flight. */
+const inFlight: ReadonlySet<string> = new Set(['command-in-progress', 'outcome-unknown']);
+
 type Members = Readonly<Record<string, unknown>>;
 
 /** What is wrong with an answer as problem details (RFC 9457); nothing when it is well formed. */
 export function problemBreaches({ status, headers, body }: Answer): readonly string[] {
   if (typeof body !== 'object' || body === null) return ['has no object as its body'];
-  const { type, title, status: told, detail, code, errors, ...more } = body as Members;
+  const { type, title, status: told, detail, code, errors, command, ...more } = body as Members;
   const row = rowOf(code);
   return [
     ...unless(headers['content-type'] === 'application/problem+json', 'has another content type'),
@@ -21,6 +24,7 @@ export function problemBreaches({ status, headers, body }: Answer): readonly str
     ...unless(told === status && status === row?.status, 'has another status than its code'),
     ...unless(isSentence(detail), 'has no detail'),
     ...unless(Object.keys(more).length === 0, `has unknown members: ${Object.keys(more).join(', ')}`),
+    ...unless((command !== undefined) === inFlight.has(String(code)), 'names a command, or fails to'),
     ...(errors === undefined ? [] : errorBreaches(errors)),
   ];
 }

@@ -313,10 +313,14 @@ function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution:
   return json(200, route.answer(snapshot, found.value, rendering), etag === undefined ? {} : { etag });
 }
 
-/** A client need not know the load of the gateway: a second is long enough for a queue. */
-function retryAfter(execution: Execution): Readonly<Record<string, string>> {
-  if (execution.outcome !== 'refused') return {};
-  const { problem: refused, retryAfterMs = refused.code === 'overloaded' ? 1000 : undefined } = execution;
+/** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
+const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
+
+function retryAfter(
+  execution: Extract<Execution, { readonly problem: Problem }>,
+): Readonly<Record<string, string>> {
+  const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;
+  const retryAfterMs = given ?? (passing.includes(execution.problem.code) ? 1000 : undefined);
   return retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
 }
 

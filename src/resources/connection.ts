@@ -28,7 +28,14 @@ import {
   type Session,
   type SessionConnection,
 } from '../snapshot/session-table.ts';
-import { linkOf, linkOfKey, sessionsOf, withSessions, type Snapshot } from '../snapshot/snapshot.ts';
+import {
+  assertInputs,
+  linkOf,
+  linkOfKey,
+  sessionsOf,
+  withSessions,
+  type Snapshot,
+} from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { Server } from './server.ts';
 import type { Kind } from './shared/kind.ts';
@@ -316,6 +323,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
  * @public
  */
 export function closeServerConnections(snapshot: Snapshot, server: string, context: Context): Decision {
+  assertInputs(snapshot, context);
   const found = lookUp(snapshot, 'servers', server);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideServerConnections(snapshot, found.value, context);

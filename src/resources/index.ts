@@ -20,7 +20,7 @@ import * as shape from '../core/shape.ts';
 import type { Route } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
 import type { Fault, Problem } from '../problem.ts';
-import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
+import { assertInputs, assertSnapshot, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
 import { commandKind, type CommandEvent } from './command.ts';
 import {
   connectionKind,
@@ -267,6 +267,9 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor(
  * @public
  */
 export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snapshot {
+  assertSnapshot(snapshot);
+  if (!Array.isArray(events)) throw new TypeError('events must be a list of events');
+  for (const event of events) assertEvent(event);
   return fold(eventTable, snapshot, events);
 }
 
@@ -293,10 +296,26 @@ export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snaps
  *
  * @public
  */
-export const sequence: (...transitions: readonly Transition[]) => Transition = sequenceFor(
-  eventTable,
-  effectTable,
-);
+export function sequence(...transitions: readonly Transition[]): Transition {
+  for (const transition of transitions) assertTransition(transition);
+  return combine(...transitions);
+}
+
+const combine = sequenceFor(eventTable, effectTable);
+
+/** @throws TypeError if a value is no function @internal */
+export function assertTransition(transition: unknown): asserts transition is Transition {
+  if (typeof transition === 'function') return;
+  throw new TypeError(
+    'A transition must be a function, such as (snapshot, context) => stopService(snapshot, name, context)',
+  );
+}
+
+/** @throws TypeError if a value has no type */
+function assertEvent(event: unknown): asserts event is AdminEvent {
+  if (typeof (event as Partial<AdminEvent> | null | undefined)?.type !== 'string')
+    throw new TypeError('An event must be an object with a type');
+}
 
 /**
  * Creates the transition that undoes an event: stops a started service, starts a stopped one, deletes a created user,
@@ -333,8 +352,14 @@ export const sequence: (...transitions: readonly Transition[]) => Transition = s
  * @public
  */
 export function revert(event: AdminEvent): Transition {
+  assertEvent(event);
   const decide = revertOf(event.type);
-  if (decide !== undefined) return (snapshot, context) => decide(snapshot, event, context);
+  if (decide !== undefined) {
+    return (snapshot, context) => {
+      assertInputs(snapshot, context);
+      return decide(snapshot, event, context);
+    };
+  }
   const can = Object.keys(eventTable).filter((type) => revertOf(type) !== undefined);
   throw new RangeError(
     `An event of type "${event.type}" cannot be undone. These types can: ${can.join(', ')}.`,
@@ -400,6 +425,7 @@ export function applyReports(
   report: HostReport | readonly HostReport[],
   context: Pick<Context, 'now'>,
 ): AppliedReports {
+  assertInputs(snapshot, context);
   return foldHostReports(snapshot, report, context.now);
 }
 

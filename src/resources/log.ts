@@ -17,7 +17,7 @@ import {
 import { ok } from '../problem.ts';
 import * as shape from '../core/shape.ts';
 import { commandRoute, itemRoute } from './shared/route.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { assertInputs, type Snapshot } from '../snapshot/snapshot.ts';
 import { defineFields, loadFields, saveFields, representFields } from '../core/field.ts';
 import type { GatewayDocument } from '../snapshot/document.ts';
 import type { Decision } from './index.ts';
@@ -147,6 +147,7 @@ const resource = '/gateway/logs';
  * @public
  */
 export function flushLogs(snapshot: Snapshot, context: Context): Decision {
+  assertInputs(snapshot, context);
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'logs.flushed', ...eventHead(resource, context) }],
     effects: [{ type: 'logs.flush', resource }],

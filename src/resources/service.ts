@@ -311,7 +311,7 @@ export function patchService(
  */
 export function openServices(snapshot: Snapshot, now: number): Snapshot {
   const change = { revision: snapshot.revision, origin: 'report', owner: createOwner() } as const;
-  return [...snapshot.services].reduce(
+  const opened = [...snapshot.services].reduce(
     (next, { key, state }) =>
       revise<'services'>(next, 'services', key, change, (draft) => {
         if (state === 'stopped') delete draft.started;
@@ -319,6 +319,7 @@ export function openServices(snapshot: Snapshot, now: number): Snapshot {
       }),
     snapshot,
   );
+  return Object.freeze(opened);
 }
 
 /** The kind "service". @internal */

@@ -26,6 +26,7 @@ import type { SessionDocument } from '../snapshot/session-document.ts';
 import { searchSessions, sessionCriteria } from '../snapshot/session-search.ts';
 import type { Session, SessionTable } from '../snapshot/session-table.ts';
 import {
+  assertInputs,
   linkOf,
   linkOfKey,
   sessionsOf,
@@ -316,6 +317,7 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
  * @public
  */
 export function closeSession(snapshot: Snapshot, id: number, context: Context): Decision {
+  assertInputs(snapshot, context);
   const found = lookUpSession(snapshot, id);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideSession(snapshot, found.value, context);
@@ -348,6 +350,7 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
  * @public
  */
 export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): Decision {
+  assertInputs(snapshot, context);
   const found = lookUp(snapshot, 'services', service);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideServiceSessions(snapshot, found.value, context);

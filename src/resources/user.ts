@@ -25,10 +25,10 @@ import type { PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } from './shared/route.ts';
-import { linkOf, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
+import { assertInputs, linkOf, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
-import { lookUp, notFound } from './shared/look-up.ts';
+import { assertName, lookUp, notFound } from './shared/look-up.ts';
 
 /**
  * An admin user in a snapshot.
@@ -132,6 +132,7 @@ const resource = '/users';
  * @public
  */
 export function createUser(snapshot: Snapshot, user: NewUser, context: Context): Decision {
+  assertInputs(snapshot, context);
   const json = copyJson(user, { depth: 1 });
   if (!json.ok) return refused(snapshot, json.problem, [resource]);
   const parsed = shape.parseShape(newUserShape, json.value);
@@ -181,6 +182,8 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * @public
  */
 export function deleteUser(snapshot: Snapshot, name: string, context: Context): Decision {
+  assertInputs(snapshot, context);
+  assertName('users', name);
   const found = findUser(snapshot, { name });
   if (!found.ok) return refused(snapshot, found.problem, [resource]);
   return decideDeletion(snapshot, found.value, context);

@@ -110,7 +110,10 @@ export interface Admin {
   readonly snapshot: Snapshot;
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
-  /** Answers a request. Never rejects. */
+  /**
+   * Answers a request. Never rejects, also not for a value that is no request: the response then names the fault, as 400
+   * `header-invalid` for the headers and as 500 `internal` for anything else.
+   */
   handle(request: AdminRequest): Promise<Handled>;
   /**
    * Executes a command: decides, asks the host for the effects, and settles.
@@ -120,7 +123,8 @@ export interface Admin {
    *
    * - The transition throws, or returns no valid decision (TypeError).
    * - `signal` cancels the command.
-   * - The link in `ifMatch` is not the link of a resource (RangeError), or `actor` is not a string (TypeError).
+   * - The link in `ifMatch` is not the link of a resource (RangeError).
+   * - An argument has a wrong type (TypeError).
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /**
@@ -129,12 +133,15 @@ export interface Admin {
    * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
   plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
-  /** Folds reports of the host over the snapshot at once, without a queue. Faults in reports go to `onError`. */
+  /**
+   * Folds reports of the host over the snapshot at once, without a queue. Never throws: faults in reports go to `onError`.
+   */
   report(report: HostReport | readonly HostReport[]): void;
   /**
    * Follows the events in order, from now on or after a given event.
    *
    * @throws RangeError if `after` is not an event id
+   * @throws TypeError if an option has a wrong type
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */

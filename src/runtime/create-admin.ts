@@ -12,6 +12,7 @@ import { openServices } from '../resources/service.ts';
 import type { Rendering } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
+import { assertCommand, assertEventsOptions, assertOpenOptions, assertOptions } from './argument.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { createErrorSink } from './error-sink.ts';
@@ -34,6 +35,7 @@ import { Writer } from './writer.ts';
  * @param options - the initial state, the gateway, and options that differ from the defaults
  * @returns the running interface; close the interface before the gateway ends
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
+ * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
  *
  * @example
  * ```ts
@@ -52,6 +54,7 @@ import { Writer } from './writer.ts';
  * @public
  */
 export function createAdmin(options: AdminOptions): Admin {
+  assertOptions(options, 'createAdmin');
   return assemble(completeOptions(options), beginLife(options.snapshot), noJournal).admin;
 }
 
@@ -67,7 +70,7 @@ export function createAdmin(options: AdminOptions): Admin {
  * @returns the running interface; close the interface before the gateway ends
  * @throws Error if the store cannot be read, does not answer in time, or contains something that this version does not
  *   understand; also if the store fails while a command of the last process is settled
- * @throws RangeError as {@link createAdmin}
+ * @throws RangeError and TypeError as {@link createAdmin}
  *
  * @example
  * ```ts
@@ -88,9 +91,10 @@ export function createAdmin(options: AdminOptions): Admin {
  * @public
  */
 export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
-  const { store, snapshot } = options;
   try {
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
+    assertOpenOptions(options);
+    const { store, snapshot } = options;
     const complete = completeOptions(options);
     const { clock, limits, onError } = complete;
     const { position, repaired, ...stored } = await loadInTime(store, complete);
@@ -131,13 +135,21 @@ async function loadInTime(
   throw error;
 }
 
-/** Disposes of the store after a failed start. A second failure must not hide the first one. */
-async function letGo({ store, clock = systemClock, limits, onError }: OpenAdminOptions): Promise<void> {
-  const { storeDeadlineMs } = { ...defaultLimits, ...limits };
-  const tell = createErrorSink(onError);
-  await beforeDeadline(guardClock(clock, tell), storeDeadlineMs, () => store[Symbol.asyncDispose]()).catch(
-    tell,
-  );
+/**
+ * Disposes of the store after a failed start. A second failure must not hide the first one, and any option can be the
+ * reason for the first one.
+ */
+async function letGo(options: Partial<OpenAdminOptions> | null | undefined): Promise<void> {
+  const { store, clock, limits, onError } = options ?? {};
+  if (typeof store?.[Symbol.asyncDispose] !== 'function') return;
+  const tell = createErrorSink(typeof onError === 'function' ? onError : undefined);
+  const given = limits?.storeDeadlineMs;
+  const deadlineMs = Number.isSafeInteger(given) ? given : undefined;
+  await beforeDeadline(
+    guardClock(typeof clock?.sleep === 'function' ? clock : systemClock, tell),
+    deadlineMs ?? defaultLimits.storeDeadlineMs,
+    async () => store[Symbol.asyncDispose](),
+  ).catch(tell);
 }
 
 /** A running interface, with its writer. */
@@ -173,16 +185,27 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     },
     limits,
     handle,
-    execute: async (transition, { signal, ...how } = {}) =>
-      writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) }),
+    execute: async (transition, options = {}) => {
+      assertCommand(transition, options);
+      const { signal, ...how } = options;
+      return writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) });
+    },
     plan(transition, how = {}) {
+      assertCommand(transition, how);
       const { snapshot } = writer;
       return toPlan(writer.preview(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
     },
-    report: (report) => {
-      writer.report(report);
+    report(report) {
+      try {
+        writer.report(report);
+      } catch (cause) {
+        onError(new TypeError('The reports threw an error when they were read, and were ignored', { cause }));
+      }
     },
-    events: (where) => log.read(where),
+    events(where = {}) {
+      assertEventsOptions(where);
+      return log.read(where);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -235,7 +258,6 @@ function requestOf(
   transition: Transition,
   { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>,
 ): CommandRequest {
-  if (actor !== undefined && typeof actor !== 'string') throw new TypeError('The actor must be a string');
   const guarded = ifMatch === undefined ? transition : guard(transition, ifMatch);
   return actor === undefined ? { transition: guarded } : { transition: guarded, actor };
 }

@@ -6,10 +6,8 @@ import type { Clock } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { answerText, causeText, HostError, isThenable } from './host-error.ts';
 
-/** The times that a gateway document can contain: years have four digits. @internal */
+/** The times that a gateway document can contain: years have four digits. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
-
-/** See {@link earliest}. @internal */
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**

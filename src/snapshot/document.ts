@@ -38,7 +38,7 @@ import {
   totalsOf,
   type SessionDocument,
 } from './session-document.ts';
-import { singular, type Collections, type Snapshot } from './snapshot.ts';
+import { assertSnapshot, singular, type Collections, type Snapshot } from './snapshot.ts';
 
 /**
  * A gateway as plain JSON: the argument of {@link createSnapshot}. Every part is optional.
@@ -116,6 +116,7 @@ const documentShape = z.strictObject({
  * @returns a deep-frozen snapshot of revision 0
  * @throws {@link InvalidDocumentError} with every fault of the document
  * @throws RangeError when the epoch is malformed
+ * @throws TypeError when the options are no object
  *
  * @example
  * ```ts
@@ -132,8 +133,11 @@ const documentShape = z.strictObject({
  */
 export function createSnapshot(
   document: GatewayDocument,
-  { epoch = '' }: { readonly epoch?: string } = {},
+  options: { readonly epoch?: string } = {},
 ): Snapshot {
+  if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
+    throw new TypeError("The options of createSnapshot must be an object, such as { epoch: 'a' }");
+  const { epoch = '' } = options;
   if (epoch !== '' && !isEpoch(epoch))
     throw new RangeError(
       `The epoch must be 1 to 64 letters, digits, "-" and "_", not ${JSON.stringify(epoch)}`,
@@ -338,6 +342,7 @@ function reservedFaults(value: Json, path: readonly (string | number)[] = []): r
  * @public
  */
 export function toDocument(snapshot: Snapshot): GatewayDocument {
+  assertSnapshot(snapshot);
   const save = (member: keyof Collections): readonly object[] =>
     Array.from(snapshot[member] as Iterable<Entity & { readonly settings?: object }>, (entity) =>
       saveFields(collectionFields[member], entity, entity.settings),

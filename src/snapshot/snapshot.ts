@@ -5,7 +5,7 @@ import { Immer, type Draft } from 'immer';
 
 import { IndexedCollection, type Collection, type Entity } from '../core/collection.ts';
 import { initialVersion, latest, nextVersion, type Version } from '../core/version.ts';
-import type { Change } from '../core/decision.ts';
+import type { Change, Context } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
@@ -74,6 +74,39 @@ export const singular = {
 } as const satisfies Record<keyof Collections, string>;
 
 const notOurs = 'snapshot must come from createSnapshot';
+
+/**
+ * Checks that a value is a snapshot: frozen, with the collections that only {@link createSnapshot} and the fold of events
+ * make. A copy has not these collections, or is not frozen.
+ *
+ * @throws TypeError for any other value
+ * @internal
+ */
+export function assertSnapshot(value: unknown): asserts value is Snapshot {
+  if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) throw new TypeError(notOurs);
+  const { servers, services, monitors, filters, users, sessions } = value as Partial<Snapshot>;
+  const isOurs =
+    servers instanceof IndexedCollection &&
+    services instanceof IndexedCollection &&
+    monitors instanceof IndexedCollection &&
+    filters instanceof IndexedCollection &&
+    users instanceof IndexedCollection &&
+    sessions instanceof IndexedSessionTable;
+  if (!isOurs) throw new TypeError(notOurs);
+}
+
+/**
+ * Checks the arguments that every transition has.
+ *
+ * @throws TypeError if one of them is not such a value
+ * @internal
+ */
+export function assertInputs(snapshot: unknown, context: unknown): void {
+  assertSnapshot(snapshot);
+  if (!Number.isFinite((context as Partial<Context> | null | undefined)?.now)) throw new TypeError(noTime);
+}
+
+const noTime = 'context must have the time in milliseconds since 1970, such as { now: Date.now() }';
 
 /** A collection of a snapshot, with the methods that only events may use. */
 function collectionOf<K extends keyof Collections>(

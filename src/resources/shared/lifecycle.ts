@@ -21,7 +21,14 @@ import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import type { ReportTable } from '../../core/report.ts';
 import * as shape from '../../core/shape.ts';
 import { quoted, type Result } from '../../problem.ts';
-import { linkOf, revise, shownVersion, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
+import {
+  assertInputs,
+  linkOf,
+  revise,
+  shownVersion,
+  type Collections,
+  type Snapshot,
+} from '../../snapshot/snapshot.ts';
 import type { Decision, Effect } from '../index.ts';
 import type { About } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
@@ -282,6 +289,7 @@ export function decideLifecycle<K extends Startable>(
   name: string,
   context: Context,
 ): Decision {
+  assertInputs(snapshot, context);
   const found: Result<Thing> = lookUp(snapshot, collections[machine.kind], name);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideFound(machine, command, snapshot, found.value, context);

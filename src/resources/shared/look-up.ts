@@ -18,8 +18,14 @@ export function lookUp<K extends keyof Collections>(
   collection: K,
   name: string,
 ): Result<Collections[K]> {
+  assertName(collection, name);
   const entity = find(snapshot, collection, nameKey(name));
   return entity === undefined ? notFound(collection, name) : ok(entity);
+}
+
+/** @throws TypeError if a name from a program is no string @internal */
+export function assertName(collection: keyof Collections, name: unknown): void {
+  if (typeof name !== 'string') throw new TypeError(`The name of a ${singular[collection]} must be a string`);
 }
 
 /** The 404 problem for a name. @internal */

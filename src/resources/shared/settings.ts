@@ -31,6 +31,7 @@ import { copyOperations, parseOperations, type Operation, type ParsedOperation }
 import type { JsonObject } from '../../json/value.ts';
 import { ok, problem, type Result } from '../../problem.ts';
 import {
+  assertInputs,
   linkOf,
   nameFinder,
   replaceSettings,
@@ -123,6 +124,7 @@ export function decidePatch<C extends Patchables>(
   operations: readonly Operation[],
   context: Context,
 ): Decision {
+  assertInputs(snapshot, context);
   const parsed = copyOperations(operations, valueLimits);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
   const found = lookUp(snapshot, settings.collection, name);

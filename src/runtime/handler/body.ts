@@ -7,6 +7,7 @@ import { fail, type Result } from '../../problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Limits } from '../limits.ts';
+import { bytesOf } from './request.ts';
 
 /**
  * Reads the body of a command.
@@ -39,12 +40,6 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function bytesOf({ body }: AdminRequest, limit: number): Promise<Uint8Array> {
-  if (body === undefined) return new Uint8Array();
-  if (typeof body === 'string') return new TextEncoder().encode(body);
-  return typeof body === 'function' ? body(limit) : body;
 }
 
 /** The media type without its parameters (RFC 9110 §8.3.1); `undefined` if the header is missing or empty. */

@@ -24,6 +24,7 @@ import type { CommandRequest } from '../turn.ts';
 import { readBody } from './body.ts';
 import { toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
+import { headerProblem, RequestError } from './request.ts';
 import { empty, json, list, refusal } from './respond.ts';
 import { findAll } from './search.ts';
 
@@ -93,6 +94,8 @@ const router = createRouter(boundRoutes);
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
   return async (request) => {
     try {
+      const fault = headerProblem(request);
+      if (fault !== undefined) return matched(refusal(fault));
       const [path = '', ...query] = request.target.split('?');
       if (request.target.length > options.limits.maxTargetBytes)
         return matched(refusal(targetTooLong(options.limits)));
@@ -100,9 +103,12 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
       if (match.found === 'nothing') return { matched: false };
       return matched(withoutBody(request, await respond(options, request, match, query.join('?'))));
     } catch (error) {
-      if (request.signal?.aborted === true) return matched(refusal(goneAway()));
+      if (hasLeft(request)) return matched(refusal(goneAway()));
       options.onError(error);
-      return matched(refusal(problem('internal', internalError)));
+      const isCallers = error instanceof RequestError;
+      return matched(
+        refusal(problem('internal', isCallers ? `${error.message}. ${nothingDone}` : internalError)),
+      );
     }
   };
 }
@@ -110,6 +116,17 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
 const internalError =
   'The administration interface failed with an internal error. The error was reported to the gateway. If you sent a ' +
   'command, read the resource before you send the command again.';
+
+const nothingDone = 'The program that called handle must correct the request. Nothing was changed.';
+
+/** Whether the client has disconnected. A request that throws when it is read has no client. */
+function hasLeft(request: Partial<AdminRequest> | null | undefined): boolean {
+  try {
+    return request?.signal?.aborted === true;
+  } catch {
+    return false;
+  }
+}
 
 function matched(response: AdminResponse): Handled {
   return { matched: true, response };

@@ -1,0 +1,146 @@
+/**
+ * Arguments: checks the options and arguments that a host without types can get wrong. Each check throws a TypeError with
+ * a sentence that names the argument.
+ */
+import { assertSnapshot } from '../snapshot/snapshot.ts';
+import { assertTransition } from '../resources/index.ts';
+import { defaultLimits } from './limits.ts';
+
+/** The members of an object of unknown kind. */
+type Members = Readonly<Record<PropertyKey, unknown>>;
+
+/** The functions that each port must have. */
+const ports = {
+  gateway: ['apply', 'inspect'],
+  clock: ['now', 'sleep'],
+  hasher: ['hash', 'verify'],
+  sealer: ['seal', 'open'],
+  store: ['load', 'append', 'compact', Symbol.asyncDispose],
+} as const satisfies Record<string, readonly PropertyKey[]>;
+
+/** The options that are functions. */
+const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'veto'] as const;
+
+/**
+ * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
+ *
+ * @throws TypeError for an option of a wrong type
+ * @internal
+ */
+export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdmin'): void {
+  if (!isObject(options)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
+  assertSnapshot(options['snapshot']);
+  assertPort('gateway', options['gateway']);
+  if (!isOptional(options['gateway']['telemetry'], isObject))
+    throw new TypeError('gateway.telemetry must be an object with functions');
+  for (const name of ['clock', 'hasher', 'sealer'] as const) {
+    if (options[name] !== undefined) assertPort(name, options[name]);
+  }
+  if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);
+  for (const name of hooks) {
+    if (!isOptional(options[name], isFunction)) throw new TypeError(`The option ${name} must be a function`);
+  }
+  if (!isOptional(options['timeZone'], isText)) throw new TypeError('The option timeZone must be a string');
+  if (options['limits'] !== undefined) assertLimits(options['limits']);
+}
+
+/**
+ * Checks the options of `openAdmin`.
+ *
+ * @throws TypeError for an option of a wrong type
+ * @internal
+ */
+export function assertOpenOptions(options: unknown): void {
+  assertOptions(options, 'openAdmin');
+  const { store } = options as Members;
+  assertPort('store', store);
+  assertDurable('store', store);
+}
+
+function assertPort(name: keyof typeof ports, port: unknown): asserts port is Members {
+  const methods: readonly PropertyKey[] = ports[name];
+  const names = methods.map(textOf);
+  if (!isObject(port) && !isFunction(port)) {
+    const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
+    throw new TypeError(`The option ${name} must be an object with the functions ${list}`);
+  }
+  const missing = methods.find((method) => !isFunction((port as Members)[method]));
+  if (missing !== undefined)
+    throw new TypeError(`The option ${name} must have the function ${textOf(missing)}`);
+}
+
+function assertDurable(name: keyof typeof ports, port: unknown): void {
+  // A missing flag would count as false, and a secret could be stored that nobody can open after a restart.
+  if (typeof (port as Members)['durable'] !== 'boolean')
+    throw new TypeError(`The option ${name}.durable must be true or false`);
+}
+
+function assertLimits(limits: unknown): void {
+  if (!isObject(limits)) throw new TypeError('The option limits must be an object');
+  const stranger = Object.keys(limits).find((name) => !Object.hasOwn(defaultLimits, name));
+  if (stranger === undefined) return;
+  const known = Object.keys(defaultLimits).join(', ');
+  throw new TypeError(
+    `There is no limit ${JSON.stringify(stranger.slice(0, 100))}. The limits are ${known}.`,
+  );
+}
+
+/**
+ * Checks the arguments of `execute` and `plan`.
+ *
+ * @throws TypeError for an argument of a wrong type
+ * @internal
+ */
+export function assertCommand(transition: unknown, options: unknown): void {
+  assertTransition(transition);
+  if (!isObject(options)) throw new TypeError('The options of a command must be an object');
+  const { actor, ifMatch, signal } = options;
+  if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
+  if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
+    throw new TypeError('ifMatch must be an object with the strings link and etag');
+  assertSignal(signal);
+}
+
+/**
+ * Checks the options of `events`.
+ *
+ * @throws TypeError for an option of a wrong type
+ * @internal
+ */
+export function assertEventsOptions(options: unknown): void {
+  if (!isObject(options)) throw new TypeError('The options of events must be an object');
+  if (!isOptional(options['after'], isText))
+    throw new TypeError('after must be an event id, which is a string such as 7.0');
+  assertSignal(options['signal']);
+}
+
+function assertSignal(signal: unknown): void {
+  if (!isOptional(signal, isSignal)) throw new TypeError('signal must be an AbortSignal');
+}
+
+/** Whether a value can be used as an abort signal, also one of another realm. @internal */
+export function isSignal(value: unknown): value is AbortSignal {
+  return isObject(value) && typeof value['aborted'] === 'boolean' && isFunction(value['addEventListener']);
+}
+
+/** Whether a value is an object; a function is not. @internal */
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null;
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {
+  return value === undefined || is(value);
+}
+
+/** Writes the name of a method as code does. */
+function textOf(name: PropertyKey): string {
+  return name === Symbol.asyncDispose ? '[Symbol.asyncDispose]' : String(name);
+}

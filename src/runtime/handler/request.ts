@@ -1,0 +1,80 @@
+/**
+ * Requests: checks a request that a program gives to `handle`. An adapter of this library always passes the check.
+ */
+import type { AdminRequest } from '../../http/message.ts';
+import { problem, type Problem } from '../../problem.ts';
+import { isObject, isSignal } from '../argument.ts';
+
+/** The error for a request that is not built as `AdminRequest` says. The message is for the client, too. @internal */
+export class RequestError extends TypeError {}
+
+/**
+ * Checks the form of a request.
+ *
+ * @returns the problem with a header; `undefined` if the request is well formed
+ * @throws RequestError if another member has a wrong type, or the request throws when it is read
+ * @internal
+ */
+export function headerProblem(request: unknown): Problem | undefined {
+  try {
+    return checked(request);
+  } catch (cause) {
+    if (cause instanceof RequestError) throw cause;
+    throw new RequestError('The request threw an error when it was read', { cause });
+  }
+}
+
+function checked(request: unknown): Problem | undefined {
+  if (!isObject(request))
+    throw new RequestError('The request must be an object with method, target and headers');
+  const { method, target, headers, body, signal } = request;
+  if (typeof method !== 'string') throw new RequestError('The method of the request must be a string');
+  if (typeof target !== 'string') throw new RequestError('The target of the request must be a string');
+  if (signal !== undefined && !isSignal(signal))
+    throw new RequestError('The signal of the request must be an AbortSignal');
+  if (!isBody(body))
+    throw new RequestError('The body of the request must be text, bytes or a function that reads bytes');
+  const fault = headerFault(headers);
+  return fault === undefined ? undefined : problem('header-invalid', fault);
+}
+
+function headerFault(headers: unknown): string | undefined {
+  if (!isObject(headers) || Array.isArray(headers))
+    return 'The headers of the request must be an object. Give an empty object if there are no headers.';
+  // Such an object seems to have no headers, so that a condition like If-Match would be ignored.
+  if (typeof headers['get'] === 'function' && typeof headers['entries'] === 'function')
+    return 'The headers of the request must be a plain object. Use Object.fromEntries(headers).';
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value !== undefined && typeof value !== 'string')
+      return `The header ${quoted(name)} must be a string. Join several values with a comma.`;
+    if (/[A-Z]/.test(name)) return `The header name ${quoted(name)} must be in lower case.`;
+  }
+  return undefined;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 100));
+}
+
+function isBody(body: unknown): body is AdminRequest['body'] | null {
+  return body === undefined || body === null || ['string', 'function'].includes(typeof body) || isBytes(body);
+}
+
+/** Whether a value is bytes, also bytes of another realm. */
+function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && 'BYTES_PER_ELEMENT' in value && value.BYTES_PER_ELEMENT === 1;
+}
+
+/**
+ * Reads the bytes of a request.
+ *
+ * @throws RequestError if the function that reads the body gives something else; the error of that function
+ * @internal
+ */
+export async function bytesOf({ body }: AdminRequest, limit: number): Promise<Uint8Array> {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  const bytes: unknown = typeof body === 'function' ? await body(limit) : (body ?? new Uint8Array());
+  if (isBytes(bytes)) return bytes;
+  throw new RequestError('The function that reads the body must give bytes');
+}

@@ -44,12 +44,13 @@ function sleep(
       resolve();
     };
     const rest = (): Timer => {
-      const leftMs = end - performance.now();
-      if (leftMs > longestTimerMs) return start(goOn, longestTimerMs);
-      return start(wake, Math.max(0, leftMs));
+      const leftMs = Math.max(0, Math.ceil(end - performance.now()));
+      return start(goOn, Math.min(leftMs, longestTimerMs));
     };
+    // A timer counts from the beginning of its turn of the event loop, so it may fire some milliseconds early.
     const goOn = (): void => {
-      timer = rest();
+      if (performance.now() >= end) wake();
+      else timer = rest();
     };
     let timer = rest();
     signal?.addEventListener('abort', wake);

@@ -48,9 +48,9 @@ export class Gateway implements GatewayPort {
       const listeners = createListeners(declared, (client) => this.#welcome(client, key));
       this.#listeners.set(key, listeners);
       if (state !== 'started') continue;
-      await listeners.open().catch((error: unknown) => {
-        console.error((error as Error).message);
-        admin.report({ type: 'service.reported', service: key, state: 'failed' });
+      await listeners.open().catch(({ message: reason }: Error) => {
+        console.error(reason);
+        admin.report({ type: 'service.reported', service: key, state: 'failed', reason });
       });
     }
   }

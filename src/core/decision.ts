@@ -325,6 +325,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   readonly #table: EventTable<S, E>;
   readonly #before: S;
   readonly #parts: Parts<E, F> | undefined;
+  #whole: Changes<E, F> | undefined;
   #next: S | undefined;
 
   constructor(
@@ -338,7 +339,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     this.resources = resources;
     if ('make' in change) {
       this.#parts = change;
-      const whole = once(() => wholeOf(change));
+      const whole = (): Changes<E, F> => (this.#whole ??= wholeOf(change));
       const lazy = { enumerable: true, configurable: false } as const;
       Object.defineProperty(this, 'events', { ...lazy, get: () => whole().events });
       Object.defineProperty(this, 'effects', { ...lazy, get: () => whole().effects });
@@ -372,11 +373,6 @@ function wholeOf<E, F>({ make }: Parts<E, F>): Changes<E, F> {
     events: parts.flatMap(({ events }) => events),
     effects: parts.flatMap(({ effects }) => effects),
   });
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /**

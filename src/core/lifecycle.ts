@@ -1,23 +1,23 @@
 /**
  * Lifecycles: small state machines as tables.
  *
- * A table gives the next state for each state and each command. A command whose next state is the present state changes
- * nothing; the transitions built on the table then answer `unchanged`.
+ * A table gives the next state for each state and each input: a command of a caller, or a report of the host. An input
+ * whose next state is the present state does not change the state.
  */
 
 /**
- * A state machine as data: the next state for each state and each command.
+ * A state machine as data: the next state for each state and each input.
  *
  * @public
  */
-export type Lifecycle<State extends string, Command extends string> = {
-  readonly [S in State]: { readonly [C in Command]: State };
+export type Lifecycle<State extends string, Input extends string> = {
+  readonly [S in State]: { readonly [I in Input]: State };
 };
 
 /**
- * Declares a lifecycle. A table without a row for each state, or without each command in a row, does not compile.
+ * Declares a lifecycle. A table without a row for each state, or without each input in a row, does not compile.
  *
- * @param table - the next state for each state and each command
+ * @param table - the next state for each state and each input
  * @returns the same table, deep-frozen
  *
  * @example
@@ -34,20 +34,20 @@ export type Lifecycle<State extends string, Command extends string> = {
  *
  * @public
  */
-export function defineLifecycle<State extends string, Command extends string>(
-  table: Lifecycle<State, Command>,
-): Lifecycle<State, Command> {
+export function defineLifecycle<State extends string, Input extends string>(
+  table: Lifecycle<State, Input>,
+): Lifecycle<State, Input> {
   for (const state of Object.keys(table) as State[]) Object.freeze(table[state]);
   return Object.freeze(table);
 }
 
 /**
- * Gives the state that follows a command.
+ * Gives the state that follows an input.
  *
  * @param lifecycle - the table
  * @param state - the present state
- * @param command - the command
- * @returns the next state; `state` itself if the command changes nothing
+ * @param input - the command or report
+ * @returns the next state; `state` itself if the input changes nothing
  *
  * @example
  * ```ts
@@ -60,20 +60,20 @@ export function defineLifecycle<State extends string, Command extends string>(
  *
  * @public
  */
-export function nextState<State extends string, Command extends string>(
-  lifecycle: Lifecycle<State, Command>,
+export function nextState<State extends string, Input extends string>(
+  lifecycle: Lifecycle<State, Input>,
   state: State,
-  command: Command,
+  input: Input,
 ): State {
-  return lifecycle[state][command];
+  return lifecycle[state][input];
 }
 
 /**
- * Tells whether a command would change the state.
+ * Tells whether an input would change the state.
  *
  * @param lifecycle - the table
  * @param state - the present state
- * @param command - the command
+ * @param input - the command or report
  * @returns true if the next state differs from `state`
  *
  * @example
@@ -85,10 +85,10 @@ export function nextState<State extends string, Command extends string>(
  *
  * @public
  */
-export function canTransition<State extends string, Command extends string>(
-  lifecycle: Lifecycle<State, Command>,
+export function canTransition<State extends string, Input extends string>(
+  lifecycle: Lifecycle<State, Input>,
   state: State,
-  command: Command,
+  input: Input,
 ): boolean {
-  return nextState(lifecycle, state, command) !== state;
+  return nextState(lifecycle, state, input) !== state;
 }

@@ -120,7 +120,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
   }
 }
 
-/** Loads the content of the store. A store that hangs is told to the host, which may wait for `openAdmin` alone. */
+/** Loads the content of the store. `onError` gets a timeout too, so that the timeout is logged like other store errors. */
 async function loadInTime(
   store: ConfigurationStore,
   { clock, limits: { storeDeadlineMs }, onError }: CompleteOptions,

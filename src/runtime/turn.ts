@@ -8,6 +8,7 @@
 import type { Accepted } from '../core/decision.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { onAbort } from './abort-listener.ts';
 import { ended, inProgress, refusal, type Execution } from './execution.ts';
 
 /** A command as the caller sends it. @internal */
@@ -120,7 +121,7 @@ export class Turns {
     const leave = (): void => {
       if (this.#queue.delete(entry)) reject(signal?.reason);
     };
-    signal?.addEventListener('abort', leave);
+    const stopListening = signal && onAbort(signal, leave);
     this.#queue.add(entry);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
@@ -129,9 +130,7 @@ export class Turns {
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
     }
-    return promise.finally(() => {
-      signal?.removeEventListener('abort', leave);
-    });
+    return promise.finally(stopListening);
   }
 
   /** Puts a command into the table of commands in flight until `work` ends. */

@@ -302,7 +302,7 @@ export class Writer {
       });
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return events;
+      if (use === 'refusal') return this.#apply(performing, events);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
       if (asksHost) this.#apply(performing, events);
       throw new Unsettled(this.#unsettled(performing, place, error));

@@ -22,7 +22,7 @@ describe('a document that the shapes accept, in whatever form', () => {
 
 describe('a valid document, whatever it is', () => {
   // Promise: document-round-trip
-  it('comes back as it was', () => {
+  it('is equal after createSnapshot and toDocument', () => {
     fc.assert(
       fc.property(documents, (document) => {
         expect(toDocument(createSnapshot(document))).toEqual(document);
@@ -32,7 +32,7 @@ describe('a valid document, whatever it is', () => {
   });
 
   // Promise: snapshot-links
-  it('makes a snapshot that is frozen, whose links resolve, and whose counts are right', () => {
+  it('gives a frozen snapshot with resolved links and correct counters', () => {
     fc.assert(
       fc.property(documents, (document) => {
         const snapshot = createSnapshot(document);

@@ -173,6 +173,18 @@ describe('concurrent commands', () => {
     expect([stateOf(admin), gateway.calls.length]).toEqual(['stopped', 1]);
   });
 
+  it('share one listener on a signal, however many of them wait', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
+    const { signal } = new AbortController();
+    const executions = Array.from({ length: 20 }, () => admin.execute(stop(), { signal }));
+    await held.begun;
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    held.done();
+    await Promise.all(executions);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('leave no listener on a signal that outlives them, with every outcome', async () => {
     const held = hold();
     const { admin, gateway } = runAdmin({ limits: { maxQueued: 1 } });

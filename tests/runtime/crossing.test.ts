@@ -11,6 +11,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { FailingStore } from '../support/failing-store.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 
 const start: Transition = (snapshot, context) => startService(snapshot, 'Bare Service', context);
@@ -90,6 +91,23 @@ describe('a report that crosses a command', () => {
     const { snapshot } = running.admin;
     running.admin.report(late);
     expect([running.admin.snapshot === snapshot, running.errors]).toEqual([true, []]);
+  });
+
+  it('is forgotten when the command is refused, also while the store does not answer', async () => {
+    const store = new FailingStore();
+    const held = hold();
+    const running = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
+    const execution = running.admin.execute(start);
+    await held.begun;
+    store.fail();
+    held.fail(new EffectRefused('No.'));
+    expect((await execution).outcome).toBe('refused');
+    const before = running.errors.length;
+    running.admin.report(reportOf('Bare Service', 'started'));
+    expect(running.errors.slice(before).map(String)).toEqual([expect.stringContaining('which is stopped')]);
+    store.work();
+    await running.clock.advance(60_000);
+    await running.admin.close();
   });
 
   it('says to onError that a stopped service runs, unless a start of it is in flight', () => {

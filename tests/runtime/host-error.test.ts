@@ -12,10 +12,11 @@ import {
   type Telemetry,
   type Transition,
 } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
+import { hold, type InspectWay } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot } from '../support/document.ts';
 import { runAdmin, sampleClock, sampleGateway } from '../support/running-admin.ts';
+import { silentHost } from '../support/silent-host.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
@@ -131,17 +132,9 @@ describe('an error of apply or inspect', () => {
 });
 
 describe('a late answer of the host', () => {
-  async function silent(...seen: readonly ('in-place' | 'not-in-place' | Error)[]) {
-    const held = hold();
-    const running = runAdmin({
-      gateway: sampleGateway()
-        .will(held.apply)
-        .willSee(...seen),
-    });
-    const execution = running.admin.execute(stop);
-    await held.begun;
-    await running.clock.advance(10_000);
-    return { ...running, held, outcome: (await execution).outcome };
+  async function silent(...seen: readonly InspectWay[]) {
+    const host = await silentHost(stop, ...seen);
+    return { ...host, outcome: (await host.execution).outcome };
   }
 
   // Promise: late-answer-told

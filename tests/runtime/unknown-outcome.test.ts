@@ -1,31 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { sequence, stopMonitor, stopService, type Execution, type Transition } from 'gateway-admin-core';
-import { hold, type HeldCall } from 'gateway-admin-core/testing';
+import { sequence, stopMonitor, stopService, type Transition } from 'gateway-admin-core';
+import { hold, type InspectWay } from 'gateway-admin-core/testing';
 
 import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { silentHost, type SilentHost } from '../support/silent-host.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const deadlineMs = 10_000;
 
-interface Silent extends Running {
-  readonly held: HeldCall;
-  readonly execution: Promise<Execution>;
-}
-
 /** A stop that the host does not answer, and whose deadline has passed. */
-async function silent(...seen: readonly ('in-place' | 'not-in-place' | Error)[]): Promise<Silent> {
-  const held = hold();
-  const running = runAdmin({
-    gateway: sampleGateway()
-      .will(held.apply)
-      .willSee(...seen),
-  });
-  const execution = running.admin.execute(stop);
-  await held.begun;
-  await running.clock.advance(deadlineMs);
-  return { ...running, held, execution };
-}
+const silent = (...seen: readonly InspectWay[]): Promise<SilentHost> => silentHost(stop, ...seen);
 
 function stateOf({ admin }: Running): string | undefined {
   return admin.snapshot.services.find('my-service')?.state;

@@ -15,7 +15,7 @@ import { contentOf, expectNext } from '../support/expect-decision.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
 describe('a gateway document', () => {
-  it('comes back as it was, but for what it left out', () => {
+  it('is equal after createSnapshot and toDocument, with defaults for absent members', () => {
     const written = toDocument(sampleSnapshot());
     expect(toDocument(createSnapshot(written))).toEqual(written);
     expect(contentOf(createSnapshot(written, { epoch: 'sample' }))).toEqual(contentOf(sampleSnapshot()));

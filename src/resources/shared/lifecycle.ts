@@ -267,8 +267,9 @@ function isNews(
   thing: Thing & { readonly started?: number },
   { state, reason, started }: Seen,
 ): boolean {
-  if (thing.state === 'stopped') return false;
-  if (state !== thing.state) return true;
+  const next = nextState(lifecycle, thing.state, `report-${state}`);
+  if (next === 'stopped') return false;
+  if (next !== thing.state) return true;
   if (state === 'failed') return reason !== undefined && reason !== thing.state_reason;
   return kind === 'service' && started !== undefined && started !== thing.started;
 }

@@ -378,7 +378,7 @@ describe('files that an interrupted compaction leaves', () => {
 
 describe('a torn end', () => {
   // Promise: torn-end
-  it('is cut off once, and told to the operator', async () => {
+  it('is removed once, and load says so in repaired', async () => {
     const directory = await livedIn();
     const path = join(directory, 'journal-3');
     const { size } = await stat(path);

@@ -48,7 +48,8 @@ export class Gateway implements GatewayPort {
       const listeners = createListeners(declared, (client) => this.#welcome(client, key));
       this.#listeners.set(key, listeners);
       if (state !== 'started') continue;
-      await listeners.open().catch(({ message: reason }: Error) => {
+      await listeners.open().catch((error: unknown) => {
+        const { message: reason } = error as Error;
         console.error(reason);
         admin.report({ type: 'service.reported', service: key, state: 'failed', reason });
       });

@@ -12,7 +12,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { FailingStore } from '../support/failing-store.ts';
-import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { appliedTo, openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 
 const start: Transition = (snapshot, context) => startService(snapshot, 'Bare Service', context);
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -116,6 +116,22 @@ describe('a report that crosses a command', () => {
     expect(running.errors.map(String)).toEqual([
       expect.stringContaining('says that the service "Bare Service" runs, which is stopped'),
     ]);
+  });
+});
+
+describe('a start of a failed service', () => {
+  it('stands when a later part of its command is refused: the service was wanted before', async () => {
+    const gateway = sampleGateway().will('done', new EffectRefused('No.'));
+    const running = runAdmin({ gateway });
+    const startFailed: Transition = (snapshot, context) => startService(snapshot, 'Report Service', context);
+    const execution = await running.admin.execute(sequence(startFailed, limit));
+    expect(execution).toMatchObject({ outcome: 'refused', events: [{ type: 'service.started' }] });
+    expect(appliedTo(gateway)).toEqual([
+      'service.start /services/Report-Service',
+      'service.update /services/My-Service',
+    ]);
+    expect(stateOf(running, 'report-service')).toBe('started');
+    expect(gateway.differences(running.admin.snapshot)).toEqual([]);
   });
 });
 

@@ -79,6 +79,7 @@ export {
   type UserRepresentation,
   type NewUser,
 } from './resources/user.ts';
+export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
 export {
   contractVersion,
   routes,

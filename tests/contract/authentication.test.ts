@@ -10,7 +10,7 @@ import {
 import { sampleDocument } from '../support/document.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
-import { endpoints, targetOf } from './endpoint.ts';
+import { additions, endpoints, targetOf } from './endpoint.ts';
 
 const json = { 'content-type': 'application/json' };
 const hasher: Hasher = createPbkdf2Hasher({ rounds: 1 });
@@ -57,7 +57,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
   it('every endpoint answers 401 without a log-in, before any other check', async () => {
     const { send, admin, gateway } = await guard();
     const { snapshot } = admin;
-    for (const endpoint of endpoints) {
+    for (const endpoint of [...endpoints, ...additions]) {
       const body = endpoint.body === undefined ? undefined : '{ not JSON';
       const {
         status,

@@ -11,10 +11,11 @@ import {
   type Sent,
   type Transport,
 } from '../support/transport.ts';
-import { endpoints, targetOf } from './endpoint.ts';
+import { additions, endpoints, targetOf } from './endpoint.ts';
 
-const paths = [...new Set(endpoints.flatMap(({ path, aliases }) => [path, ...aliases]))].map((path) => {
-  const here = endpoints.filter((each) => each.path === path || each.aliases.includes(path));
+const all = [...endpoints, ...additions];
+const paths = [...new Set(all.flatMap(({ path, aliases }) => [path, ...aliases]))].map((path) => {
+  const here = all.filter((each) => each.path === path || each.aliases.includes(path));
   const [first] = here;
   return {
     path,

@@ -70,6 +70,7 @@ import {
   type Connection,
   type ConnectionDocument,
   type ConnectionIdentity,
+  type CommandRepresentation,
   type ConnectionRepresentation,
   type ConnectionStatistics,
   type Decision,
@@ -163,6 +164,8 @@ describe('a program that reads the interface', () => {
     );
     const instance = await get<InstanceRepresentation>(admin, '/gateway');
     const logs = await get<LogsRepresentation>(admin, '/gateway/logs');
+    const commands = await get<readonly CommandRepresentation[]>(admin, '/commands');
+    expect(commands).toEqual([]);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
     const state: LifecycleState = service.state;

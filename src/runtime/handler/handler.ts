@@ -8,21 +8,26 @@ import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
 import { ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { PathParameters, Route } from '../../http/route.ts';
+import type { Acted, PathParameters, Route } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
 import type { Authenticate } from '../../ports/port.ts';
 import { boundRoutes, type Decision } from '../../resources/index.ts';
-import type { BoundRoute } from '../../resources/shared/route.ts';
-import type { Rendering } from '../../resources/shared/rendering.ts';
+import {
+  isAction,
+  type BoundAction,
+  type BoundResourceRoute,
+  type BoundRoute,
+} from '../../resources/shared/route.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { transitionAt, versionAt, type Conditions } from '../condition.ts';
+import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
 import { readBody } from './body.ts';
-import { toPlan } from './plan.ts';
+import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { headerProblem, RequestError } from './request.ts';
 import { empty, json, list, refusal } from './respond.ts';
@@ -67,13 +72,13 @@ export interface HandlerOptions {
   readonly authenticate: Authenticate | undefined;
   readonly authorize: Authorize | undefined;
   readonly limits: Limits;
-  readonly rendering: Rendering;
+  readonly surroundings: Surroundings;
   readonly onError: (error: unknown) => void;
 }
 
 type Found = Extract<Match<BoundRoute>, { readonly found: 'route' }>;
-type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
-type ReadRoute = Exclude<BoundRoute, CommandRoute>;
+type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
+type ReadRoute = Exclude<BoundResourceRoute, CommandRoute>;
 
 /** The methods of RFC 9110 §9.3 and RFC 5789. */
 const knownMethods: ReadonlySet<string> = new Set([
@@ -151,6 +156,7 @@ async function respond(
   if (!isAllowed(options, principal.value, match)) return refusal(forbidden());
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
+  if (isAction(route)) return act(options, request, { route, parameters, query: query.value });
   if (route.kind !== 'command') return read(options, request, { route, parameters, query: query.value });
   return command(options, request, { route, parameters, query: query.value, principal: principal.value });
 }
@@ -222,7 +228,7 @@ interface Asked<R> {
 }
 
 async function read(
-  { snapshot: current, rendering }: HandlerOptions,
+  { snapshot: current, surroundings }: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Asked<ReadRoute>,
 ): Promise<AdminResponse> {
@@ -238,13 +244,13 @@ async function read(
   }
   const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
   if (route.kind === 'item') {
-    const item = route.read(snapshot, found.value, rendering);
+    const item = route.read(snapshot, found.value, surroundings);
     return json(200, select?.(item) ?? item, headers);
   }
   const listing =
     query.search === undefined || route.select === undefined
-      ? route.list(snapshot, found.value, rendering)
-      : await findAll(route.select(snapshot, found.value, rendering, query.search), request.signal);
+      ? route.list(snapshot, found.value, surroundings)
+      : await findAll(route.select(snapshot, found.value, surroundings, query.search), request.signal);
   const each = (element: unknown): unknown => select?.(element as object) ?? element;
   return list(listing, clipRange(query.range, listing.total), each, {
     ...headers,
@@ -286,6 +292,24 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
   });
 }
 
+/** Does an action, or says with `dry_run` whether the action would be done. */
+async function act(
+  { snapshot, surroundings }: HandlerOptions,
+  request: AdminRequest,
+  { route, parameters, query }: Asked<BoundAction>,
+): Promise<AdminResponse> {
+  const conditions = conditionsOf(request);
+  if (!conditions.ok) return refusal(conditions.problem);
+  const found = route.findIn(surroundings, parameters);
+  if (!found.ok) return refusal(found.problem);
+  const failed = failureOf(conditions.value, snapshot().epoch, () => undefined);
+  const objection = failed ?? route.objection(surroundings, found.value);
+  if (objection !== undefined) return refusal(objection);
+  if (query.dryRun) return json(200, actionPlan, {});
+  const acted = await route.act(surroundings, found.value);
+  return acted.outcome === 'accepted' ? empty(204, {}) : refusal(acted.problem, retryAfter(acted));
+}
+
 interface AskedCommand extends Asked<CommandRoute> {
   readonly principal: Principal | undefined;
 }
@@ -317,7 +341,11 @@ function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest
   return planned.outcome === 'refused' ? refusal(planned.problem) : json(200, planned, {});
 }
 
-function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
+function conclude(
+  { surroundings }: HandlerOptions,
+  asked: AskedCommand,
+  execution: Execution,
+): AdminResponse {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
     return refusal(execution.problem, retryAfter(execution));
   }
@@ -327,14 +355,14 @@ function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution:
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
-  return json(200, route.answer(snapshot, found.value, rendering), etag === undefined ? {} : { etag });
+  return json(200, route.answer(snapshot, found.value, surroundings), etag === undefined ? {} : { etag });
 }
 
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
 const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
 
 function retryAfter(
-  execution: Extract<Execution, { readonly problem: Problem }>,
+  execution: Extract<Execution | Acted, { readonly problem: Problem }>,
 ): Readonly<Record<string, string>> {
   const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;
   const retryAfterMs = given ?? (passing.includes(execution.problem.code) ? 1000 : undefined);

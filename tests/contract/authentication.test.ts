@@ -148,9 +148,9 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     }
     expect((await send('GET', '/services/My-Service', ada)).status).toBe(200);
     expect(asked).toEqual([
-      ['ada', 'services.stop', { name: 'My-Service' }],
+      ['ada', 'services.stop', { name: 'my-service' }],
       ['ada', 'services.stop', { name: 'nothing' }],
-      ['ada', 'services.get', { name: 'My-Service' }],
+      ['ada', 'services.get', { name: 'my-service' }],
     ]);
     expect(admin.snapshot).toBe(snapshot);
   });

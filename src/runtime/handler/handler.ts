@@ -8,12 +8,12 @@ import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
 import { ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { Acted, PathParameters, Route } from '../../http/route.ts';
+import type { Acted, PathParameters } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
-import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
-import type { Authenticate } from '../../ports/port.ts';
-import { boundRoutes, type Decision } from '../../resources/index.ts';
+import type { AdminRequest, AdminResponse } from '../../http/message.ts';
+import { refused } from '../../core/decision.ts';
+import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
 import {
   isAction,
   type BoundAction,
@@ -26,6 +26,7 @@ import { failureOf, transitionAt, versionAt, type Conditions } from '../conditio
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
+import { accessHeaders, admit, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -51,32 +52,16 @@ export type Handled =
       readonly matched: false;
     };
 
-/**
- * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
- * request with 403 `forbidden`. The function is called before the resource is looked up.
- *
- * @public
- */
-export type Authorize = (
-  principal: Principal | undefined,
-  route: Route,
-  parameters: PathParameters,
-) => boolean;
-
 /** The options of the handler. @internal */
-export interface HandlerOptions {
-  readonly snapshot: () => Snapshot;
+export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
   readonly secrets: SecretPorts;
-  readonly authenticate: Authenticate | undefined;
-  readonly authorize: Authorize | undefined;
   readonly limits: Limits;
   readonly surroundings: Surroundings;
   readonly onError: (error: unknown) => void;
 }
 
-type Found = Extract<Match<BoundRoute>, { readonly found: 'route' }>;
 type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 type ReadRoute = Exclude<BoundResourceRoute, CommandRoute>;
 
@@ -150,15 +135,14 @@ async function respond(
 ): Promise<AdminResponse> {
   if (match.found === 'broken-escape') return refusal(brokenEscape());
   if (match.found === 'place') return withoutRoute(request, match.place);
-  const principal = await identify(options, request);
-  if (!principal.ok) return refusal(principal.problem, challengeFor(options, principal.problem));
   const { route, parameters } = match;
-  if (!isAllowed(options, principal.value, match)) return refusal(forbidden());
+  const caller = await admit(options, request, match);
+  if (!caller.ok) return refusal(caller.problem, accessHeaders(options, caller.problem));
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
   if (isAction(route)) return act(options, request, { route, parameters, query: query.value });
   if (route.kind !== 'command') return read(options, request, { route, parameters, query: query.value });
-  return command(options, request, { route, parameters, query: query.value, principal: principal.value });
+  return command(options, request, { route, parameters, query: query.value, caller: caller.value });
 }
 
 /** The response at a known path to a method without a route: to `OPTIONS`, or to a method that is not allowed. */
@@ -172,52 +156,6 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<B
   return refusal(problem('method-unknown', `The method is unknown. This path supports only ${allow}.`), {
     allow,
   });
-}
-
-/** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
-function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefined, match: Found): boolean {
-  if (authorize === undefined) return true;
-  const allowed: unknown = authorize(principal, match.route, match.parameters);
-  // The promise is refused, but its rejection must not end the process.
-  if (allowed instanceof Promise) allowed.catch(() => undefined);
-  return allowed === true;
-}
-
-/** Whether an admin user was neither deleted nor given another password while the log-in was checked. */
-function isStillThere({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
-  return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
-}
-
-/** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
-function isPrincipal(value: unknown): value is Principal {
-  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
-}
-
-async function identify(
-  { authenticate, snapshot }: HandlerOptions,
-  request: AdminRequest,
-): Promise<Result<Principal | undefined>> {
-  if (request.principal === undefined && authenticate === undefined) return { ok: true, value: undefined };
-  const asked = request.principal === undefined;
-  const before = snapshot();
-  const principal: unknown = asked ? await authenticate?.(request, before) : request.principal;
-  if (isPrincipal(principal) && isStillThere(principal, before, snapshot()))
-    return { ok: true, value: principal };
-  if (principal !== 'throttled') {
-    return {
-      ok: false,
-      problem: problem('unauthenticated', 'The credentials are missing or wrong. Send valid ones.'),
-    };
-  }
-  return {
-    ok: false,
-    problem: problem('login-throttled', 'Too many log-ins at once. Try again in a second.'),
-  };
-}
-
-function challengeFor({ authenticate }: HandlerOptions, { code }: Problem): Readonly<Record<string, string>> {
-  if (code === 'login-throttled') return { 'retry-after': '1' };
-  return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
 }
 
 /** A request that was matched and read, for one route. */
@@ -311,7 +249,7 @@ async function act(
 }
 
 interface AskedCommand extends Asked<CommandRoute> {
-  readonly principal: Principal | undefined;
+  readonly caller: Caller;
 }
 
 async function command(
@@ -319,35 +257,40 @@ async function command(
   request: AdminRequest,
   asked: AskedCommand,
 ): Promise<AdminResponse> {
-  const { route, parameters, query, principal } = asked;
+  const { route, parameters, query, caller } = asked;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
   const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options.limits);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
   const change = await route.command(parameters, body?.value ?? null, options.secrets);
-  if (!change.ok)
-    return refusal(change.problem, change.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {});
+  if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));
   const toDo: CommandRequest = {
-    transition: transitionAt(asked, conditions.value, change.value.decide),
-    ...(principal === undefined ? {} : { actor: principal.name }),
+    transition: checked(caller, transitionAt(asked, conditions.value, change.value.decide)),
+    ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
   return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
 }
 
-function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
-  const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
-  return planned.outcome === 'refused' ? refusal(planned.problem) : json(200, planned, {});
+/** Makes a transition that first checks whether the caller still may send the command. */
+function checked({ refusalIn }: Caller, transition: Transition): Transition {
+  return (snapshot, context) => {
+    const problem = refusalIn(snapshot);
+    return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
+  };
 }
 
-function conclude(
-  { surroundings }: HandlerOptions,
-  asked: AskedCommand,
-  execution: Execution,
-): AdminResponse {
+function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
+  const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
+  if (planned.outcome !== 'refused') return json(200, planned, {});
+  return refusal(planned.problem, accessHeaders(options, planned.problem));
+}
+
+function conclude(options: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
-    return refusal(execution.problem, retryAfter(execution));
+    const headers = { ...retryAfter(execution), ...accessHeaders(options, execution.problem) };
+    return refusal(execution.problem, headers);
   }
   const { route, parameters } = asked;
   if (route.answer === undefined) return empty(204, {});
@@ -355,7 +298,8 @@ function conclude(
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
-  return json(200, route.answer(snapshot, found.value, surroundings), etag === undefined ? {} : { etag });
+  const answer = route.answer(snapshot, found.value, options.surroundings);
+  return json(200, answer, etag === undefined ? {} : { etag });
 }
 
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
@@ -391,11 +335,4 @@ function brokenEscape(): Problem {
 
 function goneAway(): Problem {
   return problem('closed', 'The client disconnected before the command started. Nothing was changed.');
-}
-
-function forbidden(): Problem {
-  return problem(
-    'forbidden',
-    'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
-  );
 }

@@ -45,6 +45,7 @@ export const problemTable = {
   'command-not-found': { status: 404, title: 'There is no such command in flight' },
   'route-not-found': { status: 404, title: 'There is nothing at this path' },
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
+  'body-timeout': { status: 408, title: 'The body did not arrive in time' },
   'patch-path-missing': { status: 409, title: 'The patch names a place that does not exist' },
   'patch-test-failed': { status: 409, title: 'A test of the patch failed' },
   'user-exists': { status: 409, title: 'The user exists already' },

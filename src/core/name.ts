@@ -100,7 +100,7 @@ export function nameFault(name: string): string | undefined {
 /** The number of code points. A list of them would take time and memory for a text of many megabytes. */
 function characters(name: string): number {
   let count = 0;
-  for (const _character of name) count += 1;
+  for (let at = 0; at < name.length; at += (name.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1;
   return count;
 }
 

@@ -179,6 +179,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     authenticate: options.authenticate,
     authorize: options.authorize,
     limits,
+    clock: options.clock,
     surroundings: surroundingsOf(options, writer),
     onError,
   });

@@ -351,8 +351,8 @@ describe('a host', () => {
     const stop = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers });
     expect([read, stop].map((handled) => handled.matched && handled.response.status)).toEqual([200, 403]);
     expect(seen.map(([principal, { id }, parameters]) => [principal?.name, id, parameters])).toEqual([
-      ['ada', 'services.get', { name: 'My-Service' }],
-      ['ada', 'services.stop', { name: 'My-Service' }],
+      ['ada', 'services.get', { name: 'my-service' }],
+      ['ada', 'services.stop', { name: 'my-service' }],
     ]);
     await admin.close();
   });

@@ -13,6 +13,7 @@ import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';
 import { refused } from '../../core/decision.ts';
+import type { Clock } from '../../ports/port.ts';
 import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
 import {
   isAction,
@@ -58,6 +59,7 @@ export interface HandlerOptions extends AccessOptions {
   readonly decide: (command: CommandRequest) => Decision;
   readonly secrets: SecretPorts;
   readonly limits: Limits;
+  readonly clock: Clock;
   readonly surroundings: Surroundings;
   readonly onError: (error: unknown) => void;
 }
@@ -260,7 +262,7 @@ async function command(
   const { route, parameters, query, caller } = asked;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
-  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options.limits);
+  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
   const change = await route.command(parameters, body?.value ?? null, options.secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));

@@ -85,6 +85,7 @@ export {
   routes,
   evolve,
   sequence,
+  adoptDocument,
   revert,
   canRevert,
   applyReports,
@@ -99,6 +100,8 @@ export {
 
 // Read decisions.
 export type { Context } from './core/decision.ts';
+export type { AdoptOptions } from './resources/shared/adoption.ts';
+export type { DocumentDifference } from './resources/shared/document-difference.ts';
 export type { Update } from './core/update.ts';
 export { defineLifecycle, nextState, canTransition, type Lifecycle } from './core/lifecycle.ts';
 export { teardownBatch } from './resources/shared/teardown.ts';
@@ -117,6 +120,7 @@ export {
 // Run the interface.
 export { ReportError } from './runtime/report-error.ts';
 export { HostError, type HostCall } from './runtime/host-error.ts';
+export { DifferingDocumentError } from './runtime/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';

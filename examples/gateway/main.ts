@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
 import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
-import { createSecretSealer, createSnapshot, openAdmin, patchServer } from 'gateway-admin-core';
-import type { Admin, AdminOptions, Snapshot } from 'gateway-admin-core';
+import { createSecretSealer, createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
+import { openAdmin, patchServer } from 'gateway-admin-core';
+import type { Admin, AdminOptions, GatewayDocument, Snapshot } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
 import { startDatabase } from './database.ts';
-import { defaultDocument, parseDocument, startingDocument } from './document.ts';
+import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { Gateway } from './gateway.ts';
 
 const help = `Usage: npm start -- [options]
@@ -46,7 +47,7 @@ async function start({ document: path, store, sealer, ...place }: ReturnType<typ
   const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
   const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
   const gateway = new Gateway();
-  const admin = await openInterface({ snapshot, gateway, sealer, onError: console.error }, store);
+  const admin = await openInterface({ snapshot, gateway, sealer, onError: createTeller(given) }, store);
   // The databases are new at each start, but a store has the ports of the earlier databases.
   for (const [index, { pid, port }] of databases.entries()) {
     const places = Object.entries({ '/port': port, '/parameters/pid': pid });
@@ -63,6 +64,21 @@ async function start({ document: path, store, sealer, ...place }: ReturnType<typ
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
   greet(admin.snapshot, place.host, (server.address() as AddressInfo).port);
+}
+
+/**
+ * Creates the function that prints errors. The document of the user is told once if the document differs from the store in
+ * more than the ports that are chosen at each start. The default document is always different, and is not told.
+ */
+function createTeller(given: GatewayDocument | undefined): (error: unknown) => void {
+  const chosen = freePorts(given ?? {});
+  let told = given === undefined;
+  return (error) => {
+    if (!(error instanceof DifferingDocumentError)) return console.error(error);
+    if (told || error.differences.every(({ pointer }) => chosen.has(pointer))) return;
+    told = true;
+    console.error(error.message);
+  };
 }
 
 /** Opens the interface, with the store of a directory if given. If there are admin users, a log-in is required. */

@@ -60,9 +60,9 @@ export interface AdminOptions {
   readonly limits?: Partial<Limits>;
   /**
    * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
-   * gateway port, a {@link ReportError} for each malformed report, failures of the store, and unexpected errors. Wrong
-   * answers of the clock and of telemetry are told once for each function. By default the console gets the first error of
-   * each kind.
+   * gateway port, a {@link ReportError} for each malformed report, a {@link DifferingDocumentError} if the store has
+   * another configuration than the given snapshot, failures of the store, and unexpected errors. Wrong answers of the
+   * clock and of telemetry are told once for each function. By default the console gets the first error of each kind.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -74,9 +74,9 @@ export interface AdminOptions {
  */
 export interface OpenAdminOptions extends AdminOptions {
   /**
-   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead. The
-   * instance, threads, tasks, modules and log targets belong to the process, and are always taken from this snapshot.
-   * Sessions are never taken from this snapshot.
+   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead, and
+   * `onError` gets a {@link DifferingDocumentError} if the two differ. The instance, threads, tasks, modules and log
+   * targets belong to the process, and are always taken from this snapshot. Sessions are never taken from this snapshot.
    */
   readonly snapshot: Snapshot;
   /** Stores the configuration and the admin users. The interface owns the store, and disposes of it at `close`. */

@@ -7,7 +7,7 @@ import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { boundRoutes, type Transition } from '../resources/index.ts';
+import { boundRoutes, differencesOf, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
 import type { BoundResourceRoute, BoundRoute } from '../resources/shared/route.ts';
@@ -22,6 +22,7 @@ import {
 } from './argument.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
+import { DifferingDocumentError } from './differing-document-error.ts';
 import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
 import { guardClock } from './guarded-clock.ts';
@@ -68,6 +69,9 @@ export function createAdmin(options: AdminOptions): Admin {
 /**
  * Runs the administration interface of a gateway, with a store for the configuration and the admin users.
  *
+ * If the store has content, its configuration is used, and not the configuration of the given snapshot. If the two
+ * differ, `onError` gets a {@link DifferingDocumentError}; {@link adoptDocument} takes the given one over.
+ *
  * First the host is asked with `inspect` about the commands that were in flight when the last process ended. If the
  * host does not answer in time, the command stays in flight, and other commands on its resources are refused. After
  * `openAdmin` resolves, open the services and start the monitors that `admin.snapshot` shows as started. Then report
@@ -86,11 +90,12 @@ export function createAdmin(options: AdminOptions): Admin {
  * const store = createMemoryStore();
  * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * const before = await openAdmin({ snapshot, gateway, store });
+ * const onError = (error: unknown) => console.error(error);
+ * const before = await openAdmin({ snapshot, gateway, store, onError });
  * await before.execute((state, context) => stopService(state, 'Sales', context));
  * await before.close();
  *
- * const after = await openAdmin({ snapshot, gateway, store });
+ * const after = await openAdmin({ snapshot, gateway, store, onError }); // told: the document has "started"
  * after.snapshot.services.find('sales')?.state; // => 'stopped'
  * await after.close();
  * ```
@@ -121,6 +126,9 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
       throw journal.outage.error;
     }
     journal.startRepeating();
+    // Only now: the commands of the last process may have changed the configuration.
+    const differences = differencesOf(admin.snapshot, snapshot);
+    if (differences.length > 0) onError(new DifferingDocumentError(differences));
     return admin;
   } catch (error) {
     await letGo(options);

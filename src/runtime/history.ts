@@ -4,13 +4,19 @@
  * The history contains the configuration and the admin users. It does not contain what the host reports: sessions end
  * with the process, and the host reports everything else again.
  */
+import { keepFields } from '../core/field.ts';
 import { deepFreeze, type Json, isObject } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { effectTable, eventTable, evolve, type Effect, type AdminEvent } from '../resources/index.ts';
-import type { MonitorDocument } from '../resources/monitor.ts';
-import type { ServiceDocument } from '../resources/service.ts';
+import {
+  collectionFields,
+  effectTable,
+  eventTable,
+  evolve,
+  type Effect,
+  type AdminEvent,
+} from '../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 
 /** A command, or a part of one, is about to ask the host for effects. @internal */
@@ -201,18 +207,14 @@ function withoutProcess(document: GatewayDocument): GatewayDocument {
     logs: _6,
     ...configuration
   } = document;
-  const { services = [], monitors = [] } = configuration;
-  return {
-    ...configuration,
-    services: services.map(({ total_connections: _counted, started: _since, ...service }) => wanted(service)),
-    monitors: monitors.map(wanted),
-  };
-}
-
-/** Replaces the state that the host sees by the state that callers want: a failed service is a wanted one. */
-function wanted<T extends ServiceDocument | MonitorDocument>(thing: T): T {
-  const { state, state_reason: _reason, state_since: _since, ...rest } = thing;
-  return (state === 'stopped' ? { ...rest, state } : rest) as T;
+  const kept = Object.entries(collectionFields).flatMap(([member, fields]) => {
+    const entries = configuration[member as keyof Collections];
+    // A value that is no list stays, so that `createSnapshot` refuses the value.
+    return Array.isArray(entries)
+      ? [[member, entries.map((entry: object) => keepFields(fields, entry))] as const]
+      : [];
+  });
+  return { ...configuration, ...Object.fromEntries(kept) };
 }
 
 function parseState(state: Json | undefined): State {

@@ -4,6 +4,7 @@
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import {
+  adoptDocument,
   applyReports,
   canTransition,
   createAdmin,
@@ -16,6 +17,7 @@ import {
   defaultLimits,
   defineLifecycle,
   deleteUser,
+  DifferingDocumentError,
   lifecycle,
   maxListedFaults,
   nextState,
@@ -46,6 +48,7 @@ import {
   sequence,
   type Admin,
   type AdminEvent,
+  type AdoptOptions,
   type Authenticate,
   type Clock,
   type Context,
@@ -74,6 +77,7 @@ import {
   type ConnectionRepresentation,
   type ConnectionStatistics,
   type Decision,
+  type DocumentDifference,
   type Effect,
   type Entity,
   type EventGap,
@@ -374,6 +378,29 @@ describe('a host', () => {
     expect((await admin.execute(stop, how)).outcome).toBe('accepted');
     const { value } = (await events.next()) as IteratorYieldResult<PublishedEvent | EventGap>;
     expect('event' in value && value.event.type).toBe('service.stopped');
+    await admin.close();
+  });
+
+  it('can look at each difference of its document, and adopt some of them', async () => {
+    const store = createMemoryStore();
+    const first = await openAdmin({ snapshot: createSnapshot({}), gateway, store });
+    await first.execute((state, context) => createUser(state, { name: 'ada', passwordHash: 'x' }, context));
+    await first.close();
+    const differences: DocumentDifference[] = [];
+    const admin = await openAdmin({
+      snapshot: createSnapshot({}),
+      gateway,
+      store,
+      onError(error) {
+        if (error instanceof DifferingDocumentError) differences.push(...error.differences);
+      },
+    });
+    expect(differences.map(({ resource, obstacle }) => [resource, typeof obstacle])).toEqual([
+      ['/users/ada', 'string'],
+    ]);
+    const options: AdoptOptions = { only: [] };
+    const decision = adoptDocument(admin.snapshot, createSnapshot({}), { now: 0 }, options);
+    expect(decision.outcome).toBe('unchanged');
     await admin.close();
   });
 

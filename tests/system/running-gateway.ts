@@ -26,6 +26,8 @@ export interface RunningGateway {
   readonly admin: string;
   /** All that it has printed. */
   readonly output: string;
+  /** All that it has printed as errors so far. */
+  readonly errors: string;
   /** The port of the listener of a service, by the name of the service with hyphens. */
   portOf(this: void, service: string): number;
   /** Asks the administration interface. A body is a JSON Patch, unless the headers say something else. */
@@ -85,6 +87,9 @@ async function launch(args: readonly string[], environment: Environment): Promis
     process: child,
     admin,
     output,
+    get errors() {
+      return printed.stderr;
+    },
     portOf: (service) => Number(new RegExp(`^listener ${service} .*:(\\d+)$`, 'm').exec(output)?.[1]),
     ask,
     get: async (target) => (await ask('GET', target)).body,

@@ -114,6 +114,26 @@ describe('the example gateway with a store', () => {
     await (await start()).stop();
     const gateway = await startOn(documentOf({ user: 'somebody' }), ['--store', store]);
     expect(await gateway.get('/services/first')).not.toHaveProperty('user');
+    const told = gateway.errors.split('\n');
+    expect(told.filter((line) => line.includes('differs from the store'))).toHaveLength(1);
+    expect(told).toContainEqual(
+      '  /services/First (/services/0/user): the document has "somebody", and no value is in use',
+    );
+  });
+
+  it('tells the difference once also if it asks for a log-in, and nothing if only the free ports differ', async () => {
+    const before = await start();
+    expect(before.errors).toBe('');
+    const user = { name: 'ada', password: 'correct horse' };
+    expect(await before.ask('PUT', '/users', user, json)).toEqual({ status: 204 });
+    await before.stop();
+    const withUser = await start();
+    expect(withUser.errors.match(/differs from the store/g)).toHaveLength(1);
+    expect(withUser.errors).toContain('/users/ada');
+    await withUser.stop();
+    store = await directory();
+    await (await start()).stop();
+    expect((await start()).errors).toBe('');
   });
 
   it('leaves no lock when it ends, and lets nobody else in before', async () => {
@@ -154,6 +174,7 @@ describe('the example gateway with a store', () => {
   it('keeps the database that a client reaches up to date, which is another after each start', async () => {
     await (await startGateway('--store', store)).stop();
     const gateway = await startGateway('--store', store);
+    expect(gateway.errors).toBe('');
     const client = await connectDatabase(gateway.portOf('Reports'));
     expect(await client.valueOf('select 6 * 7')).toBe(42);
     await client.close();

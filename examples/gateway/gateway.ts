@@ -4,7 +4,6 @@
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 
 import {
   EffectRefused,
@@ -19,6 +18,7 @@ import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { hasServerUpdate, hasUpdate } from './setting.ts';
 
 export class Gateway implements GatewayPort {
   readonly telemetry: Telemetry = {
@@ -100,10 +100,10 @@ export class Gateway implements GatewayPort {
 
   /** Before `open`, no effect is in place: commands that were in flight in an earlier life have failed. */
   inspect(effect: Effect): Promise<'in-place' | 'not-in-place'> {
-    return Promise.resolve(this.#admin && this.#isInPlace(effect) ? 'in-place' : 'not-in-place');
+    return Promise.resolve(this.#admin && this.#isInPlace(effect, this.#admin) ? 'in-place' : 'not-in-place');
   }
 
-  #isInPlace(effect: Effect): boolean {
+  #isInPlace(effect: Effect, { snapshot }: Admin): boolean {
     switch (effect.type) {
       case 'service.start':
       case 'service.stop':
@@ -112,7 +112,10 @@ export class Gateway implements GatewayPort {
       case 'monitor.stop':
         return this.#monitors.has(effect.monitor) === (effect.type === 'monitor.start');
       case 'monitor.update':
-        return isDeepStrictEqual(this.#monitors.get(effect.monitor)?.settings ?? effect.after, effect.after);
+        return hasUpdate(
+          this.#monitors.get(effect.monitor)?.settings ?? snapshot.monitors.find(effect.monitor)?.settings,
+          effect,
+        );
       case 'sessions.close':
         return !effect.sessions.some(({ id, connected }) => this.#find(id, connected));
       case 'connections.close':
@@ -120,9 +123,11 @@ export class Gateway implements GatewayPort {
       case 'logs.flush':
         return process.stdout.writableLength === 0;
       case 'service.update':
+        return hasUpdate(snapshot.services.find(effect.service)?.settings, effect);
       case 'server.update':
+        return hasServerUpdate(snapshot.servers.find(effect.server)?.settings, effect);
       case 'filter.update':
-        return true;
+        return hasUpdate(snapshot.filters.find(effect.filter)?.settings, effect);
       default:
         return effect satisfies never;
     }

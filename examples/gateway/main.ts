@@ -1,7 +1,7 @@
 /** The example gateway: reads the arguments, starts everything, prints the addresses, and stops at a signal. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
@@ -11,15 +11,15 @@ import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument, Snapshot } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
-import { startDatabase } from './database.ts';
+import { startDatabases, type Databases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { Gateway } from './gateway.ts';
 
 const help = `Usage: npm start -- [options]
 
-Runs a small database gateway with its administration interface. Without a document it starts two embedded
-PostgreSQL databases and two services in front of them. With admin users, in the document or in the store, it asks
-for a log-in.
+Runs a small database gateway with its administration interface. Without a document it starts two PostgreSQL
+servers on temporary data, and two services in front of them. With admin users, in the document or in the store, it
+asks for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
   --store DIR        keep changes in this directory; the stored configuration takes precedence over the document.
@@ -41,10 +41,16 @@ function readArguments() {
   return { ...values, host, port: Number(port), sealer };
 }
 
+/** The databases of a gateway that runs a document of its own. */
+const none: Databases = { databases: [], stop: () => Promise.resolve() };
+
 async function start({ document: path, store, sealer, ...place }: ReturnType<typeof readArguments>) {
   const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
-  if (given === undefined) console.log('Starting two databases: a few seconds.\n');
-  const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
+  // Before anything else is opened: the port may be taken.
+  let handle: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+  const server = createServer((request, response) => handle(request, response));
+  await once(server.listen(place.port, place.host), 'listening');
+  const { databases, stop: stopDatabases } = given === undefined ? await startDatabases() : none;
   const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
   const gateway = new Gateway();
   const admin = await openInterface({ snapshot, gateway, sealer, onError: createTeller(given) }, store);
@@ -55,12 +61,11 @@ async function start({ document: path, store, sealer, ...place }: ReturnType<typ
     await admin.execute((state, context) => patchServer(state, `db-${String(index + 1)}`, patch, context));
   }
   await gateway.open(admin);
-  const server = createServer(createHandler(admin, { onError: console.error }));
-  await once(server.listen(place.port, place.host), 'listening');
+  handle = createHandler(admin, { onError: console.error });
   const stop = async (): Promise<void> => {
     server.close().closeAllConnections();
     await gateway.close();
-    for (const database of databases) database.stop();
+    await stopDatabases();
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
   greet(admin.snapshot, place.host, (server.address() as AddressInfo).port);

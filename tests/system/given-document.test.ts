@@ -3,7 +3,7 @@ import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
-import { endGateways, runOn, runToEnd, startOn } from './running-gateway.ts';
+import { endGateways, runOn, runToEnd, startOn, unsupportedPlatform } from './running-gateway.ts';
 import { connectSocket, isOpen } from './socket-client.ts';
 
 const echoServers: EchoServer[] = [];
@@ -168,23 +168,23 @@ describe('the arguments of the example gateway', () => {
     [['--admin-port', '65536'], '"65536" is not a port.'],
     [['--admin-port', 'http'], '"http" is not a port.'],
   ])('are refused with the exit code 2: %j', async (args, message) => {
-    const ended = await runToEnd(...args);
+    const ended = await runToEnd(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain(message);
   });
 
   it('are explained on request', async () => {
-    const ended = await runToEnd('--help');
+    const ended = await runToEnd(['--help']);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).toContain('--document FILE');
   });
 
   it('name a file that is there and is JSON', async () => {
-    expect(await runToEnd('--document', '/no/such/file')).toMatchObject({
+    expect(await runToEnd(['--document', '/no/such/file'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('/no/such/file'),
     });
-    expect(await runToEnd('--document', import.meta.filename)).toMatchObject({
+    expect(await runToEnd(['--document', import.meta.filename])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('(document): is not JSON'),
     });
@@ -193,6 +193,9 @@ describe('the arguments of the example gateway', () => {
   it('name an administration port that is free', async () => {
     const occupant = await openEcho('occupant');
     const ended = await runOn({}, '--admin-port', String(occupant.port));
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('address already in use') });
+    const taken = { code: 1, stderr: expect.stringContaining('address already in use') };
+    expect(ended).toMatchObject(taken);
+    // Without a document, the port is checked before any database is started.
+    expect(await runToEnd(['--admin-port', String(occupant.port)], unsupportedPlatform)).toMatchObject(taken);
   });
 });

@@ -172,8 +172,8 @@ describe('the example gateway with a store', () => {
   });
 
   it('keeps the database that a client reaches up to date, which is another after each start', async () => {
-    await (await startGateway('--store', store)).stop();
-    const gateway = await startGateway('--store', store);
+    await (await startGateway(['--store', store])).stop();
+    const gateway = await startGateway(['--store', store]);
     expect(gateway.errors).toBe('');
     const client = await connectDatabase(gateway.portOf('Reports'));
     expect(await client.valueOf('select 6 * 7')).toBe(42);

@@ -31,7 +31,7 @@ describe('an interface behind node', () => {
       const socket = connect(port, '127.0.0.1').setEncoding('utf8').once('error', reject);
       let received = '';
       socket.on('data', (part: string) => (received += part)).once('end', () => resolve(received));
-      socket.end('GET http://gateway.test/users HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n');
+      socket.end('GET http://localhost/users HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     });
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });

@@ -5,6 +5,7 @@
 import {
   createSnapshot,
   EffectRefused,
+  systemClock,
   type Effect,
   type GatewayDocument,
   type GatewayPort,
@@ -161,7 +162,26 @@ const laws: readonly Law[] = [
         await expect(effect, 'not-in-place', 'after apply refused because of the abort');
     },
   },
+  {
+    id: 'final',
+    name: 'stays out of place once inspect has answered not-in-place after an aborted apply',
+    covers: () => true,
+    async check({ audited: { effect }, applyAborted, answerOf, expect }) {
+      await applyAborted(effect);
+      if ((await answerOf(effect)) !== 'not-in-place') return;
+      // The request of the aborted call must not arrive any more: the client was told that nothing has changed.
+      for (let look = 0; look < laterLooks; look += 1) {
+        await systemClock.sleep(lookPauseMs);
+        await expect(effect, 'not-in-place', 'after inspect had answered so, and apply had ended');
+      }
+    },
+  },
 ];
+
+const laterLooks = 10;
+const lookPauseMs = 10;
+/** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
+const longestPauseMs = 320;
 
 /** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */
 function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
@@ -174,6 +194,8 @@ interface Asked {
   readonly apply: (effect: Effect) => Promise<void>;
   /** Applies an effect, and aborts the signal during the call. */
   readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
+  /** Asks `inspect` until it answers; `undefined` if it rejects for too long. */
+  readonly answerOf: (effect: Effect) => Promise<unknown>;
   readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
 }
 
@@ -194,6 +216,11 @@ function ask(gateway: GatewayPort, audited: AuditedEffect): Asked {
   // An async function, so that an error thrown by the port becomes a rejection.
   const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
     gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
+  const inspect = async (effect: Effect): Promise<unknown> =>
+    gateway.inspect(effect, {
+      commandId: commandOf(audited, effect),
+      signal: new AbortController().signal,
+    });
   return {
     audited,
     async apply(effect) {
@@ -209,12 +236,18 @@ function ask(gateway: GatewayPort, audited: AuditedEffect): Asked {
       deadline.abort(new Error('The deadline for the effect has passed'));
       return done.then(() => 'done', outcomeOf);
     },
+    async answerOf(effect) {
+      for (let pauseMs = lookPauseMs; pauseMs <= longestPauseMs; pauseMs *= 2) {
+        try {
+          return await inspect(effect);
+        } catch {
+          await systemClock.sleep(pauseMs);
+        }
+      }
+      return undefined;
+    },
     async expect(effect, answer, when) {
-      const { signal } = new AbortController();
-      const seen: unknown = await gateway.inspect(effect, {
-        commandId: commandOf(audited, effect),
-        signal,
-      });
+      const seen = await inspect(effect);
       if (seen === answer) return;
       throw new Error(`inspect must answer "${answer}" for ${textOf(effect)} ${when}, not "${String(seen)}"`);
     },

@@ -13,6 +13,7 @@ import {
   createVirtualClock,
   gatewayAudits,
   type GatewayAudit,
+  type InspectWay,
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
@@ -60,17 +61,17 @@ async function failed(of: readonly GatewayAudit[]): Promise<readonly string[]> {
 describe('the audits', () => {
   it('have ids that stay', () => {
     expect(ids).toEqual([
-      ...laws('service.stop', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('service.start', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('monitor.stop', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('monitor.start', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('service.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('server.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('monitor.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('filter.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('sessions.close', 'before', 'after', 'others', 'gone', 'abort'),
-      ...laws('connections.close', 'before', 'after', 'others', 'gone', 'abort'),
-      ...laws('logs.flush', 'after', 'others', 'abort'),
+      ...laws('service.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('server.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('monitor.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('filter.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('sessions.close', 'before', 'after', 'others', 'gone', 'abort', 'final'),
+      ...laws('connections.close', 'before', 'after', 'others', 'gone', 'abort', 'final'),
+      ...laws('logs.flush', 'after', 'others', 'abort', 'final'),
     ]);
   });
 
@@ -81,11 +82,13 @@ describe('the audits', () => {
 
   it('are left out where the document has nothing for them', () => {
     const open = (): Promise<GatewayPort> => Promise.resolve(opened());
-    expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(laws('logs.flush', 'after', 'abort'));
+    expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(
+      laws('logs.flush', 'after', 'abort', 'final'),
+    );
     const filters = [
       { name: 'Fixed', module: 'tee', parameters: { a: { value: 'b', configurable: false } } },
     ];
-    expect(gatewayAudits({ filters }, open)).toHaveLength(2);
+    expect(gatewayAudits({ filters }, open)).toHaveLength(3);
   });
 
   it('need a document that is valid', () => {
@@ -202,7 +205,21 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       if (context.signal.aborted) throw new EffectRefused('Too late.');
     }),
   }),
+  /** Gives up when its time is over, but what it has sent still arrives. */
+  final: ({ apply }, type) => ({
+    apply: only(type, apply, async (effect, context) => {
+      setTimeout(() => void apply(effect, context), 5);
+      await aborted(context);
+      throw new Error('given up');
+    }),
+  }),
 };
+
+async function aborted({ signal }: EffectContext): Promise<void> {
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}
 
 function only<T>(type: string, usual: Method<T>, broken: Method<T>): Method<T> {
   return (effect, context) => (effect.type === type ? broken : usual)(effect, context);
@@ -306,6 +323,53 @@ describe('a port that', () => {
   });
 });
 
+/** A gateway to which requests are on their way for 5 ms. An aborted call ends at once, and its request does not. */
+function distant(arrives: boolean, inspect: (isOnItsWay: boolean) => InspectWay): GatewayPort {
+  let onTheirWay = 0;
+  return opened().otherwise({
+    async apply(_effect, context, perform) {
+      onTheirWay += 1;
+      setTimeout(() => {
+        onTheirWay -= 1;
+        if (arrives) perform();
+      }, 5);
+      await aborted(context);
+      throw new Error('given up');
+    },
+    inspect: (_effect, _context, look) => {
+      const way = inspect(onTheirWay > 0);
+      return way instanceof Error ? Promise.reject(way) : Promise.resolve(look());
+    },
+  });
+}
+
+describe('a port whose aborted call may still take effect', () => {
+  const id = 'service.stop/final';
+  const audited = (arrives: boolean, inspect: (isOnItsWay: boolean) => InspectWay): Promise<void> =>
+    auditNamed(
+      gatewayAudits(document, () => Promise.resolve(distant(arrives, inspect))),
+      id,
+    ).run();
+  const waits = (isOnItsWay: boolean): InspectWay => (isOnItsWay ? new Error('cannot tell yet') : 'answer');
+
+  it.each([true, false])(
+    'passes if inspect rejects until that is over: the request arrives, %p',
+    async (arrives) => {
+      await expect(audited(arrives, waits)).resolves.toBeUndefined();
+    },
+  );
+
+  it('fails if inspect answers at once, and the request arrives', async () => {
+    await expect(audited(true, () => 'answer')).rejects.toThrow(
+      'inspect must answer "not-in-place" for service.stop of /services/My-Service after inspect had answered so, and apply had ended, not "in-place"',
+    );
+  });
+
+  it('passes if inspect never can tell', async () => {
+    await expect(audited(true, () => new Error('cannot tell'))).resolves.toBeUndefined();
+  });
+});
+
 describe('a port that cannot do anything right', () => {
   it.each([
     ['never sees anything done', { inspect: () => Promise.resolve('not-in-place') }, /after|undo|later|gone/],
@@ -317,8 +381,9 @@ describe('a port that cannot do anything right', () => {
     ['does nothing', { apply: () => Promise.resolve() }, /after|later|abort/],
     ['throws', { apply: throwing, inspect: throwing }, /before|after|undo|others|later|gone/],
   ])('and %s fails all audits about that', async (_name, port, about) => {
-    const failures = await failed(auditsOf((gateway) => ({ ...gateway, ...port }) as GatewayPort));
-    expect(failures.filter((id) => about.test(id))).toEqual(ids.filter((id) => about.test(id)));
+    const own = auditsOf((gateway) => ({ ...gateway, ...port }) as GatewayPort);
+    const failures = await failed(own.filter(({ id }) => about.test(id)));
+    expect(failures).toEqual(ids.filter((id) => about.test(id)));
   });
 });
 

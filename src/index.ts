@@ -79,6 +79,7 @@ export {
   type UserRepresentation,
   type NewUser,
 } from './resources/user.ts';
+export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
 export {
   contractVersion,
   routes,
@@ -123,7 +124,8 @@ export { DifferingDocumentError } from './runtime/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
-export type { Handled, Authorize } from './runtime/handler/handler.ts';
+export type { Authorize } from './runtime/handler/access.ts';
+export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';

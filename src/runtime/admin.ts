@@ -10,11 +10,13 @@ import type {
   SecretSealer,
 } from '../ports/port.ts';
 import type { AdminRequest } from '../http/message.ts';
+import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
-import type { Authorize, Handled } from './handler/handler.ts';
+import type { Authorize } from './handler/access.ts';
+import type { Handled } from './handler/handler.ts';
 import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
 import type { Veto } from './veto.ts';
@@ -133,6 +135,18 @@ export interface Admin {
    * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
   plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
+  /** The commands in flight, in the order of their turns. */
+  commands(): readonly CommandInFlight[];
+  /**
+   * Abandons a command of unknown outcome. No further part of the command is begun, and its resources are free again.
+   *
+   * No event follows. If the host answers later, the answer goes to `onError`. At the next start of an interface with a
+   * store, the host is asked once with `inspect`, and what is in place settles then. Refused with `command-not-found`,
+   * with `command-not-abandonable` while the outcome is not unknown, or with `store-unavailable`.
+   *
+   * @throws TypeError if the id is not a string
+   */
+  abandon(commandId: string): Promise<Execution>;
   /**
    * Folds reports of the host over the snapshot at once, without a queue. Never throws: faults in reports go to `onError`.
    */

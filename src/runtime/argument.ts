@@ -101,6 +101,12 @@ export function assertCommand(transition: unknown, options: unknown): void {
   assertSignal(signal);
 }
 
+/** @throws TypeError if the id of a command is not a string @internal */
+export function assertCommandId(id: unknown): void {
+  if (!isText(id))
+    throw new TypeError('The id of a command must be a string, such as the command of a problem');
+}
+
 /**
  * Checks the options of `events`.
  *

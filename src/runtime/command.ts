@@ -53,8 +53,8 @@ export type FinishGroup = (
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
- * @throws Error if `closing` aborts before an outcome is known. The group in flight stays open then: nothing of it is
- *   published, and the next life finds out the outcome
+ * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open then:
+ *   nothing of it is published, and the next life finds out the outcome
  * @internal
  */
 export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
@@ -167,7 +167,8 @@ async function undoOne(effect: Effect, options: CommandOptions): Promise<boolean
   return done;
 }
 
-function eventsOf(stages: Group): readonly AdminEvent[] {
+/** The events of stages. @internal */
+export function eventsOf(stages: Group): readonly AdminEvent[] {
   return stages.map(({ event }) => event);
 }
 

@@ -9,10 +9,17 @@ import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { boundRoutes, differencesOf, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
-import type { Rendering } from '../resources/shared/rendering.ts';
+import type { Surroundings } from '../resources/shared/rendering.ts';
+import type { BoundResourceRoute, BoundRoute } from '../resources/shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
-import { assertCommand, assertEventsOptions, assertOpenOptions, assertOptions } from './argument.ts';
+import {
+  assertCommand,
+  assertCommandId,
+  assertEventsOptions,
+  assertOpenOptions,
+  assertOptions,
+} from './argument.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
@@ -112,6 +119,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
       beginLife(openServices(history.snapshot, clock.now())),
       journal,
     );
+    await Promise.all(history.abandoned.map((open) => writer.settleAbandoned(open)));
     await Promise.all(history.open.map((open) => writer.recover(open)));
     if (journal.outage !== undefined) {
       await admin.close();
@@ -179,7 +187,8 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     authenticate: options.authenticate,
     authorize: options.authorize,
     limits,
-    rendering: renderingOf(options),
+    clock: options.clock,
+    surroundings: surroundingsOf(options, writer),
     onError,
   });
   const close = once(async () => {
@@ -202,6 +211,11 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       assertCommand(transition, how);
       const { snapshot } = writer;
       return toPlan(writer.preview(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
+    },
+    commands: () => writer.commands(),
+    abandon: async (commandId) => {
+      assertCommandId(commandId);
+      return writer.abandon(commandId);
     },
     report(report) {
       try {
@@ -243,9 +257,13 @@ function writerOf(
   });
 }
 
-function renderingOf({ times, gateway: { telemetry }, onError }: CompleteOptions): Rendering {
-  if (telemetry === undefined) return Object.freeze({ times });
-  return Object.freeze({ times, telemetry: guardTelemetry(telemetry, onError) });
+function surroundingsOf(
+  { times, gateway: { telemetry }, onError }: CompleteOptions,
+  writer: Writer,
+): Surroundings {
+  const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
+  if (telemetry === undefined) return Object.freeze({ times, commands });
+  return Object.freeze({ times, commands, telemetry: guardTelemetry(telemetry, onError) });
 }
 
 /** A second call returns the promise of the first one. */
@@ -258,7 +276,11 @@ function contextOf(context: Context, actor: string | undefined): Context {
   return actor === undefined ? context : { ...context, actor };
 }
 
-const reads = createRouter(boundRoutes.filter((route) => route.kind !== 'command'));
+const reads = createRouter(boundRoutes.filter(isReading));
+
+function isReading(route: BoundRoute): route is Exclude<BoundResourceRoute, { readonly kind: 'command' }> {
+  return route.kind !== 'command';
+}
 
 type Condition = NonNullable<ExecuteOptions['ifMatch']>;
 

@@ -11,7 +11,7 @@ import { systemClock } from '../ports/system-clock.ts';
 import type { AdminOptions } from './admin.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock } from './guarded-clock.ts';
-import type { Authorize } from './handler/handler.ts';
+import type { Authorize } from './handler/access.ts';
 import { limitsFrom, type Limits } from './limits.ts';
 import { guardVeto, type Veto } from './veto.ts';
 

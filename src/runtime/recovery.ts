@@ -8,8 +8,17 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
-import { undo, settleGroups, type CommandOptions, type Performed, type RefusedGroup } from './command.ts';
-import { findOutAgain } from './effect.ts';
+import type { AdminEvent } from '../resources/index.ts';
+import {
+  eventsOf,
+  undo,
+  settleGroups,
+  type CommandOptions,
+  type Performed,
+  type RefusedGroup,
+} from './command.ts';
+
+import { findOutAgain, inspect, type InspectOptions } from './effect.ts';
 import type { OpenCommand } from './history.ts';
 import {
   aspectOf,
@@ -72,12 +81,36 @@ const traces: Readonly<
 /**
  * Finds out the outcome of a command from an earlier life, and settles the command.
  *
- * @throws Error if the interface closes before the outcome is known
+ * @throws SearchEnded if the search ends before the outcome is known
  * @internal
  */
 export function recover({ intent, settled }: OpenCommand, options: CommandOptions): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
   return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, options);
+}
+
+/**
+ * Asks the host once which effects of an abandoned command are in place. Nothing is undone, because later commands may
+ * rest on what is there.
+ *
+ * @returns the events of the effects in place; `undefined` if the host does not say
+ * @internal
+ */
+export async function inspectAbandoned(
+  { intent, settled }: OpenCommand,
+  options: InspectOptions,
+): Promise<readonly AdminEvent[] | undefined> {
+  const [group = []] = settled === intent.part ? groupsOf(intent) : [];
+  const acting = group.filter(isActing);
+  const inPlace = new Set<ActingStage>();
+  for (const stage of acting) {
+    const seen = await inspect(stage.effect, options);
+    if (seen === undefined) return undefined;
+    if (seen === 'in-place') inPlace.add(stage);
+  }
+  const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
+  if (made.length === acting.length) return eventsOf(group);
+  return eventsOf(acting.filter((stage) => made.includes(stage)));
 }
 
 const ended = 'The process ended before the command did. The gateway was not asked for the remaining parts.';

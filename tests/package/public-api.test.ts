@@ -73,6 +73,7 @@ import {
   type Connection,
   type ConnectionDocument,
   type ConnectionIdentity,
+  type CommandRepresentation,
   type ConnectionRepresentation,
   type ConnectionStatistics,
   type Decision,
@@ -167,6 +168,8 @@ describe('a program that reads the interface', () => {
     );
     const instance = await get<InstanceRepresentation>(admin, '/gateway');
     const logs = await get<LogsRepresentation>(admin, '/gateway/logs');
+    const commands = await get<readonly CommandRepresentation[]>(admin, '/commands');
+    expect(commands).toEqual([]);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
     const state: LifecycleState = service.state;
@@ -352,8 +355,8 @@ describe('a host', () => {
     const stop = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers });
     expect([read, stop].map((handled) => handled.matched && handled.response.status)).toEqual([200, 403]);
     expect(seen.map(([principal, { id }, parameters]) => [principal?.name, id, parameters])).toEqual([
-      ['ada', 'services.get', { name: 'My-Service' }],
-      ['ada', 'services.stop', { name: 'My-Service' }],
+      ['ada', 'services.get', { name: 'my-service' }],
+      ['ada', 'services.stop', { name: 'my-service' }],
     ]);
     await admin.close();
   });

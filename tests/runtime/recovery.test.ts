@@ -3,6 +3,7 @@ import {
   createMemoryStore,
   EffectRefused,
   flushLogs,
+  HostError,
   patchService,
   sequence,
   startService,
@@ -64,6 +65,47 @@ async function restart(
 const inspectStop = 'inspect service.stop';
 const inspectStart = 'inspect service.start';
 const inspectWatch = 'inspect monitor.stop';
+
+describe('an open command of an earlier life whose request may still reach the gateway', () => {
+  /** The outcome of inspections: the host rejects some of them, and then answers. */
+  const waiting = (times: number, answer: 'in-place' | 'not-in-place') => [
+    ...Array.from({ length: times }, () => new Error('The earlier request may still arrive')),
+    answer,
+  ];
+
+  // Promise: recovery-waits
+  it.each([
+    ['in-place', 'service.stopped', 'stopped'],
+    ['not-in-place', 'command.failed', 'started'],
+  ] as const)(
+    'stays unknown while inspect rejects, and settles when inspect answers %s',
+    async (answer, event, state) => {
+      const store = createMemoryStore();
+      const dying = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
+      dying.admin.execute(stop).catch(() => undefined);
+      await dying.clock.settle();
+
+      const gateway = sampleGateway().willSee(...waiting(12, answer));
+      const { admin, clock, errors } = await openRunning(store, { gateway });
+      const reader = admin.events();
+      const held = { outcome: 'refused', problem: { code: 'command-in-progress' } };
+      for (let asked = 1; asked <= 12; asked += 1) {
+        expect(gateway.inspected).toHaveLength(asked);
+        expect(admin.snapshot.services.find('my service')?.state).toBe('started');
+        expect(await admin.execute(stop)).toMatchObject(held);
+        expect(admin.plan(start)).toMatchObject(held);
+        await clock.advance(Math.min(50 * 2 ** (asked - 1), 5000));
+      }
+      const command = dying.gateway.calls[0]?.context.commandId;
+      expect(await reader.next()).toMatchObject({ value: { event: { type: event, command } } });
+      expect(admin.snapshot.services.find('my service')?.state).toBe(state);
+      expect(errors.filter((error) => error instanceof HostError)).toHaveLength(12);
+      expect((await admin.execute(start)).outcome).toBe(state === 'stopped' ? 'accepted' : 'unchanged');
+      expect(gateway.inspected).toHaveLength(13);
+      await admin.close();
+    },
+  );
+});
 
 describe('an open command of an earlier life', () => {
   // Promise: recovery-cases

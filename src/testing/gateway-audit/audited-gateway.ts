@@ -75,6 +75,8 @@ export interface Calls {
   readonly apply: (effect: Effect) => Promise<void>;
   /** Applies an effect, and aborts the signal during the call. */
   readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
+  /** Asks `inspect` until it answers; `undefined` if it rejects for too long. */
+  readonly answerOf: (effect: Effect) => Promise<unknown>;
   readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
   /** Expects that the clients of the given sessions are disconnected, and that all others are still connected. */
   readonly expectClients: (closed: readonly SessionIdentity[], when: string) => Promise<void>;
@@ -83,6 +85,9 @@ export interface Calls {
 /** The time in which a client sees the end of its connection. */
 const patienceMs = 1000;
 const pauseMs = 10;
+
+/** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
+const longestPauseMs = 320;
 
 /** The services to which clients connect: twice to the first started service, once to the second. @internal */
 export function clientServices({ services }: Snapshot): readonly Service[] {
@@ -135,6 +140,8 @@ export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: Op
   // An async function, so that an error thrown by the port becomes a rejection.
   const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
     gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
+  const inspect = async (effect: Effect): Promise<unknown> =>
+    gateway.inspect(effect, { commandId: commandOf(audited, effect), signal: new AbortController().signal });
   return {
     async apply(effect) {
       await call(effect, new AbortController()).catch((error: unknown) => {
@@ -152,12 +159,18 @@ export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: Op
       if (outcome === 'done') await settle(admin, effect);
       return outcome;
     },
+    async answerOf(effect) {
+      for (let waitMs = pauseMs; waitMs <= longestPauseMs; waitMs *= 2) {
+        try {
+          return await inspect(effect);
+        } catch {
+          await systemClock.sleep(waitMs);
+        }
+      }
+      return undefined;
+    },
     async expect(effect, answer, when) {
-      const { signal } = new AbortController();
-      const seen: unknown = await gateway.inspect(effect, {
-        commandId: commandOf(audited, effect),
-        signal,
-      });
+      const seen = await inspect(effect);
       if (seen === answer) return;
       throw new Error(`inspect must answer "${answer}" for ${textOf(effect)} ${when}, not "${String(seen)}"`);
     },

@@ -1,6 +1,7 @@
 /**
  * The laws of gateway ports: each row of the table is one requirement, for every effect that it covers.
  */
+import { systemClock } from '../../index.ts';
 import type { AuditedEffect } from './audited-effect.ts';
 import { textOf, type Calls } from './audited-gateway.ts';
 
@@ -101,7 +102,24 @@ export const laws: readonly Law[] = [
         await expect(effect, 'not-in-place', 'after apply refused because of the abort');
     },
   },
+  {
+    id: 'final',
+    name: 'stays out of place once inspect has answered not-in-place after an aborted apply',
+    covers: () => true,
+    async check({ effect }, { applyAborted, answerOf, expect }) {
+      await applyAborted(effect);
+      if ((await answerOf(effect)) !== 'not-in-place') return;
+      // The request of the aborted call must not arrive any more: the client was told that nothing has changed.
+      for (let look = 0; look < laterLooks; look += 1) {
+        await systemClock.sleep(lookPauseMs);
+        await expect(effect, 'not-in-place', 'after inspect had answered so, and apply had ended');
+      }
+    },
+  },
 ];
+
+const laterLooks = 10;
+const lookPauseMs = 10;
 
 /** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */
 function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {

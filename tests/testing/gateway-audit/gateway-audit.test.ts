@@ -16,6 +16,7 @@ import {
   gatewayAudits,
   type AuditClient,
   type GatewayAudit,
+  type InspectWay,
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
@@ -87,17 +88,17 @@ async function failed(of: readonly GatewayAudit[]): Promise<readonly string[]> {
 describe('the audits', () => {
   it('have ids that stay', () => {
     expect(ids).toEqual([
-      ...laws('service.stop', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('service.start', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('monitor.stop', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('monitor.start', 'before', 'after', 'undo', 'others', 'abort'),
-      ...laws('service.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('server.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('monitor.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('filter.update', 'before', 'after', 'undo', 'others', 'later', 'abort'),
-      ...laws('sessions.close', 'before', 'after', 'others', 'gone', 'only', 'abort', 'clients'),
-      ...laws('connections.close', 'before', 'after', 'others', 'gone', 'only', 'abort', 'clients'),
-      ...laws('logs.flush', 'after', 'others', 'abort'),
+      ...laws('service.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('server.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('monitor.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('filter.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('sessions.close', 'before', 'after', 'others', 'gone', 'only', 'abort', 'final', 'clients'),
+      ...laws('connections.close', 'before', 'after', 'others', 'gone', 'only', 'abort', 'final', 'clients'),
+      ...laws('logs.flush', 'after', 'others', 'abort', 'final'),
     ]);
   });
 
@@ -108,11 +109,13 @@ describe('the audits', () => {
 
   it('are left out where the document has nothing for them', () => {
     const open = (): Promise<GatewayPort> => Promise.resolve(opened());
-    expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(laws('logs.flush', 'after', 'abort'));
+    expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(
+      laws('logs.flush', 'after', 'abort', 'final'),
+    );
     const filters = [
       { name: 'Fixed', module: 'tee', parameters: { a: { value: 'b', configurable: false } } },
     ];
-    expect(gatewayAudits({ filters }, open)).toHaveLength(2);
+    expect(gatewayAudits({ filters }, open)).toHaveLength(3);
   });
 
   it('need a document that is valid', () => {
@@ -254,7 +257,21 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       if (context.signal.aborted) throw new EffectRefused('Too late.');
     }),
   }),
+  /** Gives up when its time is over, but what it has sent still arrives. */
+  final: ({ apply }, type) => ({
+    apply: only(type, apply, async (effect, context) => {
+      setTimeout(() => void apply(effect, context), 5);
+      await aborted(context);
+      throw new Error('given up');
+    }),
+  }),
 };
+
+async function aborted({ signal }: EffectContext): Promise<void> {
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}
 
 function only<T>(type: string, usual: Method<T>, broken: Method<T>): Method<T> {
   return (effect, context) => (effect.type === type ? broken : usual)(effect, context);
@@ -467,6 +484,53 @@ describe('a port that reads settings from the snapshot of its interface', () => 
       expect(await failed(audits)).toEqual(expect.arrayContaining(ids.filter((id) => about.test(id))));
     },
   );
+});
+
+/** A gateway to which requests are on their way for 5 ms. An aborted call ends at once, and its request does not. */
+function distant(arrives: boolean, inspect: (isOnItsWay: boolean) => InspectWay): GatewayPort {
+  let onTheirWay = 0;
+  return opened().otherwise({
+    async apply(_effect, context, perform) {
+      onTheirWay += 1;
+      setTimeout(() => {
+        onTheirWay -= 1;
+        if (arrives) perform();
+      }, 5);
+      await aborted(context);
+      throw new Error('given up');
+    },
+    inspect: (_effect, _context, look) => {
+      const way = inspect(onTheirWay > 0);
+      return way instanceof Error ? Promise.reject(way) : Promise.resolve(look());
+    },
+  });
+}
+
+describe('a port whose aborted call may still take effect', () => {
+  const id = 'service.stop/final';
+  const audited = (arrives: boolean, inspect: (isOnItsWay: boolean) => InspectWay): Promise<void> =>
+    auditNamed(
+      gatewayAudits(document, () => Promise.resolve(distant(arrives, inspect))),
+      id,
+    ).run();
+  const waits = (isOnItsWay: boolean): InspectWay => (isOnItsWay ? new Error('cannot tell yet') : 'answer');
+
+  it.each([true, false])(
+    'passes if inspect rejects until that is over: the request arrives, %p',
+    async (arrives) => {
+      await expect(audited(arrives, waits)).resolves.toBeUndefined();
+    },
+  );
+
+  it('fails if inspect answers at once, and the request arrives', async () => {
+    await expect(audited(true, () => 'answer')).rejects.toThrow(
+      'inspect must answer "not-in-place" for service.stop of /services/My-Service after inspect had answered so, and apply had ended, not "in-place"',
+    );
+  });
+
+  it('passes if inspect never can tell', async () => {
+    await expect(audited(true, () => new Error('cannot tell'))).resolves.toBeUndefined();
+  });
 });
 
 describe('a port that cannot do anything right', () => {

@@ -129,6 +129,19 @@ describe('the example gateway without a document', () => {
     expect([reads, writes].map((count) => (count ?? 0) >= 2)).toEqual([true, true]);
   });
 
+  it('gives a client that is one too many the error of PostgreSQL', async () => {
+    const change = (op: string) =>
+      gateway.ask('PATCH', '/services/read-write', [{ op, path: '/max_connection', value: 1 }]);
+    expect(await change('add')).toMatchObject({ status: 200 });
+    const first = await connect('Read-Write');
+    await expect(connect('Read-Write')).rejects.toMatchObject({
+      ...{ severity: 'FATAL', code: '53300' },
+      message: 'The service Read Write has as many clients as it may have: 1.',
+    });
+    expect(await first.valueOf('select 5')).toBe(5);
+    expect(await change('remove')).toMatchObject({ status: 200 });
+  });
+
   it('ends one session and leaves the others alone', async () => {
     const doomed = await connect('Read-Write');
     const [id] = await sessionsOn('Read-Write');

@@ -96,9 +96,11 @@ describe('the example gateway on a document', () => {
       ],
       services: [
         { ...serviceDocument('A', -1), servers: ['/servers/one', '/servers/three'] },
-        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
+        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'], user: 'ada' },
         {
           ...serviceDocument('C'),
+          ...{ root_user: true, version_string: '9.6', strip_db_esc: false, passwordSealed: 'v1.x' },
+          router_options: { router: 'master' },
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
       ],
@@ -118,8 +120,14 @@ describe('the example gateway on a document', () => {
       '/services/0/servers/1',
       '/services/1/filters/0',
       '/services/1/router',
+      '/services/1/user',
       '/services/2/listeners/0/ssl',
       '/services/2/listeners/0/ssl_key',
+      '/services/2/passwordSealed',
+      '/services/2/root_user',
+      '/services/2/router_options/router',
+      '/services/2/strip_db_esc',
+      '/services/2/version_string',
       '/surprise',
     ]);
     expect(one.connections).toBe(0);

@@ -24,10 +24,10 @@ export interface RunningGateway {
   readonly process: ChildProcess;
   /** Base URL of the administration interface. */
   readonly admin: string;
-  /** All that it has printed. */
+  /** All that it has printed until it was ready. */
   readonly output: string;
-  /** All that it has printed as errors so far. */
-  readonly errors: string;
+  /** All that it has printed about errors by now. */
+  errors(this: void): string;
   /** The port of the listener of a service, by the name of the service with hyphens. */
   portOf(this: void, service: string): number;
   /** Asks the administration interface. A body is a JSON Patch, unless the headers say something else. */
@@ -91,9 +91,7 @@ export async function startGateway(
     process: child,
     admin,
     output,
-    get errors() {
-      return printed.stderr;
-    },
+    errors: () => printed.stderr,
     portOf: (service) => Number(new RegExp(`^listener ${service} .*:(\\d+)$`, 'm').exec(output)?.[1]),
     ask,
     get: async (target) => (await ask('GET', target)).body,

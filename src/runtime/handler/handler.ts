@@ -148,6 +148,8 @@ async function respond(
   if (foreign !== undefined) return refusal(foreign);
   const caller = await admit(options, request, match);
   if (!caller.ok) return refusal(caller.problem, accessHeaders(options, caller.problem));
+  // A response that nobody reads is not rendered.
+  request.signal?.throwIfAborted();
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
   if (isAction(route)) return act(options, request, { route, parameters, query: query.value });

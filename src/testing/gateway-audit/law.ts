@@ -37,6 +37,16 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    id: 'again',
+    name: 'is applied a second time without an error, and stays in place',
+    covers: () => true,
+    async check({ effect }, { apply, expect }) {
+      await apply(effect);
+      await apply(effect);
+      await expect(effect, 'in-place', 'after apply was called twice');
+    },
+  },
+  {
     id: 'undo',
     name: 'is no longer in place after the inverse effect was applied',
     covers: ({ inverse }) => inverse !== undefined,

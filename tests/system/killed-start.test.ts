@@ -121,7 +121,6 @@ const rounds: readonly Round[] = [
   { isTaken: true, command: 'start', isTakenThen: true, point: 6 },
   { isTaken: false, command: 'start', isTakenThen: false, point: 9 },
   { isTaken: true, command: 'start', isTakenThen: false, point: 'answer' },
-  { isTaken: true, command: 'start', isTakenThen: false, point: 2 },
 ];
 
 // Promise: killed-start

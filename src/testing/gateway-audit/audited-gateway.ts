@@ -142,6 +142,11 @@ export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: Op
     gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
   const inspect = async (effect: Effect): Promise<unknown> =>
     gateway.inspect(effect, { commandId: commandOf(audited, effect), signal: new AbortController().signal });
+  const settled = new Set<Effect>();
+  const settleOnce = async (effect: Effect): Promise<void> => {
+    if (!settled.has(effect)) await settle(admin, effect);
+    settled.add(effect);
+  };
   return {
     async apply(effect) {
       await call(effect, new AbortController()).catch((error: unknown) => {
@@ -149,14 +154,14 @@ export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: Op
           cause: error,
         });
       });
-      await settle(admin, effect);
+      await settleOnce(effect);
     },
     async applyAborted(effect) {
       const deadline = new AbortController();
       const done = call(effect, deadline);
       deadline.abort(new Error('The deadline for the effect has passed'));
       const outcome = await done.then(() => 'done' as const, outcomeOf);
-      if (outcome === 'done') await settle(admin, effect);
+      if (outcome === 'done') await settleOnce(effect);
       return outcome;
     },
     async answerOf(effect) {

@@ -38,6 +38,16 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    id: 'again',
+    name: 'is applied a second time without an error, and stays in place',
+    covers: () => true,
+    async check({ effect }, { apply, expect }) {
+      await apply(effect);
+      await apply(effect);
+      await expect(effect, 'in-place', 'after apply was called twice');
+    },
+  },
+  {
     id: 'undo',
     name: 'is no longer in place after the inverse effect was applied',
     covers: ({ inverse }) => inverse !== undefined,
@@ -105,7 +115,8 @@ export const laws: readonly Law[] = [
   {
     id: 'final',
     name: 'stays out of place once inspect has answered not-in-place after an aborted apply',
-    covers: () => true,
+    // The looks take time, so one effect of each type has to do.
+    covers: ({ effect }, all) => all.find((other) => other.effect.type === effect.type)?.effect === effect,
     async check({ effect }, { applyAborted, answerOf, expect }) {
       await applyAborted(effect);
       if ((await answerOf(effect)) !== 'not-in-place') return;
@@ -118,7 +129,7 @@ export const laws: readonly Law[] = [
   },
 ];
 
-const laterLooks = 10;
+const laterLooks = 5;
 const lookPauseMs = 10;
 
 /** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */

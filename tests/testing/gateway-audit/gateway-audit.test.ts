@@ -24,6 +24,7 @@ import type { Json } from 'gateway-admin-core/json';
 import { effectTable } from '../../../src/resources/index.ts';
 import { hasChange } from '../../../src/testing/scripted-gateway/setting-change.ts';
 import { sampleDocument } from '../../support/document.ts';
+import { openedSession } from '../../support/opened-session.ts';
 
 /** The sample, where every filter with a parameter that may be changed has two of them. */
 const document: GatewayDocument = {
@@ -88,17 +89,39 @@ async function failed(of: readonly GatewayAudit[]): Promise<readonly string[]> {
 describe('the audits', () => {
   it('have ids that stay', () => {
     expect(ids).toEqual([
-      ...laws('service.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('monitor.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('monitor.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('server.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('monitor.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('filter.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('sessions.close', 'before', 'after', 'others', 'gone', 'only', 'abort', 'final', 'clients'),
-      ...laws('connections.close', 'before', 'after', 'others', 'gone', 'only', 'abort', 'final', 'clients'),
-      ...laws('logs.flush', 'after', 'others', 'abort', 'final'),
+      ...laws('service.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('server.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('monitor.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('filter.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws(
+        'sessions.close',
+        'before',
+        'after',
+        'again',
+        'others',
+        'gone',
+        'only',
+        'abort',
+        'final',
+        'clients',
+      ),
+      ...laws(
+        'connections.close',
+        'before',
+        'after',
+        'again',
+        'others',
+        'gone',
+        'only',
+        'abort',
+        'final',
+        'clients',
+      ),
+      ...laws('logs.flush', 'after', 'again', 'others', 'abort', 'final'),
     ]);
   });
 
@@ -110,12 +133,34 @@ describe('the audits', () => {
   it('are left out where the document has nothing for them', () => {
     const open = (): Promise<GatewayPort> => Promise.resolve(opened());
     expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(
-      laws('logs.flush', 'after', 'abort', 'final'),
+      laws('logs.flush', 'after', 'again', 'abort', 'final'),
     );
     const filters = [
       { name: 'Fixed', module: 'tee', parameters: { a: { value: 'b', configurable: false } } },
     ];
-    expect(gatewayAudits({ filters }, open)).toHaveLength(3);
+    expect(gatewayAudits({ filters }, open)).toHaveLength(4);
+  });
+
+  it('need the report of each client that connects, and something to close', async () => {
+    const open = (admin: Admin): Promise<Opened> =>
+      Promise.resolve({ ...opened(), gateway: opened(), admin });
+    const client = { isConnected: () => true };
+    const silent = gatewayAudits(document, open, { connect: () => Promise.resolve(client) });
+    await expect(auditNamed(silent, 'sessions.close/after').run()).rejects.toThrow(
+      'the gateway must report the session of a client that connects to ',
+    );
+    const services = [{ name: 'S', router: 'r', servers: ['/servers/one'] }];
+    const servers = [{ name: 'one', address: '::1', port: 1, protocol: 'p' }];
+    let id = 0;
+    const withoutConnection = gatewayAudits({ servers, services }, open, {
+      connect: ({ name }, { admin }) => {
+        admin.report({ ...openedSession((id += 1)), service: name });
+        return Promise.resolve(client);
+      },
+    });
+    await expect(auditNamed(withoutConnection, 'connections.close/after').run()).rejects.toThrow(
+      'the gateway must report something to audit with connections.close, but reports nothing',
+    );
   });
 
   it('need a document that is valid', () => {
@@ -182,6 +227,19 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
   }),
   /** Says that it is done, and does nothing. */
   after: ({ apply }, type) => ({ apply: only(type, apply, () => Promise.resolve()) }),
+  /** Cannot do twice what it has done: it fails, and cleans up. */
+  again: ({ apply, inspect }, type) => {
+    const done: Effect[] = [];
+    return {
+      apply: only(type, apply, (effect, context) => {
+        done.push(effect);
+        return apply(effect, context);
+      }),
+      inspect: only(type, inspect, (effect, context) =>
+        done.length > 1 ? Promise.resolve('not-in-place') : inspect(effect, context),
+      ),
+    };
+  },
   /** Once done, it is done for good. */
   undo: ({ apply, inspect }, type) => {
     const done = new Set<string>();
@@ -350,6 +408,17 @@ const blunders: readonly (readonly [what: string, id: string, port: Breaks])[] =
     },
   ],
   [
+    'refuses to start what is started',
+    'service.start/again',
+    (gateway) => ({
+      apply: only('service.start', gateway.apply, async (effect, context) => {
+        const isStarted = 'service' in effect && gateway.state.services[effect.service]?.state === 'started';
+        if (isStarted) throw new EffectRefused('The address is in use.');
+        await gateway.apply(effect, context);
+      }),
+    }),
+  ],
+  [
     'takes one change of each filter',
     'filter.update/later',
     ({ apply }) => {
@@ -440,7 +509,7 @@ const blunders: readonly (readonly [what: string, id: string, port: Breaks])[] =
 describe('a port that', () => {
   it.each(blunders)('%s fails %s', async (_what, id, port) => {
     await expect(auditNamed(auditsOf(port), id).run()).rejects.toThrow(
-      /^(?:inspect must answer|the client of)/,
+      /^(?:apply must resolve|inspect must answer|the client of)/,
     );
   });
 });

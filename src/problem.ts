@@ -291,6 +291,11 @@ export function problemOf(faults: readonly Fault[]): Problem<ProblemCode> {
   return problem(code, `${place}${first.detail}${more}`, faults);
 }
 
+/** Gives the faults of a problem; the problem as one fault if it lists none. @internal */
+export function faultsOf({ errors, code, detail }: Problem<ProblemCode>): readonly Fault[] {
+  return errors ?? [{ pointer: '', code, detail }];
+}
+
 /** Cuts the texts of a fault: a key that a client sent can be as long as the whole body. */
 function shortened(fault: Fault): Fault {
   return Object.freeze({ ...fault, pointer: cut(fault.pointer, 512), detail: cut(fault.detail, 1024) });

@@ -16,7 +16,8 @@ import {
   type AdminEvent,
 } from '../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
-import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
+import { IndexedSessionTable } from '../snapshot/session-table.ts';
+import { withSessions, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 
 /** A command, or a part of one, is about to ask the host for effects. @internal */
@@ -174,7 +175,8 @@ export function restore(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
 ): History {
-  if (state === undefined && records.length === 0) return begin(given, toDocument(given), given.revision);
+  if (state === undefined && records.length === 0)
+    return begin(given, toDocument(withoutSessions(given)), given.revision);
   const { document, revision, open, abandoned = [] } = parseState(state);
   const history = begin(given, document, revision, deepFreeze({ open, abandoned }));
   for (const record of records) takeRecord(history, parseRecord(record));
@@ -184,6 +186,12 @@ export function restore(
     next,
     deepFreeze(unsettledIn(history)),
   );
+}
+
+/** Sessions are not kept. Without this step, a million sessions would be written and then left out. */
+function withoutSessions(snapshot: Snapshot): Snapshot {
+  const none = IndexedSessionTable.create(new Map(), new Map());
+  return Object.freeze(withSessions(snapshot, none));
 }
 
 function begin(given: Snapshot, document: GatewayDocument, revision: number, unsettled?: Unsettled): History {

@@ -79,11 +79,13 @@ export {
   type UserRepresentation,
   type NewUser,
 } from './resources/user.ts';
+export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
 export {
   contractVersion,
   routes,
   evolve,
   sequence,
+  adoptDocument,
   revert,
   canRevert,
   applyReports,
@@ -98,6 +100,8 @@ export {
 
 // Read decisions.
 export type { Context } from './core/decision.ts';
+export type { AdoptOptions } from './resources/shared/adoption.ts';
+export type { DocumentDifference } from './resources/shared/document-difference.ts';
 export type { Update } from './core/update.ts';
 export { defineLifecycle, nextState, canTransition, type Lifecycle } from './core/lifecycle.ts';
 export { teardownBatch } from './resources/shared/teardown.ts';
@@ -116,10 +120,12 @@ export {
 // Run the interface.
 export { ReportError } from './runtime/report-error.ts';
 export { HostError, type HostCall } from './runtime/host-error.ts';
+export { DifferingDocumentError } from './runtime/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
-export type { Handled, Authorize } from './runtime/handler/handler.ts';
+export type { Authorize } from './runtime/handler/access.ts';
+export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';

@@ -42,13 +42,16 @@ export const problemTable = {
   'filter-not-found': { status: 404, title: 'There is no such filter' },
   'session-not-found': { status: 404, title: 'There is no such session' },
   'user-not-found': { status: 404, title: 'There is no such user' },
+  'command-not-found': { status: 404, title: 'There is no such command in flight' },
   'route-not-found': { status: 404, title: 'There is nothing at this path' },
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
+  'body-timeout': { status: 408, title: 'The body did not arrive in time' },
   'patch-path-missing': { status: 409, title: 'The patch names a place that does not exist' },
   'patch-test-failed': { status: 409, title: 'A test of the patch failed' },
   'user-exists': { status: 409, title: 'The user exists already' },
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
+  'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
   'precondition-failed': { status: 412, title: 'A condition of the request is not met' },
   'content-too-large': { status: 413, title: 'The body is too large' },
@@ -125,7 +128,7 @@ export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCod
   readonly code: Code;
   /** The single faults, at most {@link maxListedFaults} of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
-  /** Id of the command in flight, for `command-in-progress` and `outcome-unknown`. */
+  /** Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`. */
   readonly command?: string;
 }
 
@@ -286,6 +289,11 @@ export function problemOf(faults: readonly Fault[]): Problem<ProblemCode> {
   const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more; see errors)`;
   const place = first.pointer === '' ? '' : `${cut(first.pointer, 512)}: `;
   return problem(code, `${place}${first.detail}${more}`, faults);
+}
+
+/** Gives the faults of a problem; the problem as one fault if it lists none. @internal */
+export function faultsOf({ errors, code, detail }: Problem<ProblemCode>): readonly Fault[] {
+  return errors ?? [{ pointer: '', code, detail }];
 }
 
 /** Cuts the texts of a fault: a key that a client sent can be as long as the whole body. */

@@ -36,15 +36,18 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
 const refusals = [
   { at: /^\/filters\/\d+$/, detail: 'this gateway has no filters' },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
+  {
+    at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\/.+)$/,
+    detail: 'this gateway does not have the setting',
+  },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
 ];
 
 /** Reads a document; throws an error that lists every fault. Port 0 of a listener stands for any free port. */
 export function parseDocument(text: string): GatewayDocument {
   const document = parseJson(text) as GatewayDocument;
-  const values = new Map(valuesIn(document));
-  const isAnyPort = ({ pointer: at }: Fault) => /\/listeners\/\d+\/port$/.test(at) && values.get(at) === 0;
-  const faults = faultsOf(document).filter((fault) => !isAnyPort(fault));
+  const [values, free] = [new Map(valuesIn(document)), freePorts(document)];
+  const faults = faultsOf(document).filter(({ pointer }) => !free.has(pointer));
   for (const { at, except, detail } of refusals)
     for (const [pointer, value] of values)
       if (at.test(pointer) && value !== except) faults.push({ pointer, code: 'validation-failed', detail });
@@ -66,6 +69,14 @@ function* valuesIn(value: unknown, pointer = ''): Generator<[string, unknown]> {
   yield [pointer, value];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) yield* valuesIn(inner, pointer + formatPointer([key]));
+}
+
+/** The pointers of the ports that are chosen at each start. */
+export function freePorts(document: GatewayDocument): ReadonlySet<string> {
+  const all = [...valuesIn(document)].filter(
+    ([pointer, value]) => value === 0 && /\/listeners\/\d+\/port$/.test(pointer),
+  );
+  return new Set(all.map(([pointer]) => pointer));
 }
 
 function faultsOf(document: GatewayDocument): readonly Fault[] {

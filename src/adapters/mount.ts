@@ -25,7 +25,11 @@ export function mountAt(basePath = ''): (target: string) => string | undefined {
 /** The response to a request outside the interface, if the host has no routes of its own. @internal */
 export const notFound: AdminResponse = Object.freeze({
   status: 404,
-  headers: Object.freeze({ 'content-type': 'application/problem+json' }),
+  headers: Object.freeze({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-type': 'application/problem+json',
+  }),
   body: JSON.stringify(
     problem('route-not-found', 'There is nothing at this path of the administration interface.'),
   ),

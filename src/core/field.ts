@@ -37,6 +37,11 @@ interface FieldRules {
   readonly accepts?: z.core.$ZodType;
   /** Brings a valid value into its stored form. */
   readonly normalize?: (value: never) => unknown;
+  /**
+   * The part of the value that outlives the process: a store keeps this part of a document entry. `false` if the value
+   * belongs to one life of the gateway. By default the whole value is kept.
+   */
+  readonly kept?: false | ((value: never) => unknown);
 }
 
 /** The fields of a kind by name, in the order in which clients see them. @internal */
@@ -176,6 +181,17 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
   return entry;
 }
 
+/** Leaves out of an entry of a gateway document what ends with the process, and what is derived. @internal */
+export function keepFields({ all }: Fields, entry: object): object {
+  const kept: Record<string, unknown> = { ...entry };
+  for (const { documentName, derived, kept: part } of all) {
+    if (derived === true || part === false) Reflect.deleteProperty(kept, documentName);
+    else if (part !== undefined && Object.hasOwn(kept, documentName))
+      kept[documentName] = part(kept[documentName] as never);
+  }
+  return kept;
+}
+
 /** The values from which {@link representFields} writes a representation. @internal */
 export interface Representing {
   /** The stored values that are not settings. */
@@ -201,7 +217,8 @@ export function representFields({ all }: Fields, representing: Representing): ob
   return representation;
 }
 
-function storedValue({ setting, storedName }: Field, rest: object, settings: object): unknown {
+/** Gives the stored value of a field; `undefined` if the field is absent. @internal */
+export function storedValue({ setting, storedName }: Field, rest: object, settings: object): unknown {
   return ((setting === undefined ? rest : settings) as Stored)[storedName];
 }
 

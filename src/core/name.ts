@@ -7,12 +7,15 @@
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
+/** The longest name that is folded. Normalising takes quadratic time for many combining marks. */
+const maxFoldedLength = 1024;
+
 /**
  * Gives the key of a name. Two names are the same if their keys are equal.
  *
- * A white-space character counts as a hyphen, an upper-case letter as its lower-case letter, and a decomposed character
- * as the composed one. Each white-space character gives one hyphen, also in a run. The locale of the process has no
- * influence.
+ * A white-space character counts as a hyphen, letters that differ only in case count as the same letter, and a decomposed
+ * character counts as the composed one. Each white-space character gives one hyphen, also in a run. The locale of the
+ * process has no influence. A text of more than 1,024 UTF-16 units is no name, and is given back unchanged.
  *
  * @param name - a name as declared, or a percent-decoded name from a path or a link
  * @returns the key; the key of a key is the key itself
@@ -30,8 +33,16 @@ const foldedAlready = /^[a-z0-9._-]*$/;
  * @public
  */
 export function nameKey(name: string): string {
-  if (foldedAlready.test(name)) return name;
-  return name.normalize('NFC').replace(/\s/g, '-').toLowerCase().normalize('NFC');
+  if (name.length > maxFoldedLength || foldedAlready.test(name)) return name;
+  return foldCase(name.normalize('NFC').replace(/\s/g, '-')).normalize('NFC');
+}
+
+/**
+ * Upper case joins the two small forms of a letter such as the Greek sigma. The first lower case is for the capital sharp
+ * s (U+1E9E), which upper case alone would leave apart from the small one.
+ */
+function foldCase(text: string): string {
+  return text.toLowerCase().toUpperCase().toLowerCase();
 }
 
 const maxNameLength = 255;
@@ -86,8 +97,11 @@ export function nameFault(name: string): string | undefined {
   return rules.find((rule) => rule.breaks(name))?.fault(name);
 }
 
+/** The number of code points. A list of them would take time and memory for a text of many megabytes. */
 function characters(name: string): number {
-  return Array.from(name).length;
+  let count = 0;
+  for (let at = 0; at < name.length; at += (name.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1;
+  return count;
 }
 
 function codePoint(pattern: RegExp, name: string): string {

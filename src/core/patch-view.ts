@@ -178,6 +178,29 @@ export function revertSettings<T extends object>(
 }
 
 /**
+ * Replaces the settings of a resource by the settings that another snapshot has for the resource.
+ *
+ * The result must be valid, as for a patch. The rules about fields that a client may not change do not apply, because
+ * the other snapshot comes from the host.
+ *
+ * @param view - the view
+ * @param before - the present settings
+ * @param given - the settings to take over, with the stored names of the fields
+ * @param find - look-up of names for links
+ * @returns the given settings with canonical links; refused if a link does not resolve
+ * @internal
+ */
+export function adoptSettings<T extends object>(
+  view: PatchView<T>,
+  before: T,
+  given: T,
+  find: FindName,
+): Result<Patched<T>> {
+  const [old, result] = [toClient(view, before), toClient(view, given)];
+  return conclude(view, { before, old, result, operations: [] }, find, undefined);
+}
+
+/**
  * Seals the secrets in a patch from a client. A value that cannot be a secret becomes `null`, which the rules of
  * patches refuse. Therefore no value from a client passes for sealed text, and no plain secret goes on.
  *

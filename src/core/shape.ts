@@ -104,10 +104,44 @@ export function parseShape<T>(
   value: unknown,
   path: readonly (string | number)[] = [],
 ): Parsed<T> {
-  const result = z.safeParse(shape, value);
+  const result = check(shape, value);
+  if (result === undefined) return { ok: false, faults: faultsOfMembers(shape, value, path) };
   if (result.success) return { ok: true, value: result.data };
   const faults = result.error.issues.flatMap((issue) => faultsOf(issue, value, path));
   return { ok: false, faults: oneForEachPointer(faults) };
+}
+
+/**
+ * Checks a value; `undefined` if a member has too many faults. zod passes the faults of a member on as arguments of one
+ * call, and a call with more than about 100,000 arguments overflows the stack.
+ */
+function check<T>(shape: z.core.$ZodType<T>, value: unknown): z.core.util.SafeParseResult<T> | undefined {
+  try {
+    return z.safeParse(shape, value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The faults of an object with too many faults in a member: each member is checked on its own. */
+function faultsOfMembers(
+  shape: z.core.$ZodType,
+  value: unknown,
+  path: readonly (string | number)[],
+): readonly Fault[] {
+  const members =
+    shape instanceof z.core.$ZodObject && typeof value === 'object' && value !== null
+      ? Object.entries<z.core.$ZodType>(shape._zod.def.shape)
+      : [];
+  const faults = members.flatMap(([name, member]) => {
+    if (!Object.hasOwn(value as object, name)) return [];
+    const parsed = parseShape(member, (value as Readonly<Record<string, unknown>>)[name], [...path, name]);
+    return parsed.ok ? [] : parsed.faults;
+  });
+  if (faults.length > 0) return faults;
+  const detail = 'has too many faults to list';
+  return [{ pointer: formatPointer(path), code: 'validation-failed', detail }];
 }
 
 /** Keeps the first fault of each place: an empty text is also no host name, and one message is enough. */

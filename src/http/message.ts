@@ -39,6 +39,12 @@ export interface AdminRequest {
   readonly signal?: AbortSignal;
 }
 
+/** The headers of every response: no cache stores it, and no browser takes it for another type. @internal */
+export const secureHeaders = Object.freeze({
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+});
+
 /**
  * A response, independent of any transport.
  *

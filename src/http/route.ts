@@ -9,7 +9,7 @@ import type { Context } from '../core/decision.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
 import type { Json } from '../json/value.ts';
-import type { Result } from '../problem.ts';
+import type { Problem, Result } from '../problem.ts';
 
 /**
  * The variable segments of a path, by name and percent-decoded once: `{ name: 'Sales' }` for `/services/:name`.
@@ -137,8 +137,30 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
 }
 
-/** A route of any kind, with the functions that serve it. @internal */
-export type RouteOf<S, D, R> = ItemRoute<S, R> | ListRoute<S, R> | CommandRoute<S, D, R>;
+/** The result of an action. @internal */
+export type Acted =
+  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'refused'; readonly problem: Problem; readonly retryAfterMs?: number };
+
+/**
+ * A route that changes the running interface, not the gateway. Nothing is decided on a snapshot, and no event follows.
+ * `T` is the thing that the path names.
+ *
+ * @internal
+ */
+export interface ActionRoute<R, T = unknown> extends Route {
+  readonly kind: 'command';
+  readonly method: Exclude<Method, 'GET'>;
+  /** Finds the thing that the path names. Refused with a problem if there is none. */
+  findIn(this: void, surroundings: R, parameters: PathParameters): Result<T>;
+  /** Why the action would be refused now; `undefined` if it would be done. */
+  objection(this: void, surroundings: R, thing: T): Problem | undefined;
+  /** Does the action; refused if {@link objection} would object. */
+  act(this: void, surroundings: R, thing: T): Promise<Acted>;
+}
+
+/** A route about a resource of the gateway, with the functions that serve the route. @internal */
+export type ResourceRoute<S, D, R> = ItemRoute<S, R> | ListRoute<S, R> | CommandRoute<S, D, R>;
 
 /**
  * Media types of a JSON Patch. The first is the registered one (RFC 6902 §6); clients also send the others.

@@ -25,11 +25,55 @@ import { isPlain, setMember, type Json, type JsonContainer, type JsonLimits } fr
  * @internal
  */
 export function copyJson(value: unknown, limits: JsonLimits): Result<Json> {
-  if (isScalar(value)) return ok(value);
-  const walk: Walk = { depth: limits.depth, path: [], open: new Set(), done: new Map(), deepest: 0 };
+  return isScalar(value) ? ok(value) : copyWith(beginWalk(limits), () => value);
+}
+
+/** A copy without the items of one list. @internal */
+export interface DeferringCopy {
+  /** The copy, with an empty list in place of the list. */
+  readonly copy: Json;
+  /**
+   * Copies the items of the list one at a time, so that no two copies need be in memory. The first item that is refused
+   * is the last one.
+   */
+  readonly items: () => Iterable<Result<Json>>;
+}
+
+/**
+ * Copies any JavaScript value as {@link copyJson} does, but defers the items of one list.
+ *
+ * @param value - the value; never changed
+ * @param member - the name of the member of `value` with the list. Without such a list there are no items
+ * @param limits - as for {@link copyJson}
+ *
+ * @internal
+ */
+export function copyDeferring(value: unknown, member: string, limits: JsonLimits): Result<DeferringCopy> {
+  const walk: Walk = { ...beginWalk(limits), deferred: { member, list: [], length: 0 } };
+  const copied = copyWith(walk, () => value);
+  if (!copied.ok) return copied;
+  return ok({ copy: copied.value, items: () => copyItems(walk.deferred, limits) });
+}
+
+function* copyItems(deferred: Deferred | undefined, limits: JsonLimits): Generator<Result<Json>> {
+  if (deferred === undefined) return;
+  const { member, list, length } = deferred;
+  for (let index = 0; index < length; index += 1) {
+    const walk = beginWalk(limits, [member, index]);
+    const item = copyWith(walk, () => list[index]);
+    yield item;
+    if (!item.ok) return;
+  }
+}
+
+function beginWalk({ depth }: JsonLimits, path: (string | number)[] = []): Walk {
+  return { depth, outer: path.length, path, open: new Set(), done: new Map(), deepest: 0 };
+}
+
+function copyWith(walk: Walk, read: () => unknown): Result<Json> {
   let copy: Json | undefined;
   try {
-    copy = copyOf(walk, value);
+    copy = copyOf(walk, read());
   } catch {
     walk.reason = 'cannot be read: a getter or a proxy throws; give plain data';
   }
@@ -45,6 +89,8 @@ export function copyJson(value: unknown, limits: JsonLimits): Result<Json> {
 /** The progress of a copy. */
 interface Walk {
   readonly depth: number;
+  /** The number of containers around the value. */
+  readonly outer: number;
   /** Tokens of the place that is being read. */
   readonly path: (string | number)[];
   /** The arrays and objects around that place. */
@@ -55,6 +101,15 @@ interface Walk {
   deepest: number;
   /** Why the value is refused; `undefined` until then. */
   reason?: string;
+  /** The list whose items are copied later. */
+  deferred?: Deferred;
+}
+
+/** A list whose items are copied later: a member of the outermost object. */
+interface Deferred {
+  readonly member: string;
+  readonly list: readonly unknown[];
+  readonly length: number;
 }
 
 /** Copies one value; `undefined` if the value is refused. */
@@ -73,7 +128,7 @@ function isScalar(value: unknown): value is string | number | boolean | null {
 function copyOfContainer(walk: Walk, source: object): JsonContainer | undefined {
   if (walk.open.has(source)) return refuseValue(walk, 'must not contain itself');
   const known = walk.done.get(source);
-  const depth = walk.open.size + (known?.height ?? 1);
+  const depth = walk.outer + walk.open.size + (known?.height ?? 1);
   if (depth > walk.depth)
     return refuseValue(walk, `must not be nested more than ${String(walk.depth)} levels deep`);
   walk.deepest = Math.max(walk.deepest, depth);
@@ -108,12 +163,23 @@ function copyOfObject(walk: Walk, source: object): Record<string, Json> | undefi
   const copy: Record<string, Json> = {};
   for (const key of Object.keys(source)) {
     walk.path.push(key);
-    const child = copyOf(walk, (source as Readonly<Record<string, unknown>>)[key]);
+    const member = (source as Readonly<Record<string, unknown>>)[key];
+    const child = isDeferred(walk, member) ? defer(walk, member) : copyOf(walk, member);
     if (child === undefined) return undefined;
     walk.path.pop();
     setMember(copy, key, child);
   }
   return copy;
+}
+
+function isDeferred({ deferred, path, depth }: Walk, member: unknown): member is readonly unknown[] {
+  if (deferred === undefined || path.length !== 1 || path[0] !== deferred.member || depth < 2) return false;
+  return Array.isArray(member) && isPlain(member);
+}
+
+function defer(walk: Walk, list: readonly unknown[]): Json {
+  if (walk.deferred !== undefined) walk.deferred = { ...walk.deferred, list, length: list.length };
+  return Object.freeze([]);
 }
 
 function refuseValue(walk: Walk, reason: string): JsonContainer | undefined {

@@ -8,18 +8,28 @@ import { deepFreeze, type Json, type JsonLimits } from './value.ts';
 import { ok, problem, type Problem, type ProblemCode, type Result } from '../problem.ts';
 
 /**
+ * The limits of `parseJson`.
+ *
+ * @public
+ */
+export interface ParseLimits extends JsonLimits {
+  /** Largest number of values: texts, numbers, words, arrays and objects, nested ones included. No limit by default. */
+  readonly values?: number;
+}
+
+/**
  * Parses a JSON text.
  *
  * Refused when
  * - the text is empty (`body-missing`) or not JSON (`body-not-json`),
- * - the text is nested too deeply (`body-too-deep`),
+ * - the text is nested too deeply (`body-too-deep`), or has too many values (`content-too-large`),
  * - an object has two members of one name, however the names are escaped (`body-duplicate-key`),
  * - a number is not finite, or is an integer beyond ±(2^53 - 1) (`number-out-of-range`).
  *
  * A lone surrogate, written as an escape, is JSON and accepted.
  *
  * @param body - the text, with or without a byte order mark
- * @param limits - how deep the text may be nested
+ * @param limits - how deep the text may be nested, and how many values it may have
  * @returns the value, deeply frozen; `__proto__` is a member like any other
  *
  * @example
@@ -34,9 +44,10 @@ import { ok, problem, type Problem, type ProblemCode, type Result } from '../pro
  *
  * @public
  */
-export function parseJson(body: string, limits: JsonLimits): Result<Json> {
+export function parseJson(body: string, limits: ParseLimits): Result<Json> {
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
-  const refusal = scanText({ text, depth: limits.depth, at: 0, due: true, open: [] });
+  const { depth, values = Infinity } = limits;
+  const refusal = scanText({ text, depth, left: values, at: 0, due: true, open: [] });
   return refusal === undefined ? ok(deepFreeze(JSON.parse(text) as Json)) : { ok: false, problem: refusal };
 }
 
@@ -44,6 +55,8 @@ export function parseJson(body: string, limits: JsonLimits): Result<Json> {
 interface Scan {
   readonly text: string;
   readonly depth: number;
+  /** How many more values the text may have. */
+  left: number;
   /** Offset of the next character. */
   at: number;
   /** Whether a value must come next. */
@@ -67,6 +80,8 @@ function scanText(scan: Scan): Refusal | undefined {
 }
 
 function scanValue(scan: Scan): Refusal | undefined {
+  scan.left -= 1;
+  if (scan.left < 0) return refuse(scan, 'content-too-large', 'The body has too many values');
   const first = scan.text.charAt(scan.at);
   if (first === '{' || first === '[') return scanOpening(scan, first === '{');
   scan.due = false;

@@ -34,7 +34,7 @@ export type Operation =
 export interface PatchRules {
   /** The largest number of operations. Default 100. */
   readonly maxOperations?: number;
-  /** The longest pointer, in UTF-16 code units. Default 256. */
+  /** The longest pointer, in UTF-16 code units. Default 1,024. */
   readonly maxPointerLength?: number;
   /** The largest number of tokens in a pointer. Default 32. */
   readonly maxPointerTokens?: number;
@@ -74,7 +74,7 @@ export interface ParsedOperation {
 /** The limits of the administration interface, which are the defaults of {@link PatchRules}. @internal */
 export const usualLimits = {
   maxOperations: 100,
-  maxPointerLength: 256,
+  maxPointerLength: 1024,
   maxPointerTokens: 32,
   maxResultBytes: 1_048_576,
 };

@@ -1,8 +1,61 @@
 /**
- * Commands: the event of a command that had an unknown outcome and then turned out to have failed.
+ * Commands: the commands in flight, and the event of a command that had an unknown outcome and then turned out to have
+ * failed. The Gateway Administration REST Interface has no such chapter: both endpoints are additions.
  */
+import * as z from 'zod/mini';
+
 import type { EventOf } from '../core/decision.ts';
+import { defineFields, representFields } from '../core/field.ts';
+import * as shape from '../core/shape.ts';
+import type { Acted } from '../http/route.ts';
+import { fail, ok, problem, type Problem, type Result } from '../problem.ts';
 import type { Kind } from './shared/kind.ts';
+import { actionRoute, listingOf, listRoute } from './shared/route.ts';
+
+/**
+ * A command in flight: the time from its turn to its settlement.
+ *
+ * @see docs/spec-choices.md 40.
+ *
+ * @public
+ */
+export interface CommandInFlight {
+  /** Id of the command. The events of the command have the same id. */
+  readonly id: string;
+  /** Type of the first event of the command, such as `service.stopped`. */
+  readonly type: string;
+  /** Link of the resource that the command changes. */
+  readonly resource: string;
+  /** Links of the resources that no other command may use meanwhile. */
+  readonly resources: readonly string[];
+  /** Name of the principal who sent the command; left out if the caller is not known. */
+  readonly actor?: string;
+  /** The time of the turn, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since: number;
+  /**
+   * `pending`: the caller waits for the outcome. `unknown`: the gateway or the store did not answer in time, and the
+   * caller was told that the outcome is unknown. Only an `unknown` command can be abandoned.
+   */
+  readonly outcome: 'pending' | 'unknown';
+}
+
+/**
+ * A command in flight in a response.
+ *
+ * @public
+ */
+export interface CommandRepresentation extends Omit<CommandInFlight, 'since'> {
+  /** The time of the turn, such as `2016-08-29T12:52:31+03:00`. */
+  readonly since: string;
+}
+
+/** The commands in flight of a running interface. @internal */
+export interface CommandTable {
+  /** The commands in flight, in the order of their turns. */
+  list(this: void): readonly CommandInFlight[];
+  /** Abandons a command. Refused if {@link objectionTo} objects, or if the store does not answer. */
+  abandon(this: void, id: string): Promise<Acted>;
+}
 
 /**
  * The event of a command whose outcome was unknown: the command has failed, and nothing was changed. A command that
@@ -15,11 +68,64 @@ export type CommandEvent = EventOf<'command.failed'> & {
   readonly reason: string;
 };
 
-/** The kind "command", which has an event and no resources. @internal */
+const fields = defineFields<{
+  representation: CommandRepresentation;
+  document: CommandRepresentation;
+  state: CommandInFlight;
+}>()({
+  id: { shape: shape.text(255) },
+  type: { shape: shape.text(255) },
+  resource: { shape: shape.text(4096) },
+  resources: { shape: z.array(shape.text(4096)) },
+  actor: { shape: shape.text(255), optional: true },
+  since: { shape: shape.instant, time: 'iso8601' },
+  outcome: { shape: z.enum(['pending', 'unknown']) },
+});
+
+/** Finds a command in flight. Refused with `command-not-found` if there is none with this id. @internal */
+export function findCommand(commands: readonly CommandInFlight[], id: string): Result<CommandInFlight> {
+  const found = commands.find((command) => command.id === id);
+  return found === undefined ? fail('command-not-found', notFound) : ok(found);
+}
+
+const notFound =
+  'No command with this id is in flight. The command may have ended: an event with its id says so. GET /commands lists ' +
+  'the commands in flight.';
+
+/** Why a command cannot be abandoned now; `undefined` if the command can be abandoned. @internal */
+export function objectionTo({ id, outcome }: CommandInFlight): Problem | undefined {
+  if (outcome === 'unknown') return undefined;
+  const detail =
+    `The outcome of the command ${id} is still awaited. A command can be abandoned only once its outcome is unknown. ` +
+    'Wait for the answer of the command.';
+  return Object.freeze({ ...problem('command-not-abandonable', detail), command: id });
+}
+
+/** The kind "command". @internal */
 export const commandKind: Kind<CommandEvent, never, never> = {
-  fields: {},
+  fields: { command: fields },
   events: { 'command.failed': { origin: 'command', revert: 'irreversible', evolve: (snapshot) => snapshot } },
   effects: {},
   reports: {},
-  routes: [],
+  routes: [
+    listRoute({
+      id: 'commands.list',
+      path: '/commands',
+      query: ['fields', 'range'],
+      summary: 'Lists the commands in flight.',
+      shape: fields.representation,
+      find: () => ok(undefined),
+      list: (_snapshot, _none, { commands, times }) =>
+        listingOf(commands.list(), (command) => representFields(fields, { rest: command, times })),
+    }),
+    actionRoute<CommandInFlight>({
+      id: 'commands.abandon',
+      method: 'DELETE',
+      path: '/commands/:id',
+      summary: 'Abandons a command of unknown outcome: its resources are free again.',
+      findIn: ({ commands }, { id = '' }) => findCommand(commands.list(), id),
+      objection: (_surroundings, command) => objectionTo(command),
+      act: ({ commands }, { id }) => commands.abandon(id),
+    }),
+  ],
 };

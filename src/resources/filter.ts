@@ -19,6 +19,7 @@ import type { Kind } from './shared/kind.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
+  adoptionOf,
   decidePatch,
   patchRoute,
   settingsOf,
@@ -266,6 +267,7 @@ export const filterKind: Kind<FilterEvent, FilterEffect, never> = {
   events: settings.events,
   effects: settings.effects,
   reports: {},
+  adoption: adoptionOf(settings),
   routes: [
     ...readRoutes({ collection: 'filters', shape: fields.representation, represent }),
     patchRoute(settings, { path: '/filter/:name', aliases: ['/filters/:name'] }),

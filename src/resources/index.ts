@@ -35,6 +35,12 @@ import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport 
 import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
 import { serviceKind, type ServiceEffect, type ServiceEvent, type ServiceReport } from './service.ts';
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
+import { adoptionFor, type AdoptOptions } from './shared/adoption.ts';
+import {
+  documentDifferences,
+  type ComparedCollection,
+  type DocumentDifference,
+} from './shared/document-difference.ts';
 import type { BoundRoute } from './shared/route.ts';
 import { userKind, type UserEvent } from './user.ts';
 
@@ -160,6 +166,15 @@ export const collectionFields: Readonly<Record<keyof Collections, Fields>> = {
   filters: tableOf('filter'),
   users: tableOf('user'),
 };
+
+/** The collections of a gateway document, with what a running interface can take over. */
+const compared: readonly ComparedCollection[] = (Object.keys(collectionFields) as (keyof Collections)[]).map(
+  (collection) => ({
+    collection,
+    fields: collectionFields[collection],
+    adoption: kinds.map(({ adoption }) => adoption).find((adoption) => adoption?.collection === collection),
+  }),
+);
 
 function tableOf(name: string): Fields {
   const table = fieldTables[name];
@@ -302,6 +317,80 @@ export function sequence(...transitions: readonly Transition[]): Transition {
 }
 
 const combine = sequenceFor(eventTable, effectTable);
+
+/**
+ * Lists the places where a gateway document differs from the configuration in use. Nothing of the process, of sessions
+ * or of the reports of the host is compared.
+ *
+ * @param snapshot - the configuration in use
+ * @param given - the snapshot of the document
+ * @internal
+ */
+export function differencesOf(snapshot: Snapshot, given: Snapshot): readonly DocumentDifference[] {
+  return documentDifferences(compared, snapshot, given);
+}
+
+/**
+ * Takes the part of a gateway document over that can change while the gateway runs: the settings of services, servers,
+ * monitors and filters, and whether services and monitors are started. One decision, all or nothing.
+ *
+ * - A setting that the document leaves out is unset, or gets its default. Rules about what a client may patch do not
+ *   apply, for example about parameters of filters that are not configurable.
+ * - Of the status of a server, only `maintenance` is taken over. The host reports the other words.
+ * - Admin users are never taken over, so no log-in comes back from a document. Sessions, logs and everything else that
+ *   belongs to the process are not taken over either.
+ *
+ * Unchanged if nothing differs. Refused with `op-not-allowed`, with a fault for each place, if the document differs where
+ * the gateway cannot change while it runs: a resource that is only in one of the two, the name, router, module, protocol
+ * or listeners of a resource, or a link to a resource that is only in the document.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param given - the snapshot of the document; see {@link createSnapshot}
+ * @param context - the time and the caller
+ * @param options - `only`: the links of the resources to take over; all resources by default. Refused with
+ *   `link-unresolved` if a link names no service, server, monitor or filter of either snapshot
+ * @returns the decision: first everything that stops, then the changed settings, then everything that starts. Each event
+ *   has one effect
+ *
+ * @example
+ * ```ts
+ * import { adoptDocument, createSnapshot } from 'gateway-admin-core';
+ *
+ * const sales = { name: 'Sales', router: 'readconnroute' };
+ * const snapshot = createSnapshot({ services: [sales] });
+ * const given = createSnapshot({ services: [{ ...sales, max_connection: 100, state: 'stopped' }] });
+ * const decision = adoptDocument(snapshot, given, { now: 0 });
+ * decision.outcome === 'accepted' && decision.effects.map(({ type }) => type); // => ['service.stop', 'service.update']
+ * ```
+ *
+ * @see docs/spec-choices.md 47.
+ *
+ * @public
+ */
+export function adoptDocument(
+  snapshot: Snapshot,
+  given: Snapshot,
+  context: Context,
+  options: AdoptOptions = {},
+): Decision {
+  assertInputs(snapshot, context);
+  assertSnapshot(given, 'given');
+  assertAdoptOptions(options);
+  return adopt(snapshot, given, context, options);
+}
+
+const adopt = adoptionFor(eventTable, compared);
+
+/** @throws TypeError if the options are none */
+function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(
+      "The options of adoptDocument must be an object, such as { only: ['/services/sales'] }",
+    );
+  const { only } = options as Partial<Record<keyof AdoptOptions, unknown>>;
+  if (only !== undefined && !(isList(only) && only.every((link) => typeof link === 'string')))
+    throw new TypeError("only must be a list of links, such as ['/services/sales']");
+}
 
 /** @throws TypeError if a value is no function @internal */
 export function assertTransition(transition: unknown): asserts transition is Transition {

@@ -15,12 +15,12 @@ import type { Decision } from './index.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
-  failureFields,
   lifecycleEffects,
+  lifecycleFields,
   lifecycleOf,
   lifecycleReports,
   lifecycleRoutes,
-  lifecycleState,
+  lifecycleSteps,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -30,6 +30,7 @@ import {
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
+  adoptionOf,
   decidePatch,
   patchRoute,
   settingsOf,
@@ -118,8 +119,7 @@ const fields = defineFields<{
 }>()({
   name: { shape: shape.name },
   module: { shape: shape.text(255) },
-  state: { shape: lifecycleState, default: 'started' },
-  ...failureFields,
+  ...lifecycleFields,
   monitor_interval: {
     shape: z.int().check(z.minimum(1), z.maximum(2_147_483_647)),
     setting: true,
@@ -230,6 +230,7 @@ export const monitorKind: Kind<MonitorEvent, MonitorEffect, MonitorReport> = {
   events: { ...machine.events, ...settings.events },
   effects: { ...lifecycleEffects('monitor'), ...settings.effects },
   reports: lifecycleReports('monitor'),
+  adoption: adoptionOf(settings, lifecycleSteps(machine)),
   routes: [
     ...readRoutes({ collection: 'monitors', shape: fields.representation, represent }),
     ...lifecycleRoutes(machine),

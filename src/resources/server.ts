@@ -22,6 +22,7 @@ import type { About, Kind } from './shared/kind.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
+  adoptionOf,
   decidePatch,
   patchRoute,
   settingsOf,
@@ -195,6 +196,15 @@ function mergeWords(
   return isDown ? merged.filter((word) => word === 'maintenance') : merged;
 }
 
+/** The status that a document means: only `maintenance` is configuration, and all other words are as reported. */
+function adoptedWords(
+  present: readonly ServerStatusWord[],
+  given: readonly ServerStatusWord[],
+): readonly ServerStatusWord[] {
+  const isSame = present.includes('maintenance') === given.includes('maintenance');
+  return isSame ? present : reportedStatus(given, present);
+}
+
 const settings = settingsOf('servers', fields, {
   represent: (snapshot, server, rendering) => ({
     ...represent(snapshot, server, rendering),
@@ -204,6 +214,7 @@ const settings = settingsOf('servers', fields, {
     ...mergeUpdate(present, update),
     state: Object.freeze(mergeWords(present.state, update.before.state, update.after.state)),
   }),
+  adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });
 
 function represent(_snapshot: Snapshot, server: Server, { times }: Rendering): object {
@@ -290,6 +301,7 @@ export const serverKind: Kind<ServerEvent, ServerEffect, ServerReport> = {
   events,
   effects: settings.effects,
   reports,
+  adoption: adoptionOf(settings),
   routes: [
     ...readRoutes({
       collection: 'servers',

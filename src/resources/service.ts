@@ -19,12 +19,12 @@ import { listenerFields, listenerRoute, listenerShape, type Listener } from './l
 import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
-  failureFields,
   lifecycleEffects,
+  lifecycleFields,
   lifecycleOf,
   lifecycleReports,
   lifecycleRoutes,
-  lifecycleState,
+  lifecycleSteps,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -34,6 +34,7 @@ import {
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
+  adoptionOf,
   decidePatch,
   patchRoute,
   settingsOf,
@@ -164,12 +165,11 @@ const fields = defineFields<{
   name: { shape: shape.name },
   router: { shape: shape.text(255) },
   router_options: { shape: shape.options, setting: true, default: {} },
-  state: { shape: lifecycleState, default: 'started' },
-  ...failureFields,
+  ...lifecycleFields,
   // A document may raise the total, which the session table stores.
   total_connections: { shape: count, derived: true, accepts: count },
   current_connections: { shape: count, derived: true },
-  started: { shape: shape.instant, time: 'iso8601', optional: true },
+  started: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
   filters: { shape: shape.links, setting: true, links: 'filters', default: [], hiddenWhenEmpty: true },
   servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
   user: { shape: shape.text(255), setting: true, optional: true },
@@ -328,6 +328,7 @@ export const serviceKind: Kind<ServiceEvent, ServiceEffect, ServiceReport> = {
   events: { ...machine.events, ...settings.events },
   effects: { ...lifecycleEffects('service'), ...settings.effects },
   reports: lifecycleReports('service'),
+  adoption: adoptionOf(settings, lifecycleSteps(machine)),
   routes: [
     ...readRoutes({ collection: 'services', shape: fields.representation, represent }),
     listenerRoute,

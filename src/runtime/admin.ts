@@ -10,11 +10,13 @@ import type {
   SecretSealer,
 } from '../ports/port.ts';
 import type { AdminRequest } from '../http/message.ts';
+import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
-import type { Authorize, Handled } from './handler/handler.ts';
+import type { Authorize } from './handler/access.ts';
+import type { Handled } from './handler/handler.ts';
 import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
 import type { Veto } from './veto.ts';
@@ -50,6 +52,16 @@ export interface AdminOptions {
    */
   readonly veto?: Veto;
   /**
+   * Origins of web pages that may send commands, such as `https://console.example`. A page of the interface's own origin
+   * always may. Needed behind a proxy that changes the header `Host`. None by default.
+   */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * Names in the header `Host` under which the interface may be reached while nobody has to log in, such as
+   * `gateway.example` or `gateway.example:8989`. IP addresses and `localhost` are always allowed. None by default.
+   */
+  readonly allowedHosts?: readonly string[];
+  /**
    * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
    * `undefined` if there is none.
    */
@@ -58,9 +70,9 @@ export interface AdminOptions {
   readonly limits?: Partial<Limits>;
   /**
    * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
-   * gateway port, a {@link ReportError} for each malformed report, failures of the store, and unexpected errors. Wrong
-   * answers of the clock and of telemetry are told once for each function. By default the console gets the first error of
-   * each kind.
+   * gateway port, a {@link ReportError} for each malformed report, a {@link DifferingDocumentError} if the store has
+   * another configuration than the given snapshot, failures of the store, and unexpected errors. Wrong answers of the
+   * clock and of telemetry are told once for each function. By default the console gets the first error of each kind.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -72,9 +84,9 @@ export interface AdminOptions {
  */
 export interface OpenAdminOptions extends AdminOptions {
   /**
-   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead. The
-   * instance, threads, tasks, modules and log targets belong to the process, and are always taken from this snapshot.
-   * Sessions are never taken from this snapshot.
+   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead, and
+   * `onError` gets a {@link DifferingDocumentError} if the two differ. The instance, threads, tasks, modules and log
+   * targets belong to the process, and are always taken from this snapshot. Sessions are never taken from this snapshot.
    */
   readonly snapshot: Snapshot;
   /** Stores the configuration and the admin users. The interface owns the store, and disposes of it at `close`. */
@@ -133,6 +145,18 @@ export interface Admin {
    * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
   plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
+  /** The commands in flight, in the order of their turns. */
+  commands(): readonly CommandInFlight[];
+  /**
+   * Abandons a command of unknown outcome. No further part of the command is begun, and its resources are free again.
+   *
+   * No event follows. If the host answers later, the answer goes to `onError`. At the next start of an interface with a
+   * store, the host is asked once with `inspect`, and what is in place settles then. Refused with `command-not-found`,
+   * with `command-not-abandonable` while the outcome is not unknown, or with `store-unavailable`.
+   *
+   * @throws TypeError if the id is not a string
+   */
+  abandon(commandId: string): Promise<Execution>;
   /**
    * Folds reports of the host over the snapshot at once, without a queue. Never throws: faults in reports go to `onError`.
    */

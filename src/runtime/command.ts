@@ -6,7 +6,15 @@ import type { Changes } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
 import type { Crossings } from './crossing.ts';
 import { carryOut, type EffectOptions } from './effect.ts';
-import { groupsIn, inverseOf, aspectOf, isActing, type ActingStage, type Group } from './stage.ts';
+import {
+  groupsIn,
+  inverseOf,
+  aspectOf,
+  isActing,
+  isIrreversible,
+  type ActingStage,
+  type Group,
+} from './stage.ts';
 
 /** The result of a performed command. @internal */
 export interface Performed {
@@ -53,8 +61,8 @@ export type FinishGroup = (
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
- * @throws Error if `closing` aborts before an outcome is known. The group in flight stays open then: nothing of it is
- *   published, and the next life finds out the outcome
+ * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open then:
+ *   nothing of it is published, and the next life finds out the outcome
  * @internal
  */
 export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
@@ -115,7 +123,10 @@ export async function settleGroups(
   return done < of ? end({ reason: rest, kept: [] }) : { events };
 }
 
-/** Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone. */
+/**
+ * Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone; also if an
+ * effect cannot be undone and the outcome of the command is unknown by then.
+ */
 async function performGroup(
   group: Group,
   options: CommandOptions,
@@ -124,6 +135,8 @@ async function performGroup(
   await options.intend(group, part, of);
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
+    if (options.isUnknown() && isIrreversible(stage.effect))
+      return { reason: stoppedAfterUnknown, kept: await undo(done, options) };
     options.crossings.begin(options.commandId, stage.effect);
     const outcome = await carryOut(stage.effect, options);
     if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, options) };
@@ -167,7 +180,8 @@ async function undoOne(effect: Effect, options: CommandOptions): Promise<boolean
   return done;
 }
 
-function eventsOf(stages: Group): readonly AdminEvent[] {
+/** The events of stages. @internal */
+export function eventsOf(stages: Group): readonly AdminEvent[] {
   return stages.map(({ event }) => event);
 }
 

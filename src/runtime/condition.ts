@@ -8,12 +8,12 @@ import { formatEtag, satisfiesIfMatch, satisfiesIfNoneMatch } from '../http/etag
 import type { PathParameters } from '../http/route.ts';
 import { problem, type Problem, type Result } from '../problem.ts';
 import type { Decision, Transition } from '../resources/index.ts';
-import type { BoundRoute } from '../resources/shared/route.ts';
+import type { BoundResourceRoute } from '../resources/shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** A route with the path parameters of a request. @internal */
 export interface Place {
-  readonly route: BoundRoute;
+  readonly route: BoundResourceRoute;
   readonly parameters: PathParameters;
 }
 
@@ -55,8 +55,9 @@ export function transitionAt(
  * The problem of the first condition that fails, in the order of RFC 9110 §13.2.2.
  *
  * @param versionOf - gives the version of the resource; `undefined` if its representation has no entity tag
+ * @internal
  */
-function failureOf(
+export function failureOf(
   { ifMatch, ifNoneMatch }: Conditions,
   epoch: string,
   versionOf: () => Version | undefined,
@@ -83,7 +84,7 @@ const changedSince = problem(
 );
 
 /** Link of the collection of a route. The id of a route starts with the name of the collection. */
-function collectionOf({ id }: BoundRoute): string {
+function collectionOf({ id }: BoundResourceRoute): string {
   return `/${id.split('.')[0] ?? ''}`;
 }
 

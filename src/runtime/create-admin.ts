@@ -7,14 +7,22 @@ import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { boundRoutes, type Transition } from '../resources/index.ts';
+import { boundRoutes, differencesOf, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
-import type { Rendering } from '../resources/shared/rendering.ts';
+import type { Surroundings } from '../resources/shared/rendering.ts';
+import type { BoundResourceRoute, BoundRoute } from '../resources/shared/route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
-import { assertCommand, assertEventsOptions, assertOpenOptions, assertOptions } from './argument.ts';
+import {
+  assertCommand,
+  assertCommandId,
+  assertEventsOptions,
+  assertOpenOptions,
+  assertOptions,
+} from './argument.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
+import { DifferingDocumentError } from './differing-document-error.ts';
 import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
 import { guardClock } from './guarded-clock.ts';
@@ -61,6 +69,9 @@ export function createAdmin(options: AdminOptions): Admin {
 /**
  * Runs the administration interface of a gateway, with a store for the configuration and the admin users.
  *
+ * If the store has content, its configuration is used, and not the configuration of the given snapshot. If the two
+ * differ, `onError` gets a {@link DifferingDocumentError}; {@link adoptDocument} takes the given one over.
+ *
  * First the host is asked with `inspect` about the commands that were in flight when the last process ended. If the
  * host does not answer in time, the command stays in flight, and other commands on its resources are refused. After
  * `openAdmin` resolves, open the services and start the monitors that `admin.snapshot` shows as started. Then report
@@ -79,11 +90,12 @@ export function createAdmin(options: AdminOptions): Admin {
  * const store = createMemoryStore();
  * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * const before = await openAdmin({ snapshot, gateway, store });
+ * const onError = (error: unknown) => console.error(error);
+ * const before = await openAdmin({ snapshot, gateway, store, onError });
  * await before.execute((state, context) => stopService(state, 'Sales', context));
  * await before.close();
  *
- * const after = await openAdmin({ snapshot, gateway, store });
+ * const after = await openAdmin({ snapshot, gateway, store, onError }); // told: the document has "started"
  * after.snapshot.services.find('sales')?.state; // => 'stopped'
  * await after.close();
  * ```
@@ -107,12 +119,16 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
       beginLife(openServices(history.snapshot, clock.now())),
       journal,
     );
+    await Promise.all(history.abandoned.map((open) => writer.settleAbandoned(open)));
     await Promise.all(history.open.map((open) => writer.recover(open)));
     if (journal.outage !== undefined) {
       await admin.close();
       throw journal.outage.error;
     }
     journal.startRepeating();
+    // Only now: the commands of the last process may have changed the configuration.
+    const differences = differencesOf(admin.snapshot, snapshot);
+    if (differences.length > 0) onError(new DifferingDocumentError(differences));
     return admin;
   } catch (error) {
     await letGo(options);
@@ -170,8 +186,10 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     secrets: options.secrets,
     authenticate: options.authenticate,
     authorize: options.authorize,
+    origins: options.origins,
     limits,
-    rendering: renderingOf(options),
+    clock: options.clock,
+    surroundings: surroundingsOf(options, writer),
     onError,
   });
   const close = once(async () => {
@@ -194,6 +212,11 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       assertCommand(transition, how);
       const { snapshot } = writer;
       return toPlan(writer.preview(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
+    },
+    commands: () => writer.commands(),
+    abandon: async (commandId) => {
+      assertCommandId(commandId);
+      return writer.abandon(commandId);
     },
     report(report) {
       try {
@@ -235,9 +258,13 @@ function writerOf(
   });
 }
 
-function renderingOf({ times, gateway: { telemetry }, onError }: CompleteOptions): Rendering {
-  if (telemetry === undefined) return Object.freeze({ times });
-  return Object.freeze({ times, telemetry: guardTelemetry(telemetry, onError) });
+function surroundingsOf(
+  { times, gateway: { telemetry }, onError }: CompleteOptions,
+  writer: Writer,
+): Surroundings {
+  const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
+  if (telemetry === undefined) return Object.freeze({ times, commands });
+  return Object.freeze({ times, commands, telemetry: guardTelemetry(telemetry, onError) });
 }
 
 /** A second call returns the promise of the first one. */
@@ -250,7 +277,11 @@ function contextOf(context: Context, actor: string | undefined): Context {
   return actor === undefined ? context : { ...context, actor };
 }
 
-const reads = createRouter(boundRoutes.filter((route) => route.kind !== 'command'));
+const reads = createRouter(boundRoutes.filter(isReading));
+
+function isReading(route: BoundRoute): route is Exclude<BoundResourceRoute, { readonly kind: 'command' }> {
+  return route.kind !== 'command';
+}
 
 type Condition = NonNullable<ExecuteOptions['ifMatch']>;
 

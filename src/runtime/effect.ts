@@ -4,7 +4,6 @@
 import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
-import { onAbort } from './abort-listener.ts';
 import { beforeDeadline } from './deadline.ts';
 import { answerText, causeText, HostError } from './host-error.ts';
 
@@ -18,13 +17,19 @@ export interface EffectOptions {
   readonly commandId: string;
   /** The deadline of one call to the host, in milliseconds. */
   readonly deadlineMs: number;
-  /** Aborts when the interface closes. */
-  readonly closing: AbortSignal;
-  /** Called once per effect if the outcome is not known in time. The search for the outcome continues. */
-  readonly onUnknown: () => void;
+  /**
+   * Called once per effect if the outcome is not known in time. The search for the outcome continues until the given
+   * signal aborts with a {@link SearchEnded}.
+   */
+  readonly onUnknown: () => AbortSignal;
+  /** Throws a {@link SearchEnded} if the command was abandoned: then no further effect is begun. */
+  readonly throwIfAbandoned: () => void;
   /** Gets every error and every late answer of the host as a {@link HostError}. */
   readonly onError: (error: unknown) => void;
 }
+
+/** The options for asking the host once. @internal */
+export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned'>;
 
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
@@ -36,9 +41,22 @@ type Ending = EffectOutcome | 'unclear' | undefined;
  * How far a call of `apply` has come for the caller of the command.
  *
  * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: `inspect`
- * has said that the effect is in place. `closed`: the interface closed before the outcome was known.
+ * has said that the effect is in place. `closed`: the interface closed before the outcome was known. `abandoned`: the
+ * command was abandoned before the outcome was known.
  */
-type Standing = 'awaited' | 'unknown' | 'done' | 'closed';
+type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
+
+/** The search for an outcome has ended before the outcome was known. @internal */
+export class SearchEnded extends Error {
+  /** Why the search has ended. */
+  readonly why: 'closed' | 'abandoned';
+
+  constructor(why: 'closed' | 'abandoned') {
+    super('The search for the outcome of a command has ended');
+    this.name = 'SearchEnded';
+    this.why = why;
+  }
+}
 
 /** A call of `apply`. */
 interface Call {
@@ -52,24 +70,25 @@ interface Call {
  * A resolved or refused call is trusted. Any other rejection, or a timeout, is ambiguous, so the host is polled with
  * `inspect`, with growing pauses.
  *
- * @throws Error if `closing` aborts before the outcome is known; `onUnknown` was called before that
+ * @throws SearchEnded if the command was abandoned, or if the signal of `onUnknown` aborts before the outcome is known
  * @internal
  */
 export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
+  options.throwIfAbandoned();
   const call: Call = { ending: undefined, standing: 'awaited' };
   await withDeadline(options, async (context) => {
     call.ending = await endingOf(effect, context, options, call);
   });
-  const onUnknown = (): void => {
+  const onUnknown = (): AbortSignal => {
     call.standing = 'unknown';
-    options.onUnknown();
+    return options.onUnknown();
   };
   try {
     const outcome = await findOut(effect, { ...options, onUnknown }, () => call.ending);
     call.standing = 'done';
     return outcome;
   } catch (error) {
-    call.standing = 'closed';
+    call.standing = error instanceof SearchEnded ? error.why : 'closed';
     throw error;
   }
 }
@@ -77,7 +96,7 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
 /**
  * Finds out the outcome of an effect from an earlier life. An effect that is not in place was not done.
  *
- * @throws Error if `closing` aborts before the outcome is known; `onUnknown` was called before that
+ * @throws SearchEnded if the signal of `onUnknown` aborts before the outcome is known
  * @internal
  */
 export function findOutAgain(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
@@ -128,6 +147,10 @@ const lateness: Readonly<Record<Standing, { readonly done?: string; readonly fai
     done: 'after the interface was closed. The answer is not recorded.',
     failed: 'The answer came after the interface was closed, and is not recorded.',
   },
+  abandoned: {
+    done: 'after the command was abandoned. The snapshot does not show the change before the next start.',
+    failed: 'The answer came after the command was abandoned, and is not recorded.',
+  },
 };
 
 function placeOf({ type, resource }: Effect, { commandId }: EffectContext): string {
@@ -163,7 +186,7 @@ function refusalText(message: string): string {
 const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
 
 async function findOut(effect: Effect, options: EffectOptions, ending: () => Ending): Promise<EffectOutcome> {
-  let { onUnknown } = options;
+  let search: AbortSignal | undefined;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const settled = ending();
@@ -171,28 +194,22 @@ async function findOut(effect: Effect, options: EffectOptions, ending: () => End
     const seen = await inspect(effect, options);
     if (seen === 'in-place') return { done: true };
     if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: notInPlace };
-    onUnknown();
-    onUnknown = () => undefined;
-    await pause(pauseMs, options);
-    if (options.closing.aborted) throw new Error('Closed before the outcome of an effect was known');
+    search ??= options.onUnknown();
+    // The caller has its answer, so the process may end.
+    if (!search.aborted) await options.clock.sleep(pauseMs, search, { keepAlive: false });
+    search.throwIfAborted();
   }
 }
 
-/** Waits, but no longer than until the interface closes. The caller has its answer, so the process may end. */
-async function pause(milliseconds: number, { clock, closing }: EffectOptions): Promise<void> {
-  if (closing.aborted) return;
-  const ended = new AbortController();
-  const leave = onAbort(closing, () => {
-    ended.abort('closing');
-  });
-  await clock.sleep(milliseconds, ended.signal, { keepAlive: false });
-  leave();
-}
-
-/** The answer of `inspect`; `undefined` if `inspect` rejects, gives no answer in time, or gives a wrong answer. */
-async function inspect(
+/**
+ * Asks the host once whether an effect is in place.
+ *
+ * @returns the answer of `inspect`; `undefined` if `inspect` rejects, gives no answer in time, or gives a wrong answer
+ * @internal
+ */
+export async function inspect(
   effect: Effect,
-  options: EffectOptions,
+  options: InspectOptions,
 ): Promise<'in-place' | 'not-in-place' | undefined> {
   let seen: 'in-place' | 'not-in-place' | undefined;
   await withDeadline(options, async (context) => {
@@ -215,7 +232,7 @@ async function inspect(
 
 /** Calls the host and waits until the deadline. Then the signal of the call aborts. */
 async function withDeadline(
-  { clock, deadlineMs, commandId }: EffectOptions,
+  { clock, deadlineMs, commandId }: InspectOptions,
   call: (context: EffectContext) => Promise<void>,
 ): Promise<void> {
   await beforeDeadline(clock, deadlineMs, (signal) => call({ commandId, signal }));

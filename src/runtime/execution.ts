@@ -70,7 +70,8 @@ export function refusal(
 export function inProgress(commandId: string): Extract<Execution, { readonly outcome: 'refused' }> {
   const detail =
     `The outcome of an earlier command (${commandId}) on this resource is not known yet, so this command was refused. ` +
-    'Nothing was changed. Try again in a moment; if that does not help, check whether the gateway hangs.';
+    'Nothing was changed. Try again in a moment. If that does not help, check whether the gateway hangs, or abandon the ' +
+    `earlier command with DELETE /commands/${commandId}.`;
   return { outcome: 'refused', problem: problemOn('command-in-progress', commandId, detail), events: [] };
 }
 

@@ -4,13 +4,20 @@
  * The history contains the configuration and the admin users. It does not contain what the host reports: sessions end
  * with the process, and the host reports everything else again.
  */
+import { keepFields } from '../core/field.ts';
 import { deepFreeze, type Json, isObject } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { effectTable, eventTable, evolve, type Effect, type AdminEvent } from '../resources/index.ts';
-import type { MonitorDocument } from '../resources/monitor.ts';
-import type { ServiceDocument } from '../resources/service.ts';
+import {
+  collectionFields,
+  effectTable,
+  eventTable,
+  evolve,
+  type Effect,
+  type AdminEvent,
+} from '../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { IndexedSessionTable } from '../snapshot/session-table.ts';
+import { withSessions, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 
 /** A command, or a part of one, is about to ask the host for effects. @internal */
@@ -47,8 +54,16 @@ interface Mark {
   readonly revision: number;
 }
 
+/** A command of unknown outcome was abandoned: its resources are free, and the next life inspects it once. @internal */
+interface Abandonment {
+  readonly type: 'abandonment';
+  /** Id of the command. */
+  readonly command: string;
+  readonly revision: number;
+}
+
 /** One record of the journal. The format is public API: later versions must read it. @internal */
-export type JournalRecord = Intent | Settlement | Mark;
+export type JournalRecord = Intent | Settlement | Mark | Abandonment;
 
 /** A command with an intent and without a last settlement. @internal */
 export interface OpenCommand {
@@ -58,12 +73,23 @@ export interface OpenCommand {
   readonly settled: number;
 }
 
+/** The commands without a last settlement. */
+type Unsettled = Pick<History, 'open' | 'abandoned'>;
+
+const noneUnsettled: Unsettled = { open: [], abandoned: [] };
+
+function byId(commands: readonly OpenCommand[]): Map<string, OpenCommand> {
+  return new Map(commands.map((command) => [command.intent.command, command]));
+}
+
 /** The compacted form of the records: the members of {@link History}, as plain JSON. */
 interface State {
   readonly format: 1;
   readonly revision: number;
   readonly document: GatewayDocument;
   readonly open: readonly OpenCommand[];
+  /** The abandoned commands without a last settlement; earlier versions have no such member. */
+  readonly abandoned?: readonly OpenCommand[];
 }
 
 /**
@@ -73,13 +99,15 @@ interface State {
  */
 export class History {
   readonly #open: Map<string, OpenCommand>;
+  readonly #abandoned: Map<string, OpenCommand>;
   #snapshot: Snapshot;
   #revision: number;
 
-  constructor(snapshot: Snapshot, revision = 0, open: readonly OpenCommand[] = []) {
+  constructor(snapshot: Snapshot, revision = 0, { open, abandoned }: Unsettled = noneUnsettled) {
     this.#snapshot = snapshot;
     this.#revision = revision;
-    this.#open = new Map(open.map((command) => [command.intent.command, command]));
+    this.#open = byId(open);
+    this.#abandoned = byId(abandoned);
   }
 
   /** The configuration, with the settled events folded over it. */
@@ -97,6 +125,11 @@ export class History {
     return [...this.#open.values()];
   }
 
+  /** The abandoned commands that are not settled yet, in the order in which they were abandoned. */
+  get abandoned(): readonly OpenCommand[] {
+    return [...this.#abandoned.values()];
+  }
+
   /** Takes in the next record. */
   take(record: JournalRecord): void {
     if (record.type === 'intent') {
@@ -105,16 +138,25 @@ export class History {
     }
     this.#revision = record.revision;
     if (record.type === 'mark') return;
+    if (record.type === 'abandonment') return this.#abandon(record.command);
     this.#snapshot = evolve(this.#snapshot, record.events);
     const open = this.#open.get(record.command);
-    if (record.last) this.#open.delete(record.command);
+    if (record.last) for (const commands of [this.#open, this.#abandoned]) commands.delete(record.command);
     else if (open !== undefined) this.#open.set(record.command, { ...open, settled: open.settled + 1 });
+  }
+
+  #abandon(id: string): void {
+    const command = this.#open.get(id);
+    if (command === undefined) return;
+    this.#open.delete(id);
+    this.#abandoned.set(id, command);
   }
 
   /** Gives the compacted form of all records so far. */
   toState(): Json {
     const document = withoutProcess(toDocument(this.#snapshot));
-    const state: State = { format: 1, revision: this.#revision, document, open: this.open };
+    const { open, abandoned } = this;
+    const state: State = { format: 1, revision: this.#revision, document, open, abandoned };
     return state as unknown as Json;
   }
 }
@@ -133,26 +175,32 @@ export function restore(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
 ): History {
-  if (state === undefined && records.length === 0) return begin(given, toDocument(given), given.revision);
-  const { document, revision, open } = parseState(state);
-  const history = begin(given, document, revision, deepFreeze(open));
+  if (state === undefined && records.length === 0)
+    return begin(given, toDocument(withoutSessions(given)), given.revision);
+  const { document, revision, open, abandoned = [] } = parseState(state);
+  const history = begin(given, document, revision, deepFreeze({ open, abandoned }));
   for (const record of records) takeRecord(history, parseRecord(record));
   const next = firstOfNextLife(history.revision);
-  return new History(Object.freeze({ ...history.snapshot, revision: next }), next, deepFreeze(history.open));
+  return new History(
+    Object.freeze({ ...history.snapshot, revision: next }),
+    next,
+    deepFreeze(unsettledIn(history)),
+  );
 }
 
-function begin(
-  given: Snapshot,
-  document: GatewayDocument,
-  revision: number,
-  open: readonly OpenCommand[] = [],
-): History {
+/** Sessions are not kept. Without this step, a million sessions would be written and then left out. */
+function withoutSessions(snapshot: Snapshot): Snapshot {
+  const none = IndexedSessionTable.create(new Map(), new Map());
+  return Object.freeze(withSessions(snapshot, none));
+}
+
+function begin(given: Snapshot, document: GatewayDocument, revision: number, unsettled?: Unsettled): History {
   const { epoch, gateway, logs, threads, tasks, modules } = given;
   const process = { epoch, gateway, logs, threads, tasks, modules, revision };
   return new History(
     Object.freeze({ ...createSnapshot(withoutProcess(document)), ...process }),
     revision,
-    open,
+    unsettled,
   );
 }
 
@@ -167,25 +215,26 @@ function withoutProcess(document: GatewayDocument): GatewayDocument {
     logs: _6,
     ...configuration
   } = document;
-  const { services = [], monitors = [] } = configuration;
-  return {
-    ...configuration,
-    services: services.map(({ total_connections: _counted, started: _since, ...service }) => wanted(service)),
-    monitors: monitors.map(wanted),
-  };
-}
-
-/** Replaces the state that the host sees by the state that callers want: a failed service is a wanted one. */
-function wanted<T extends ServiceDocument | MonitorDocument>(thing: T): T {
-  const { state, state_reason: _reason, state_since: _since, ...rest } = thing;
-  return (state === 'stopped' ? { ...rest, state } : rest) as T;
+  const kept = Object.entries(collectionFields).flatMap(([member, fields]) => {
+    const entries = configuration[member as keyof Collections];
+    // A value that is no list stays, so that `createSnapshot` refuses the value.
+    return Array.isArray(entries)
+      ? [[member, entries.map((entry: object) => keepFields(fields, entry))] as const]
+      : [];
+  });
+  return { ...configuration, ...Object.fromEntries(kept) };
 }
 
 function parseState(state: Json | undefined): State {
   if (state === undefined) throw unreadable('records without a state before them');
-  const { format, revision, document, open } = membersOf(state);
+  const { format, revision, document, open, abandoned = [] } = membersOf(state);
   if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
-  if (!isRevision(revision) || !isObject(document ?? null) || !isList(open, isOpen))
+  if (
+    !isRevision(revision) ||
+    !isObject(document ?? null) ||
+    !isList(open, isOpen) ||
+    !isList(abandoned, isOpen)
+  )
     throw unreadable('a state in which a member is missing or has the wrong type');
   return state as unknown as State;
 }
@@ -198,6 +247,10 @@ function isOpen(value: Json): boolean {
 }
 
 type Members = Readonly<Record<string, Json | undefined>>;
+
+function unsettledIn({ open, abandoned }: History): Unsettled {
+  return { open, abandoned };
+}
 
 /** Checks the members of a record, by type. */
 const recordTable: Readonly<Record<JournalRecord['type'], (members: Members) => boolean>> = {
@@ -214,6 +267,7 @@ const recordTable: Readonly<Record<JournalRecord['type'], (members: Members) => 
     areKnown(eventTable, events) &&
     typeof last === 'boolean',
   mark: ({ revision }) => isRevision(revision),
+  abandonment: ({ command, revision }) => typeof command === 'string' && isRevision(revision),
 };
 
 function parseRecord(record: Json): JournalRecord {
@@ -226,13 +280,18 @@ function parseRecord(record: Json): JournalRecord {
   return record as unknown as JournalRecord;
 }
 
-/** Whether all events and effects have known types, and each event that needs an effect has one. @internal */
+/**
+ * Whether there is an event, all events and effects have known types, and each event that needs an effect has one.
+ *
+ * @internal
+ */
 export function areConsistent(events: unknown, effects: unknown): boolean {
   if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
   const needed = (events as readonly AdminEvent[]).filter(
     ({ type }) => eventTable[type].effect !== undefined,
   );
-  return needed.length === (effects as readonly Effect[]).length;
+  const isAnEvent = (events as readonly AdminEvent[]).length > 0;
+  return isAnEvent && needed.length === (effects as readonly Effect[]).length;
 }
 
 /** Whether a value is a list whose elements all have a type from the table. */

@@ -14,6 +14,10 @@ export interface Limits {
   readonly maxTargetBytes: number;
   /** Largest nesting depth of arrays and objects in a body; 32 by default. A deeper body is 400. */
   readonly maxBodyDepth: number;
+  /** Largest number of values in a body, nested ones included; 50,000 by default. A body with more is 413. */
+  readonly maxBodyValues: number;
+  /** Deadline for reading a body, in milliseconds; 30,000 by default. A body that takes longer is 408. */
+  readonly bodyDeadlineMs: number;
   /** Largest number of waiting commands; 1,024 by default. Further commands are 503. */
   readonly maxQueued: number;
   /**
@@ -41,6 +45,8 @@ export const defaultLimits: Limits = Object.freeze({
   maxBodyBytes: 1_048_576,
   maxTargetBytes: 8192,
   maxBodyDepth: 32,
+  maxBodyValues: 50_000,
+  bodyDeadlineMs: 30_000,
   maxQueued: 1024,
   maxInFlight: 1024,
   effectDeadlineMs: 10_000,

@@ -8,8 +8,17 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
-import { undo, settleGroups, type CommandOptions, type Performed, type RefusedGroup } from './command.ts';
-import { findOutAgain } from './effect.ts';
+import type { AdminEvent } from '../resources/index.ts';
+import {
+  eventsOf,
+  undo,
+  settleGroups,
+  type CommandOptions,
+  type Performed,
+  type RefusedGroup,
+} from './command.ts';
+
+import { findOutAgain, inspect, type InspectOptions } from './effect.ts';
 import type { OpenCommand } from './history.ts';
 import {
   aspectOf,
@@ -64,20 +73,47 @@ const traces: Readonly<
   Record<Relation, (stages: OnAspect, inPlace: ReadonlySet<ActingStage>) => readonly ActingStage[]>
 > = {
   irreversible: () => [],
-  // The aspect is either in its original state, or in the state that the first effect made.
-  alternating: ([first], inPlace) => (inPlace.has(first) ? [first] : []),
+  // The aspect is either in its original state, or in the state that the first change made.
+  alternating(stages, inPlace) {
+    const change = firstChange(stages);
+    return inPlace.has(change) ? [change] : [];
+  },
   successive: (stages, inPlace) => stages.slice(0, stages.findLastIndex((stage) => inPlace.has(stage)) + 1),
 };
 
 /**
  * Finds out the outcome of a command from an earlier life, and settles the command.
  *
- * @throws Error if the interface closes before the outcome is known
+ * @throws SearchEnded if the search ends before the outcome is known
  * @internal
  */
 export function recover({ intent, settled }: OpenCommand, options: CommandOptions): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
   return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, options);
+}
+
+/**
+ * Asks the host once which effects of an abandoned command are in place. Nothing is undone, because later commands may
+ * rest on what is there.
+ *
+ * @returns the events of the effects in place; `undefined` if the host does not say
+ * @internal
+ */
+export async function inspectAbandoned(
+  { intent, settled }: OpenCommand,
+  options: InspectOptions,
+): Promise<readonly AdminEvent[] | undefined> {
+  const [group = []] = settled === intent.part ? groupsOf(intent) : [];
+  const acting = group.filter(isActing);
+  const inPlace = new Set<ActingStage>();
+  for (const stage of acting) {
+    const seen = await inspect(stage.effect, options);
+    if (seen === undefined) return undefined;
+    if (seen === 'in-place') inPlace.add(stage);
+  }
+  const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
+  if (made.length === acting.length) return eventsOf(group);
+  return eventsOf(acting.filter((stage) => made.includes(stage)));
 }
 
 const ended = 'The process ended before the command did. The gateway was not asked for the remaining parts.';
@@ -121,10 +157,15 @@ async function findingOf(
 }
 
 /** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
-async function isMoved([first, ...others]: OnAspect, options: CommandOptions): Promise<boolean> {
-  if (others.length === 0) return true;
-  const inverse = inverseOf(first.effect);
+async function isMoved(stages: OnAspect, options: CommandOptions): Promise<boolean> {
+  if (stages.length === 1) return true;
+  const inverse = inverseOf(firstChange(stages).effect);
   return inverse === undefined || !(await findOutAgain(inverse, options)).done;
+}
+
+/** The first effect that changes what is wanted. A start of a failed service changes nothing, and has no inverse. */
+function firstChange(stages: OnAspect): ActingStage {
+  return stages.find(({ effect }) => inverseOf(effect) !== undefined) ?? stages[0];
 }
 
 function tracesOf(aspects: readonly OnAspect[], inPlace: ReadonlySet<ActingStage>): readonly ActingStage[] {

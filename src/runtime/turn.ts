@@ -6,9 +6,11 @@
  * therefore overlap. The state of every command in flight is in one table in this file.
  */
 import type { Accepted } from '../core/decision.ts';
+import type { CommandInFlight } from '../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { onAbort } from './abort-listener.ts';
+import { SearchEnded } from './effect.ts';
 import { ended, inProgress, refusal, type Execution } from './execution.ts';
 
 /** A command as the caller sends it. @internal */
@@ -20,29 +22,16 @@ export interface CommandRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A command in flight. @internal */
-export interface Command {
-  readonly id: string;
-  /** Link of the resource that the command changes. */
-  readonly resource: string;
-  /** Links of the resources that no other command may use while this command is in flight. */
-  readonly resources: readonly string[];
-  /** Name of the principal who sent the command. */
-  readonly actor?: string;
-  /** The time of the turn, in milliseconds since 1970-01-01T00:00:00Z. */
-  readonly since: number;
-}
+/** A command in flight, without its outcome. @internal */
+export type Command = Omit<CommandInFlight, 'outcome'>;
 
 /**
- * The state of a command in flight.
+ * The outcome of a command in flight.
  *
- * `busy`: other commands on the same resources wait. `unknown`: the host did not answer in time, and the caller was told
- * that the outcome is unknown. Other commands on the same resources are refused. An unknown command does not count
- * against `maxInFlight`, because its outcome may never become known.
- *
- * @internal
+ * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused. An
+ * unknown command does not count against `maxInFlight`, because its outcome may never become known.
  */
-export type FlightState = 'busy' | 'unknown';
+type Outcome = CommandInFlight['outcome'];
 
 /** An accepted decision. @internal */
 export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
@@ -60,7 +49,7 @@ export interface Waiting {
 export interface TurnOptions {
   /** The largest number of waiting commands. */
   readonly maxQueued: number;
-  /** The largest number of `busy` commands. */
+  /** The largest number of `pending` commands. */
   readonly maxInFlight: number;
   /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decision;
@@ -78,7 +67,9 @@ interface Entry extends Waiting {
 /** A row of the table of commands in flight. */
 interface Row {
   readonly command: Command;
-  state: FlightState;
+  outcome: Outcome;
+  /** Ends the search for the outcome; made when the outcome becomes unknown. */
+  search?: AbortController;
   /** Resolves when the command has left the table. */
   left: Promise<void>;
 }
@@ -97,8 +88,8 @@ export class Turns {
   readonly #inFlight = new Map<string, Row>();
   /** The rows, by the link of each resource that a row holds. */
   readonly #holders = new Map<string, Row>();
-  /** The number of `busy` rows. */
-  #busyCount = 0;
+  /** The number of `pending` rows. */
+  #pendingCount = 0;
   #pumping = false;
   #closed = false;
 
@@ -115,7 +106,8 @@ export class Turns {
   async wait(request: CommandRequest): Promise<Execution> {
     const { signal } = request;
     signal?.throwIfAborted();
-    if (this.#closed) return refusal('closed', `The administration interface is closed. ${sendAgain}`);
+    const closed = this.refuseClosed();
+    if (closed !== undefined) return closed;
     const { promise, resolve, reject } = withResolvers<Execution>();
     const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
@@ -133,35 +125,67 @@ export class Turns {
     return promise.finally(stopListening);
   }
 
+  /** The refusal of every command after {@link close}; `undefined` before. */
+  refuseClosed(): ReturnType<typeof refusal> | undefined {
+    if (!this.#closed) return undefined;
+    return refusal('closed', `The administration interface is closed. ${sendAgain}`);
+  }
+
   /** Puts a command into the table of commands in flight until `work` ends. */
-  hold(command: Command, state: FlightState, work: () => Promise<void>): void {
-    const row: Row = { command, state, left: Promise.resolve() };
+  hold(command: Command, outcome: Outcome, work: () => Promise<void>): void {
+    const row: Row = { command, outcome, left: Promise.resolve() };
     this.#inFlight.set(command.id, row);
     for (const link of command.resources) this.#holders.set(link, row);
-    if (state === 'busy') this.#busyCount += 1;
+    if (outcome === 'pending') this.#pendingCount += 1;
     row.left = work().finally(() => {
       this.#release(row);
     });
   }
 
-  /** Marks a command in flight as `unknown`. The mark stays until the command leaves the table. */
-  setUnknown(id: string): void {
+  /**
+   * Marks a command in flight as `unknown`. The mark stays until the command leaves the table.
+   *
+   * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
+   */
+  setUnknown(id: string): AbortSignal {
     const row = this.#inFlight.get(id);
-    if (row?.state !== 'busy') return;
-    row.state = 'unknown';
-    this.#busyCount -= 1;
-    this.#pump();
+    if (row === undefined || this.#closed) return AbortSignal.abort(new SearchEnded('closed'));
+    if (row.outcome === 'pending') {
+      row.outcome = 'unknown';
+      this.#pendingCount -= 1;
+      this.#pump();
+    }
+    return searchOf(row).signal;
+  }
+
+  /** The commands in flight, in the order of their turns. */
+  list(): readonly CommandInFlight[] {
+    return Array.from(this.#inFlight.values(), ({ command, outcome }) => ({ ...command, outcome }));
+  }
+
+  /** Ends the search for the outcome of a command. Resolves when the command has left the table. */
+  async abandon(id: string): Promise<void> {
+    const row = this.#inFlight.get(id);
+    if (row === undefined) return;
+    searchOf(row).abort(new SearchEnded('abandoned'));
+    await row.left;
   }
 
   /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
   refuseUnknown(resources: readonly string[]): ReturnType<typeof inProgress> | undefined {
-    const row = resources.map((link) => this.#holders.get(link)).find((each) => each?.state === 'unknown');
+    const row = resources.map((link) => this.#holders.get(link)).find((each) => each?.outcome === 'unknown');
     return row && inProgress(row.command.id);
   }
 
   /** Whether the outcome of a command in flight is unknown. */
   isUnknown(id: string): boolean {
-    return this.#inFlight.get(id)?.state === 'unknown';
+    return this.#inFlight.get(id)?.outcome === 'unknown';
+  }
+
+  /** @throws SearchEnded if a command in flight was abandoned */
+  throwIfAbandoned(id: string): void {
+    const reason: unknown = this.#inFlight.get(id)?.search?.signal.reason;
+    if (reason instanceof SearchEnded && reason.why === 'abandoned') throw reason;
   }
 
   /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */
@@ -173,13 +197,15 @@ export class Turns {
       answer(
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
       );
-    await Promise.all(Array.from(this.#inFlight.values(), ({ left }) => left));
+    const rows = [...this.#inFlight.values()];
+    for (const { search } of rows) search?.abort(new SearchEnded('closed'));
+    await Promise.all(rows.map(({ left }) => left));
   }
 
   #release(row: Row): void {
     const { id, resources } = row.command;
     this.#inFlight.delete(id);
-    if (row.state === 'busy') this.#busyCount -= 1;
+    if (row.outcome === 'pending') this.#pendingCount -= 1;
     for (const link of resources) if (this.#holders.get(link) === row) this.#holders.delete(link);
     this.#pump();
   }
@@ -192,7 +218,7 @@ export class Turns {
     const claimed = new Set<string>();
     try {
       for (const entry of this.#queue) {
-        if (this.#busyCount >= this.#options.maxInFlight) break;
+        if (this.#pendingCount >= this.#options.maxInFlight) break;
         if (this.#mustWait(entry, claimed) || !this.#takeTurn(entry, claimed)) {
           for (const link of entry.resources) claimed.add(link);
         }
@@ -204,7 +230,7 @@ export class Turns {
 
   /** @param claimed - the resources of earlier commands that still wait */
   #mustWait({ resources }: Entry, claimed: ReadonlySet<string>): boolean {
-    return resources.some((link) => claimed.has(link) || this.#holders.get(link)?.state === 'busy');
+    return resources.some((link) => claimed.has(link) || this.#holders.get(link)?.outcome === 'pending');
   }
 
   /**
@@ -230,6 +256,10 @@ export class Turns {
     else entry.answer(ended(decision));
     return this.#queue.delete(entry);
   }
+}
+
+function searchOf(row: Row): AbortController {
+  return (row.search ??= new AbortController());
 }
 
 /** `Promise.withResolvers`, which Node 20 lacks. */

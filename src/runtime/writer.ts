@@ -12,6 +12,7 @@ import {
   type Decision,
   type Effect,
 } from '../resources/index.ts';
+import { findCommand, objectionTo, type CommandInFlight } from '../resources/command.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
@@ -24,10 +25,11 @@ import {
   storeUnavailable,
   type Execution,
 } from './execution.ts';
+import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
 import { NotKept, type Journal } from './journal.ts';
 import { Crossings } from './crossing.ts';
-import { recover } from './recovery.ts';
+import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
 import { ReportError } from './report-error.ts';
 import {
@@ -68,6 +70,9 @@ interface Performing {
   readonly settled: AdminEvent[];
 }
 
+/** The result of an abandoned command. */
+type Ending = Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>;
+
 /** The settlement of a command is not journaled, and the command ends with this answer. */
 class Unsettled extends Error {
   readonly execution: Execution;
@@ -89,7 +94,6 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #crossings = new Crossings();
-  readonly #closing = new AbortController();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -135,6 +139,31 @@ export class Writer {
     return this.#turns.wait(request);
   }
 
+  /** The commands in flight, in the order of their turns. */
+  commands(): readonly CommandInFlight[] {
+    return this.#turns.list();
+  }
+
+  /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
+  async abandon(id: string): Promise<Ending> {
+    const closed = this.#turns.refuseClosed();
+    if (closed !== undefined) return closed;
+    const found = findCommand(this.commands(), id);
+    const problem = found.ok ? objectionTo(found.value) : found.problem;
+    if (problem !== undefined) return { outcome: 'refused', problem, events: [] };
+    const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
+    try {
+      await this.#options.journal.keep({ record, use: 'intent', then: () => undefined });
+    } catch (error) {
+      if (!(error instanceof NotKept)) throw error;
+      // If the store may get the record, the command is abandoned: the record stands before those of later commands.
+      if (!error.isPossible) return storeUnavailable(error.outage.retryAfterMs);
+    }
+    await this.#turns.abandon(id);
+    this.#crossings.take(id);
+    return { outcome: 'accepted', snapshot: this.#snapshot, events: [] };
+  }
+
   /** Folds reports of the host over the current snapshot, as one change. */
   report(given: unknown): void {
     const { faults } = this.#foldReports(given);
@@ -161,9 +190,8 @@ export class Writer {
    * @returns resolves when the outcome is known, or when the host has not answered in time
    */
   recover(open: OpenCommand): Promise<void> {
-    const { command: id, resources, events } = open.intent;
-    const since = events[0]?.at ?? this.#options.clock.now();
-    const command = commandOf(id, { resources, events }, since);
+    const { command: id } = open.intent;
+    const command = commandIn(open, this.#options.clock.now());
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of open.intent.effects) this.#crossings.begin(id, effect);
     return new Promise((resolve) => {
@@ -175,17 +203,34 @@ export class Writer {
             this.#optionsOf({ command, asksHost: true, answer: () => resolve(), settled: [] }),
           );
         } catch (error) {
-          // After a close, the next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!this.#closing.signal.aborted && !(error instanceof Unsettled)) this.#options.onError(error);
+          // The next life recovers the command. A failure of the store has gone to `onError` already.
+          if (!(error instanceof SearchEnded || error instanceof Unsettled)) this.#options.onError(error);
         }
         resolve();
       });
     });
   }
 
+  /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
+  async settleAbandoned(open: OpenCommand): Promise<void> {
+    const command = commandIn(open, this.#options.clock.now());
+    const performing = { command, asksHost: true, answer: () => undefined, settled: [] };
+    const events = await inspectAbandoned(open, this.#optionsOf(performing));
+    if (events === undefined) {
+      this.#options.onError(new Error(stillUnknown(command)));
+      return;
+    }
+    const isShown = evolve(this.#snapshot, events) === this.#snapshot;
+    try {
+      await this.#settle(performing, isShown ? [] : events, { at: 'end' });
+    } catch (error) {
+      // A failure of the store has gone to `onError` already.
+      if (!(error instanceof Unsettled)) throw error;
+    }
+  }
+
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   async close(): Promise<void> {
-    this.#closing.abort();
     this.#options.journal.stopRepeating();
     await this.#turns.close();
   }
@@ -196,7 +241,7 @@ export class Writer {
     const { events, effects } = firstOf(decision);
     const { resources } = decision;
     const command = commandOf(id, { resources, events }, this.#options.clock.now());
-    this.#turns.hold(command, 'busy', async () => {
+    this.#turns.hold(command, 'pending', async () => {
       try {
         const asksHost = effects.length > 0;
         answer(await this.#perform({ command, asksHost, answer, settled: [] }, decision));
@@ -247,13 +292,13 @@ export class Writer {
       deadlineMs,
       onError,
       commandId: performing.command.id,
-      closing: this.#closing.signal,
       crossings: this.#crossings,
       isUnknown: () => this.#turns.isUnknown(performing.command.id),
       intend: (group, part, of) => this.#intend(performing, group, part, of),
       settle: (events, place) => this.#settle(performing, events, place),
-      onUnknown: () => {
-        this.#answerUnknown(performing, outcomeUnknown(performing.command.id));
+      onUnknown: () => this.#answerUnknown(performing, outcomeUnknown(performing.command.id)),
+      throwIfAbandoned: () => {
+        this.#turns.throwIfAbandoned(performing.command.id);
       },
     };
   }
@@ -275,9 +320,10 @@ export class Writer {
     }
   }
 
-  #answerUnknown({ command, answer }: Performing, execution: Execution): void {
+  /** Gives the signal that ends the search for the outcome. */
+  #answerUnknown({ command, answer }: Performing, execution: Execution): AbortSignal {
     answer(execution);
-    this.#turns.setUnknown(command.id);
+    return this.#turns.setUnknown(command.id);
   }
 
   async #settle(
@@ -370,9 +416,24 @@ function commandOf(
   { resources, events }: Pick<Acceptance, 'resources' | 'events'>,
   since: number,
 ): Command {
-  const [{ resource, actor } = { resource: resources[0] ?? '/', actor: undefined }] = events;
-  const command = { id, resource, resources, since };
+  const [first] = events;
+  if (first === undefined) throw new TypeError('A command must have at least one event');
+  const { type, resource, actor } = first;
+  // A copy, because the resources are free again only under the same links.
+  const command = { id, type, resource, resources: Object.freeze([...resources]), since };
   return actor === undefined ? command : { ...command, actor };
+}
+
+/** The command of an earlier life. */
+function commandIn({ intent: { command, resources, events } }: OpenCommand, now: number): Command {
+  return commandOf(command, { resources, events }, events[0]?.at ?? now);
+}
+
+function stillUnknown({ id, resource }: Command): string {
+  return (
+    `The gateway did not say what became of the abandoned command ${id} on ${resource}. Check that the gateway and ` +
+    'the interface agree on this resource. The gateway is asked again at the next start.'
+  );
 }
 
 /** A sentence about the part of a command that the host did, for a command whose settlement is not journaled. */
@@ -408,6 +469,7 @@ function assertDecision(decision: unknown): asserts decision is Decision {
   const { events, effects } = decision as Partial<Acceptance>;
   if (!areConsistent(events, effects))
     throw new TypeError(
-      'A transition must return events and effects of known types, with an effect for each event that needs one',
+      'An accepted decision must have at least one event. The events and effects must have known types, with an effect ' +
+        'for each event that needs one',
     );
 }

@@ -10,11 +10,11 @@ import { IndexedCollection, type Entity } from '../core/collection.ts';
 import { inspectable } from '../core/inspection.ts';
 import { initialVersion, isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
-import { copyJson } from '../json/copy.ts';
+import { copyDeferring } from '../json/copy.ts';
 import { saveFields, loadFields, linkFields, secretNames } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
-import { listFaults, type Fault } from '../problem.ts';
+import { formatPointer } from '../json/pointer.ts';
+import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import type { FilterDocument } from '../resources/filter.ts';
@@ -31,11 +31,12 @@ import type { MonitorDocument } from '../resources/monitor.ts';
 import type { ServerDocument } from '../resources/server.ts';
 import type { ServiceDocument } from '../resources/service.ts';
 import type { NewUser } from '../resources/user.ts';
+import { reservedFaults } from './reserved-key.ts';
 import {
-  loadSessions,
   readSessions,
   saveSessions,
   totalsOf,
+  withTotals,
   type SessionDocument,
 } from './session-document.ts';
 import { assertSnapshot, singular, type Collections, type Snapshot } from './snapshot.ts';
@@ -142,9 +143,10 @@ export function createSnapshot(
     throw new RangeError(
       `The epoch must be 1 to 64 letters, digits, "-" and "_", not ${JSON.stringify(epoch)}`,
     );
-  const json = copyJson(document, { depth: 32 });
-  if (!json.ok) throw new InvalidDocumentError(json.problem.errors ?? [{ pointer: '', ...json.problem }]);
-  const loading = load(json.value);
+  // The sessions are copied one by one, because there may be a million of them.
+  const json = copyDeferring(document, 'sessions', { depth: 32 });
+  if (!json.ok) throw new InvalidDocumentError(faultsOf(json.problem));
+  const loading = load(json.value.copy, json.value.items());
   if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);
   return loading.build(epoch);
 }
@@ -155,7 +157,8 @@ interface Loading {
   build(this: void, epoch: string): Snapshot;
 }
 
-function load(document: Json): Loading {
+/** @param sessions - the sessions of the document, one at a time */
+function load(document: Json, sessions: Iterable<Result<Json>>): Loading {
   const whole = parseShape(documentShape, document);
   const members = listsOf(document);
   const names = namesOf(members);
@@ -169,12 +172,13 @@ function load(document: Json): Loading {
     loadOf('filters'),
     loadOf('users'),
   ];
-  const sessions = readSessions(sessionDocument, members.sessions, find);
+  const { table, faults: sessionFaults } = readSessions(sessionDocument, sessions, find, names.of);
   const faults = [
-    ...(hasReservedKey(document) === undefined ? [] : reservedFaults(document)),
+    ...reservedFaults(document),
     ...(whole.ok ? [] : whole.faults),
     ...names.faults,
-    ...[servers, services, monitors, filters, users, sessions].flatMap((loaded) => loaded.faults),
+    ...[servers, services, monitors, filters, users].flatMap((loaded) => loaded.faults),
+    ...sessionFaults,
   ];
   return {
     faults,
@@ -187,14 +191,13 @@ function load(document: Json): Loading {
         filters: IndexedCollection.of(filters.entities, storedSecrets('filters')),
         users: IndexedCollection.of(users.entities, storedSecrets('users')),
       };
-      const table = loadSessions(sessions.entities, totalsOf(members.services), collections);
       return Object.freeze({
         ...inspectable,
         epoch,
         revision: 0,
         ...gateway,
         ...collections,
-        sessions: table,
+        sessions: withTotals(table, totalsOf(members.services)),
       });
     },
   };
@@ -205,7 +208,7 @@ function storedSecrets(member: keyof Collections): ReadonlySet<string> {
   return new Set(secretNames(collectionFields[member]).map(([stored]) => stored));
 }
 
-type Members = Readonly<Record<keyof Collections | 'sessions', readonly Json[]>>;
+type Members = Readonly<Record<keyof Collections, readonly Json[]>>;
 
 /** The lists of a document. For a value that is no list the shape reports a fault, and the list here is empty. */
 function listsOf(document: Json): Members {
@@ -220,7 +223,6 @@ function listsOf(document: Json): Members {
     monitors: of('monitors'),
     filters: of('filters'),
     users: of('users'),
-    sessions: of('sessions'),
   };
 }
 
@@ -263,8 +265,8 @@ function sameName(member: keyof Collections, position: number, name: string, ear
   return { pointer: formatPointer([member, position, 'name']), code: 'validation-failed', detail };
 }
 
-/** The valid entries of a list, and the faults of the other entries. @internal */
-export interface Loaded<T> {
+/** The valid entries of a list, and the faults of the other entries. */
+interface Loaded<T> {
   readonly entities: readonly T[];
   readonly faults: readonly Fault[];
 }
@@ -313,16 +315,6 @@ function resolveEntry(
     for (const fault of resolved.faults) faults.push(fault);
   }
   return { links, faults };
-}
-
-/** A fault for each reserved key. Recursion is safe, because the depth of the document is limited before. */
-function reservedFaults(value: Json, path: readonly (string | number)[] = []): readonly Fault[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value as JsonObject).flatMap(([name, member]) => {
-    const place = [...path, name];
-    if (reservedToken([name]) === undefined) return reservedFaults(member, place);
-    return [{ pointer: formatPointer(place), code: 'reserved-key', detail: 'is not allowed as a key' }];
-  });
 }
 
 /**

@@ -1,18 +1,16 @@
 /**
  * Sessions in a gateway document: loaded into a session table, and saved again.
  */
-
-import type { Entity, IndexedCollection } from '../core/collection.ts';
 import { type Json, isObject, type JsonObject } from '../json/value.ts';
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import { createOwner } from '../core/ordered-map.ts';
 import { formatPointer } from '../json/pointer.ts';
-import { quoted, type Fault } from '../problem.ts';
+import { faultsOf, quoted, type Fault, type Result } from '../problem.ts';
 import { resolveLink, resolveLinks, type FindName } from '../core/reference.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
-import type { Loaded } from './document.ts';
+import { reservedFaults } from './reserved-key.ts';
 import {
   IndexedSessionTable,
   noStatistics,
@@ -73,25 +71,65 @@ export interface ConnectionDocument {
 /** A valid session entry. */
 type Entry = SessionDocument;
 
-/** Loads the sessions of a document; `entryShape` is the shape of one session. @internal */
+/** The keys of the services and servers of a document, in the order of declaration. */
+type Declared = Readonly<Record<'services' | 'servers', ReadonlyMap<string, unknown>>>;
+
+/**
+ * Reads the sessions of a document into a session table, one at a time: a list of a million sessions is never in memory
+ * a second time.
+ *
+ * @param entryShape - shape of one session
+ * @param items - the sessions
+ * @param find - look-up of names for links
+ * @param declared - the services and servers of the document
+ * @returns the table, which is complete only without faults, and the faults
+ * @internal
+ */
 export function readSessions(
   entryShape: shape.ObjectShape,
-  entries: readonly Json[],
+  items: Iterable<Result<Json>>,
   find: FindName,
-): Loaded<Session> {
-  const entities: Session[] = [];
+  { services, servers }: Declared,
+): { readonly table: IndexedSessionTable; readonly faults: readonly Fault[] } {
+  const change = { revision: 0, owner: createOwner() };
+  let table = IndexedSessionTable.create(positionsOf(services), positionsOf(servers));
   const faults: Fault[] = [];
   const seen = new Set<Json>();
-  for (const [position, entry] of entries.entries()) {
+  const keyOf = createKeys();
+  let position = 0;
+  for (const item of items) {
     const path = ['sessions', position];
-    const parsed = shape.parseShape(entryShape, entry, path);
-    const written = isObject(entry) ? entry : {};
-    const wrong = [parsed.ok ? [] : parsed.faults, referenceFaults(written, path, find, seen)].flat();
-    for (const fault of wrong) faults.push(fault);
-    if (typeof written['id'] === 'number') seen.add(written['id']);
-    if (parsed.ok) entities.push(toSession(parsed.value as unknown as Entry));
+    const read = item.ok
+      ? readSession(entryShape, item.value, path, find, seen)
+      : { faults: faultsOf(item.problem) };
+    if ('faults' in read) for (const fault of read.faults) faults.push(fault);
+    else if (faults.length === 0) table = table.open(toSession(read.entry, keyOf), change);
+    position += 1;
   }
-  return { entities, faults };
+  return { table, faults };
+}
+
+function positionsOf(declared: ReadonlyMap<string, unknown>): ReadonlyMap<string, number> {
+  return new Map(Array.from(declared.keys(), (key, position) => [key, position]));
+}
+
+/** Reads one session, and notes its id. */
+function readSession(
+  entryShape: shape.ObjectShape,
+  entry: Json,
+  path: readonly (string | number)[],
+  find: FindName,
+  seen: Set<Json>,
+): { readonly entry: Entry } | { readonly faults: readonly Fault[] } {
+  const parsed = shape.parseShape(entryShape, entry, path);
+  const written = isObject(entry) ? entry : {};
+  const faults = [
+    ...reservedFaults(entry, path),
+    ...(parsed.ok ? [] : parsed.faults),
+    ...referenceFaults(written, path, find, seen),
+  ];
+  if (typeof written['id'] === 'number') seen.add(written['id']);
+  return parsed.ok && faults.length === 0 ? { entry: parsed.value as unknown as Entry } : { faults };
 }
 
 /** Checks ids and links as written, so that a fault elsewhere in the entry does not hide a fault here. */
@@ -162,7 +200,10 @@ function repeated(path: readonly (string | number)[], owner: string): Fault {
   };
 }
 
-function toSession({ service, connected, idle = 0, connections = [], ...rest }: Entry): Session {
+function toSession(
+  { service, connected, idle = 0, connections = [], ...rest }: Entry,
+  keyOf: KeyOf,
+): Session {
   const taken = new Set(connections.map(({ id }) => id));
   let free = 0;
   const nextFree = (): number => {
@@ -186,21 +227,19 @@ function toSession({ service, connected, idle = 0, connections = [], ...rest }: 
   };
 }
 
-function keyOf(link: string, collection: string): string {
-  return nameKey(parseLink(link, collection) ?? '');
-}
+/** Gives the key of the name in a link. */
+type KeyOf = (link: string, collection: string) => string;
 
-/** Builds the session table of a snapshot. @internal */
-export function loadSessions(
-  sessions: readonly Session[],
-  totals: ReadonlyMap<string, number>,
-  { services, servers }: Readonly<Record<'services' | 'servers', IndexedCollection<Entity>>>,
-): IndexedSessionTable {
-  const change = { revision: 0, owner: createOwner() };
-  let table = IndexedSessionTable.create(services.positions, servers.positions);
-  for (const session of sessions) table = table.open(session, change);
-  for (const [service, total] of totals) table = table.withTotal(service, total);
-  return table;
+/** Creates a {@link KeyOf} that makes the key of each link once: a million sessions then share a few texts. */
+function createKeys(): KeyOf {
+  const keys = new Map<string, string>();
+  return (link, collection) => {
+    const known = keys.get(link);
+    if (known !== undefined) return known;
+    const key = nameKey(parseLink(link, collection) ?? '');
+    keys.set(link, key);
+    return key;
+  };
 }
 
 /** Gives the `total_connections` of a document, by the key of the service. @internal */
@@ -211,6 +250,16 @@ export function totalsOf(services: readonly Json[]): ReadonlyMap<string, number>
     if (typeof name === 'string' && typeof total === 'number') totals.set(nameKey(name), total);
   }
   return totals;
+}
+
+/** Raises the totals of a table to those of a document. @internal */
+export function withTotals(
+  table: IndexedSessionTable,
+  totals: ReadonlyMap<string, number>,
+): IndexedSessionTable {
+  let raised = table;
+  for (const [service, total] of totals) raised = raised.withTotal(service, total);
+  return raised;
 }
 
 /** Saves the sessions of a snapshot. @internal */

@@ -73,17 +73,19 @@ export const singular = {
   users: 'user',
 } as const satisfies Record<keyof Collections, string>;
 
-const notOurs = 'snapshot must come from createSnapshot';
+const notOurs = (name: string): string => `${name} must come from createSnapshot`;
 
 /**
  * Checks that a value is a snapshot: frozen, with the collections that only {@link createSnapshot} and the fold of events
  * make. A copy has not these collections, or is not frozen.
  *
+ * @param name - the name of the argument, for the message
  * @throws TypeError for any other value
  * @internal
  */
-export function assertSnapshot(value: unknown): asserts value is Snapshot {
-  if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) throw new TypeError(notOurs);
+export function assertSnapshot(value: unknown, name = 'snapshot'): asserts value is Snapshot {
+  if (typeof value !== 'object' || value === null || !Object.isFrozen(value))
+    throw new TypeError(notOurs(name));
   const { servers, services, monitors, filters, users, sessions } = value as Partial<Snapshot>;
   const isOurs =
     servers instanceof IndexedCollection &&
@@ -92,7 +94,7 @@ export function assertSnapshot(value: unknown): asserts value is Snapshot {
     filters instanceof IndexedCollection &&
     users instanceof IndexedCollection &&
     sessions instanceof IndexedSessionTable;
-  if (!isOurs) throw new TypeError(notOurs);
+  if (!isOurs) throw new TypeError(notOurs(name));
 }
 
 /**
@@ -116,7 +118,7 @@ function collectionOf<K extends keyof Collections>(
   const collection: Collection<Entity> = snapshot[name];
   // The mapped type gives the resource type of each collection. The compiler cannot derive that from the index.
   if (collection instanceof IndexedCollection) return collection as IndexedCollection<Collections[K]>;
-  throw new TypeError(notOurs);
+  throw new TypeError(notOurs('snapshot'));
 }
 
 /** Finds a resource by its key. @internal */
@@ -257,7 +259,7 @@ export function markChanged(
  */
 export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
   if (sessions instanceof IndexedSessionTable) return sessions;
-  throw new TypeError(notOurs);
+  throw new TypeError(notOurs('snapshot'));
 }
 
 /** Replaces the session table of a snapshot. Gives the same snapshot for the same table. @internal */

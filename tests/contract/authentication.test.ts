@@ -10,7 +10,7 @@ import {
 import { sampleDocument } from '../support/document.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
-import { endpoints, targetOf } from './endpoint.ts';
+import { additions, endpoints, targetOf } from './endpoint.ts';
 
 const json = { 'content-type': 'application/json' };
 const hasher: Hasher = createPbkdf2Hasher({ rounds: 1 });
@@ -57,7 +57,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
   it('every endpoint answers 401 without a log-in, before any other check', async () => {
     const { send, admin, gateway } = await guard();
     const { snapshot } = admin;
-    for (const endpoint of endpoints) {
+    for (const endpoint of [...endpoints, ...additions]) {
       const body = endpoint.body === undefined ? undefined : '{ not JSON';
       const {
         status,
@@ -148,9 +148,9 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     }
     expect((await send('GET', '/services/My-Service', ada)).status).toBe(200);
     expect(asked).toEqual([
-      ['ada', 'services.stop', { name: 'My-Service' }],
+      ['ada', 'services.stop', { name: 'my-service' }],
       ['ada', 'services.stop', { name: 'nothing' }],
-      ['ada', 'services.get', { name: 'My-Service' }],
+      ['ada', 'services.get', { name: 'my-service' }],
     ]);
     expect(admin.snapshot).toBe(snapshot);
   });

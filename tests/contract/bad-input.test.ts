@@ -163,6 +163,39 @@ function endless(): { readonly pieces: Iterable<Uint8Array>; taken: number; ende
   }
 }
 
+describe('a body that does not end', () => {
+  // Promise: body-deadline
+  it('is 408 after the deadline, and nothing is done', async () => {
+    const running = runAdmin();
+    const { admin, clock } = running;
+    const before = admin.snapshot;
+    const handled = admin.handle({ ...patch, body: () => new Promise(() => undefined) });
+    await clock.advance(admin.limits.bodyDeadlineMs - 1);
+    expect(clock.sleeping).toBe(1);
+    await clock.advance(1);
+    expect(await handled).toMatchObject({ matched: true, response: { status: 408 } });
+    await expectNothingChanged(running, before);
+  });
+
+  it('is 408 through node, and the connection is closed', async () => {
+    const { admin, clock } = runAdmin();
+    const server = createServer(createNodeHandler(admin));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { target: path, ...rest } = patch;
+    const request = httpRequest({ host: '127.0.0.1', port, path, ...rest, agent: false });
+    const answered = new Promise((resolve) => request.once('response', resolve));
+    request.on('error', () => undefined);
+    request.write('[');
+    while (clock.sleeping === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await clock.advance(admin.limits.bodyDeadlineMs);
+    expect(await answered).toMatchObject({ statusCode: 408, headers: { connection: 'close' } });
+    request.destroy();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
 describe('an endless body without Content-Length', () => {
   // Promise: endless-body
   it('is read with the limit, and is then a 413', async () => {

@@ -12,17 +12,17 @@ import {
   type Answer,
   type Transport,
 } from '../support/transport.ts';
-import { endpoints, targetOf, type Endpoint, type Shown } from './endpoint.ts';
+import { additions, endpoints, targetOf, type Endpoint, type Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, valuesAt } from './field.ts';
 
 describe('the table of routes', () => {
   // Promise: endpoints
-  it('has the endpoints of the interface description, and no others', () => {
-    const described = endpoints.map(({ method, path }) => `${method} ${path}`);
+  it('has the endpoints of the interface description and the additions, and no others', () => {
+    const described = [...endpoints, ...additions].map(({ method, path }) => `${method} ${path}`);
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(described.toSorted());
   });
 
-  it.each(endpoints)('has $method $path with its parameters and aliases', (endpoint) => {
+  it.each([...endpoints, ...additions])('has $method $path with its parameters and aliases', (endpoint) => {
     const route = routes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
     expect(route?.aliases).toEqual(endpoint.aliases);
     expect(route?.query.filter((name) => name !== 'dry_run')).toEqual(endpoint.parameters);

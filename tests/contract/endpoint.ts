@@ -23,7 +23,8 @@ export type Shown =
   | 'module'
   | 'session'
   | 'filter'
-  | 'user';
+  | 'user'
+  | 'command';
 
 /** One endpoint. */
 export interface Endpoint {
@@ -307,6 +308,19 @@ export const endpoints: readonly Endpoint[] = [
   ...session,
   ...filter,
   ...user,
+];
+
+/** Endpoints that are additions: the description has none of them. They need a command of unknown outcome. */
+export const additions: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/commands',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('command'),
+    live: true,
+  },
+  { method: 'DELETE', path: '/commands/:id', aliases: [], parameters: [], answer: done, subject: 'sample-1' },
 ];
 
 /** The target of a request for an endpoint, by its canonical path or another spelling. */

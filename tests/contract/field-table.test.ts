@@ -31,7 +31,7 @@ function shownBy({ all }: Fields): readonly string[] {
   return all.filter(isShown).flatMap((field) => namesIn(field.name, field.shape, whenOf(field)));
 }
 
-/** The entries of each kind in a document. */
+/** The entries of each kind in a document; a command is in no document. */
 const entries: Readonly<Record<string, (document: GatewayDocument) => readonly object[]>> = {
   service: ({ services = [] }) => services,
   listener: ({ services = [] }) => services.flatMap(({ listeners = [] }) => listeners),
@@ -86,8 +86,11 @@ describe('the contract', () => {
 });
 
 describe('the sample document', () => {
-  it.each(tables)('has every field that a document can contain for a %s', (kind, table) => {
-    const there = new Set(entries[kind]?.(sampleDocument).flatMap((entry) => Object.keys(entry)));
-    expect(saidBy(table).filter((name) => !there.has(name))).toEqual([]);
-  });
+  it.each(tables.filter(([kind]) => kind in entries))(
+    'has every field that a document can contain for a %s',
+    (kind, table) => {
+      const there = new Set(entries[kind]?.(sampleDocument).flatMap((entry) => Object.keys(entry)));
+      expect(saidBy(table).filter((name) => !there.has(name))).toEqual([]);
+    },
+  );
 });

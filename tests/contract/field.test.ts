@@ -1,21 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSnapshot } from 'gateway-admin-core';
+import { createSnapshot, stopMonitor, stopService, type Admin } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
 import { planted, sampleSnapshot } from '../support/document.ts';
 import { openRoutes } from '../support/route-call.ts';
-import { runAdmin } from '../support/running-admin.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transports, type Transport } from '../support/transport.ts';
 import type { Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './field.ts';
 
 const empty = createSnapshot({}, { epoch: 'empty' });
 
+/** An interface with two commands of unknown outcome; the caller of the second is not known. */
+async function busyAdmin(): Promise<Admin> {
+  const gateway = sampleGateway().will(hold().apply, hold().apply).otherwise({ inspect: 'not-in-place' });
+  const { admin, clock } = runAdmin({ gateway });
+  const executions = [
+    admin.execute((snapshot, context) => stopService(snapshot, 'My Service', context), { actor: 'ada' }),
+    admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)),
+  ];
+  await clock.advance(admin.limits.effectDeadlineMs);
+  await Promise.all(executions);
+  return admin;
+}
+
 describe.each(['routes', 'core'] as const)('through %s', (name) => {
   let full: Transport;
   let bare: Transport;
 
   beforeAll(async () => {
-    full = name === 'routes' ? openRoutes(sampleSnapshot()) : await transports[name](runAdmin().admin);
+    full = name === 'routes' ? openRoutes(sampleSnapshot()) : await transports[name](await busyAdmin());
     bare =
       name === 'routes' ? openRoutes(empty) : await transports[name](runAdmin({ snapshot: empty }).admin);
   });

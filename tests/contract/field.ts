@@ -197,6 +197,15 @@ export const fields: readonly Field[] = [
     ['services', 'service link[]', ['/services/My-Service', '/services/Report-Service']],
   ]),
   ...rows('user', [['name', 'text', 'ada']]),
+  ...rows('command', [
+    ['id', 'text', 'sample-1'],
+    ['type', 'text', 'service.stopped'],
+    ['resource', 'service link', '/services/My-Service'],
+    ['resources', 'text[]', ['/services/My-Service']],
+    ['actor?', 'text', 'ada'],
+    ['since', 'iso8601', '2016-09-10T03:00:00+03:00'],
+    ['outcome', 'text', 'unknown'],
+  ]),
 ];
 
 /** Whether a field is one of several things in a list or map, of which there may be none. */
@@ -236,6 +245,7 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   session: { full: '/sessions/9', bare: '/sessions/0' },
   filter: { full: '/filters/Hint', bare: '/filters/Spare' },
   user: { full: '/users', bare: '/users' },
+  command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
 };
 
 /** The values of a field in a representation: several below a list or map, none where it is left out. */

@@ -11,10 +11,11 @@ import {
   type Sent,
   type Transport,
 } from '../support/transport.ts';
-import { endpoints, targetOf } from './endpoint.ts';
+import { additions, endpoints, targetOf } from './endpoint.ts';
 
-const paths = [...new Set(endpoints.flatMap(({ path, aliases }) => [path, ...aliases]))].map((path) => {
-  const here = endpoints.filter((each) => each.path === path || each.aliases.includes(path));
+const all = [...endpoints, ...additions];
+const paths = [...new Set(all.flatMap(({ path, aliases }) => [path, ...aliases]))].map((path) => {
+  const here = all.filter((each) => each.path === path || each.aliases.includes(path));
   const [first] = here;
   return {
     path,
@@ -74,6 +75,28 @@ describe.each(transportNames)('through %s', (name) => {
       }
     },
   );
+
+  // Promise: secure-headers
+  it('every answer forbids caches to store the answer, and browsers to guess the type', async () => {
+    const json = { 'content-type': 'application/json' };
+    const answers = [
+      await send('GET', '/services'),
+      await send('GET', '/services', { headers: { 'if-none-match': '*' } }),
+      await send('HEAD', '/sessions'),
+      await send('OPTIONS', '/services'),
+      await send('PUT', '/service/My-Service/stop'),
+      await send('PATCH', '/services/My-Service', { headers: json, body: '[]' }),
+      await send('PATCH', '/services/My-Service', { headers: json, body: 'x' }),
+      await send('GET', '/services/nothing'),
+      await send('PROPFIND', '/services'),
+      ...(name === 'core' ? [] : [await send('GET', '/nothing')]),
+    ];
+    expect(answers.map(({ status }) => status).slice(0, 9)).toEqual([
+      200, 304, 200, 204, 204, 200, 400, 404, 501,
+    ]);
+    for (const { headers } of answers)
+      expect([headers['cache-control'], headers['x-content-type-options']]).toEqual(['no-store', 'nosniff']);
+  });
 
   it('HEAD of a missing resource is the 404 of GET without the body', async () => {
     const { status, text } = await send('HEAD', '/services/nothing');

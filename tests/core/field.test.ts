@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { patchSettings, patchViewOf } from '../../src/core/patch-view.ts';
 import {
   defineFields,
+  keepFields,
   linkFields,
   loadFields,
   representFields,
@@ -60,10 +61,10 @@ const fields = defineFields<{
 }>()({
   name: { shape: shape.name },
   paint: { shape: shape.text(20), setting: 'colour', default: 'grey' },
-  built: { shape: shape.instant, time: 'rfc5322' },
+  built: { shape: shape.instant, time: 'rfc5322', kept: false },
   openings: { shape: z.int(), derived: true },
   guards: { shape: shape.links, setting: true, links: 'guards', default: [], hiddenWhenEmpty: true },
-  note: { shape: shape.text(20), optional: true },
+  note: { shape: shape.text(20), optional: true, kept: (note: string) => note.slice(0, 4) },
   code: { shape: shape.text(99), setting: true, optional: true, secret: 'codeSealed' },
   alarm: { shape: shape.text(99), setting: true, optional: true, secret: 'alarmSealed' },
   maker: { shape: shape.text(99), secret: 'makerHash' },
@@ -99,6 +100,12 @@ describe('the fields of a kind', () => {
     const { openings: _counted, ...written } = full;
     expect(saveFields(fields, rest, settings)).toEqual({ ...written, built: '2016-08-31T20:29:26+00:00' });
     expect(loadFields(fields, saveFields(fields, rest, settings))).toEqual({ rest, settings });
+  });
+
+  it('leave out of a document entry what ends with the process, and leave the rest to its shape', () => {
+    const { openings: _counted, built: _seen, ...lasting } = full;
+    expect(keepFields(fields, full)).toEqual({ ...lasting, note: 'heav' });
+    expect(keepFields(fields, { name: 'Bare', stranger: 1 })).toEqual({ name: 'Bare', stranger: 1 });
   });
 
   it('are shown in the order of the table, without secrets, and without what is empty or absent', () => {

@@ -49,11 +49,30 @@ describe('nameKey', () => {
     // There is a composed form of the small letter only.
     ['J\u030c', '\u01f0'],
     ['\u01f0', '\u01f0'],
+    // The capital letter has two small ones, and one letter has two capitals.
+    ['\u03a3\u03c3\u03c2', '\u03c3\u03c3\u03c2'],
+    ['\u03c3\u03c2\u03c3', '\u03c3\u03c3\u03c2'],
+    ['Stra\u00dfe', 'strasse'],
+    ['STRA\u1e9eE', 'strasse'],
     ['constructor', 'constructor'],
     ['__proto__', '__proto__'],
     ['', ''],
   ])('folds %j to %j', (name, key) => {
     expect(nameKey(name)).toBe(key);
+  });
+});
+
+describe('a text that is too long for a name', () => {
+  // Composing these marks would take seconds.
+  const marks = 'a' + '\u0301\u0316'.repeat(100_000);
+
+  it('is its own key, and is not normalised', () => {
+    expect([nameKey(marks), nameKey('A'.repeat(1025))]).toEqual([marks, 'A'.repeat(1025)]);
+    expect(nameKey('A'.repeat(1024))).toBe('a'.repeat(1024));
+  });
+
+  it('is refused by its length', () => {
+    expect(nameFault(marks)).toBe('must have at most 255 characters, and has 200001');
   });
 });
 

@@ -126,6 +126,32 @@ const person = z.strictObject({
 });
 
 describe('parseShape', () => {
+  // More than this, and a call with the faults as its arguments overflows the stack.
+  const many = 130_000;
+
+  it('lists the faults of a long list, and those beside it', () => {
+    const album = z.strictObject({
+      title: z.string(),
+      tracks: z.exactOptional(z.array(z.string())),
+      notes: z.record(z.string(), z.string()),
+    });
+    const tracks = Array.from({ length: many }, (_, at) => at);
+    const parsed = shape.parseShape(album, { title: 5, tracks, notes: {} }, ['albums', 0]);
+    const faults = parsed.ok ? [] : parsed.faults;
+    expect(faults).toHaveLength(many + 1);
+    expect(faults[0]).toMatchObject({ pointer: '/albums/0/title', detail: 'must be a string, not a number' });
+    expect(faults.at(-1)?.pointer).toBe(`/albums/0/tracks/${String(many - 1)}`);
+  });
+
+  it('names the place of a list with too many faults to list', () => {
+    const shelf = z.strictObject({ albums: z.array(z.strictObject({ tracks: z.array(z.string()) })) });
+    const tracks = Array.from({ length: many }, (_, at) => at);
+    expect(shape.parseShape(shelf, { albums: [{ tracks }] })).toEqual({
+      ok: false,
+      faults: [{ pointer: '/albums', code: 'validation-failed', detail: 'has too many faults to list' }],
+    });
+  });
+
   it('accepts, or has a fault with a pointer and a sentence for each place, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (value) => {

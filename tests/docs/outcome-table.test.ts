@@ -254,6 +254,10 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   '`apply` never ends, and `inspect` never answers `in-place`': () => silent(['not-in-place']),
   'the interface is closed before the outcome is known': () =>
     silent(['not-in-place'], (_held, { admin }) => void admin.close()),
+  'the command is abandoned': () =>
+    silent(['not-in-place'], (_held, { admin }) => {
+      for (const { id } of admin.commands()) void admin.abandon(id);
+    }),
 
   'fails before the stop': () => failing([stopTarget], { before: 'fails' }),
   'fails while `apply` of the stop is running': () => failing([stopTarget]),

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import {
-  createSnapshot,
-  createTimeFormat,
-  type Listener,
-  type PathParameters,
-  type Snapshot,
-} from 'gateway-admin-core';
+import { createSnapshot, type Listener, type PathParameters, type Snapshot } from 'gateway-admin-core';
 
 import { nameKey } from '../../src/core/name.ts';
 import { createRouter } from '../../src/http/router.ts';
@@ -16,6 +10,7 @@ import { listenerFields } from '../../src/resources/listener.ts';
 import { finder } from '../../src/resources/shared/look-up.ts';
 import { commandRoute, itemRoute, type BoundRoute } from '../../src/resources/shared/route.ts';
 import { sampleSnapshot } from '../support/document.ts';
+import { surroundings } from '../support/surroundings.ts';
 
 const path = '/services/:name/listeners/:listener';
 const findService = finder('services');
@@ -49,7 +44,6 @@ const toys: readonly BoundRoute[] = [
   }),
 ];
 const { match } = createRouter([...boundRoutes, ...toys]);
-const rendering = { times: createTimeFormat('UTC') };
 
 /** What GET shows at a path, or the problem. */
 function get(snapshot: Snapshot, target: string): unknown {
@@ -57,7 +51,7 @@ function get(snapshot: Snapshot, target: string): unknown {
   if (found.found !== 'route' || found.route.kind !== 'item')
     throw new Error(`GET ${target}: ${found.found}`);
   const thing = found.route.find(snapshot, found.parameters);
-  return thing.ok ? found.route.read(snapshot, thing.value, rendering) : thing.problem.code;
+  return thing.ok ? found.route.read(snapshot, thing.value, surroundings) : thing.problem.code;
 }
 
 describe('a route with two variables', () => {

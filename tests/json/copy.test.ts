@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { copyJson } from '../../src/json/copy.ts';
+import { copyDeferring, copyJson } from '../../src/json/copy.ts';
 import type { Json } from '../../src/json/value.ts';
 import type { ProblemCode, Result } from '../../src/problem.ts';
 import { thawedPlaces } from '../support/frozen.ts';
@@ -144,6 +144,86 @@ describe('copyJson', () => {
   it('takes a proxy for what it shows, and ends at the first hole of a list, however long it says it is', () => {
     expect(copyJson(new Proxy({ a: [1] }, {}), deep)).toEqual({ ok: true, value: { a: [1] } });
     expect(codeOf(copyJson(new Array(2 ** 32 - 1), deep))).toBe('patch-malformed');
+  });
+});
+
+describe('copyDeferring', () => {
+  /** The copy with the items in their place, or the fault of the first part that is refused. */
+  function whole(value: unknown, limits = deep): Result<Json> {
+    const copied = copyDeferring(value, 'list', limits);
+    if (!copied.ok) return copied;
+    const list: Json[] = [];
+    for (const item of copied.value.items()) {
+      if (!item.ok) return item;
+      list.push(item.value);
+    }
+    const { copy } = copied.value;
+    const isDeferred =
+      typeof copy === 'object' && copy !== null && 'list' in copy && Array.isArray(copy['list']);
+    return { ok: true, value: isDeferred ? { ...copy, list } : copy };
+  }
+
+  it('comes to the same as a copy, in all and in the place of a fault', () => {
+    const objects = fc.record(
+      { a: fc.jsonValue(), list: fc.oneof(fc.array(fc.jsonValue()), fc.jsonValue()) },
+      { requiredKeys: [] },
+    );
+    const strange = fc.constantFrom<unknown>(undefined, NaN, new Date(0), { x: [1n] });
+    const refused = fc.record({ list: fc.array(fc.oneof(strange, fc.jsonValue()), { minLength: 1 }) });
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.jsonValue(), objects, refused),
+        fc.integer({ min: 1, max: 6 }),
+        (value, depth) => {
+          const expected = copyJson(value, { depth });
+          const found = whole(value, { depth });
+          expect(found.ok).toBe(expected.ok);
+          if (found.ok && expected.ok) expect(textOf(found.value)).toBe(textOf(expected.value));
+          if (!found.ok && !expected.ok && expected.problem.errors?.[0]?.pointer.startsWith('/list') === true)
+            expect(found.problem).toEqual(expected.problem);
+        },
+      ),
+    );
+  });
+
+  it('copies each item when it is asked for, frozen, and ends at the first one that is refused', () => {
+    const read: number[] = [];
+    const list = [0, 1, 2, 3].map((at) =>
+      Object.defineProperty({}, 'at', {
+        enumerable: true,
+        get: () => {
+          read.push(at);
+          return at === 2 ? undefined : at;
+        },
+      }),
+    );
+    const copied = copyDeferring({ list }, 'list', deep);
+    if (!copied.ok) throw new Error('must be copied');
+    expect([copied.value.copy, read]).toEqual([{ list: [] }, []]);
+    const items = copied.value.items()[Symbol.iterator]();
+    const first = items.next().value as Extract<Result<Json>, { readonly ok: true }>;
+    expect([first.value, Object.isFrozen(first.value), read]).toEqual([{ at: 0 }, true, [0]]);
+    expect([items.next().value, read]).toEqual([{ ok: true, value: { at: 1 } }, [0, 1]]);
+    expect(items.next().value).toMatchObject({ ok: false, problem: { errors: [{ pointer: '/list/2/at' }] } });
+    expect([items.next().done, read]).toEqual([true, [0, 1, 2]]);
+  });
+
+  it('finds the items also if the same list has another place', () => {
+    const list = [{ a: 1 }];
+    expect(whole({ other: list, list })).toEqual({ ok: true, value: { other: list, list } });
+    expect(whole({ list, other: list })).toEqual({ ok: true, value: { list, other: list } });
+  });
+
+  it('refuses a list that cannot be read, and an item that cannot', () => {
+    const throwing = new Proxy([1], {
+      get: (list, key) => (key === '0' ? planted() : list[key as 'length']),
+    });
+    expect(whole({ list: throwing })).toMatchObject({ problem: { errors: [{ pointer: '/list/0' }] } });
+    const lengthless = new Proxy([1], { get: planted });
+    expect(whole({ list: lengthless })).toMatchObject({ problem: { errors: [{ pointer: '/list' }] } });
+    const loop: unknown[] = [];
+    loop.push(loop);
+    expect(codeOf(whole({ list: loop }))).toBe('patch-malformed');
   });
 });
 

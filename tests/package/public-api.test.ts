@@ -4,6 +4,7 @@
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import {
+  adoptDocument,
   applyReports,
   canTransition,
   createAdmin,
@@ -16,6 +17,7 @@ import {
   defaultLimits,
   defineLifecycle,
   deleteUser,
+  DifferingDocumentError,
   lifecycle,
   maxListedFaults,
   nextState,
@@ -46,6 +48,7 @@ import {
   sequence,
   type Admin,
   type AdminEvent,
+  type AdoptOptions,
   type Authenticate,
   type Clock,
   type Context,
@@ -70,9 +73,11 @@ import {
   type Connection,
   type ConnectionDocument,
   type ConnectionIdentity,
+  type CommandRepresentation,
   type ConnectionRepresentation,
   type ConnectionStatistics,
   type Decision,
+  type DocumentDifference,
   type Effect,
   type Entity,
   type EventGap,
@@ -163,6 +168,8 @@ describe('a program that reads the interface', () => {
     );
     const instance = await get<InstanceRepresentation>(admin, '/gateway');
     const logs = await get<LogsRepresentation>(admin, '/gateway/logs');
+    const commands = await get<readonly CommandRepresentation[]>(admin, '/commands');
+    expect(commands).toEqual([]);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
     const state: LifecycleState = service.state;
@@ -348,8 +355,8 @@ describe('a host', () => {
     const stop = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers });
     expect([read, stop].map((handled) => handled.matched && handled.response.status)).toEqual([200, 403]);
     expect(seen.map(([principal, { id }, parameters]) => [principal?.name, id, parameters])).toEqual([
-      ['ada', 'services.get', { name: 'My-Service' }],
-      ['ada', 'services.stop', { name: 'My-Service' }],
+      ['ada', 'services.get', { name: 'my-service' }],
+      ['ada', 'services.stop', { name: 'my-service' }],
     ]);
     await admin.close();
   });
@@ -371,6 +378,29 @@ describe('a host', () => {
     expect((await admin.execute(stop, how)).outcome).toBe('accepted');
     const { value } = (await events.next()) as IteratorYieldResult<PublishedEvent | EventGap>;
     expect('event' in value && value.event.type).toBe('service.stopped');
+    await admin.close();
+  });
+
+  it('can look at each difference of its document, and adopt some of them', async () => {
+    const store = createMemoryStore();
+    const first = await openAdmin({ snapshot: createSnapshot({}), gateway, store });
+    await first.execute((state, context) => createUser(state, { name: 'ada', passwordHash: 'x' }, context));
+    await first.close();
+    const differences: DocumentDifference[] = [];
+    const admin = await openAdmin({
+      snapshot: createSnapshot({}),
+      gateway,
+      store,
+      onError(error) {
+        if (error instanceof DifferingDocumentError) differences.push(...error.differences);
+      },
+    });
+    expect(differences.map(({ resource, obstacle }) => [resource, typeof obstacle])).toEqual([
+      ['/users/ada', 'string'],
+    ]);
+    const options: AdoptOptions = { only: [] };
+    const decision = adoptDocument(admin.snapshot, createSnapshot({}), { now: 0 }, options);
+    expect(decision.outcome).toBe('unchanged');
     await admin.close();
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  adoptDocument,
   applyReports,
   closeServerConnections,
   closeServiceSessions,
@@ -60,6 +61,7 @@ const functions: readonly (readonly [
   ['createUser', (state, context) => createUser(state, { name: 'joan', passwordHash: 'x' }, context)],
   ['deleteUser', (state, context) => deleteUser(state, 'ada', context)],
   ['revert', (state, context) => revert(started)(state, context)],
+  ['adoptDocument', (state, context) => adoptDocument(state, snapshot, context)],
   ['sequence', (state, context) => sequence(stop)(state, context)],
   ['applyReports', (state, context) => applyReports(state, [], context)],
 ];
@@ -133,6 +135,24 @@ describe('other arguments of pure functions', () => {
         /^The name of a \w+ must be a string/,
       );
     }
+  });
+
+  it.each(foreign)('refuse %s in place of a given snapshot', (_what, value) => {
+    expect(() => adoptDocument(snapshot, value as Snapshot, { now: 0 })).toThrow(
+      new TypeError('given must come from createSnapshot'),
+    );
+  });
+
+  it.each([
+    [null, 'The options of adoptDocument must be an object'],
+    [5, 'The options of adoptDocument must be an object'],
+    [{ only: '/services/sales' }, 'only must be a list of links'],
+    [{ only: null }, 'only must be a list of links'],
+    [{ only: [5] }, 'only must be a list of links'],
+  ])('refuse %p in place of the options of adoptDocument', (options, message) => {
+    const call = (): unknown => adoptDocument(snapshot, snapshot, { now: 0 }, options as never);
+    expect(call).toThrow(TypeError);
+    expect(call).toThrow(message);
   });
 
   it('refuse what is no event, no list and no transition', () => {

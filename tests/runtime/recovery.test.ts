@@ -3,6 +3,7 @@ import {
   createMemoryStore,
   EffectRefused,
   flushLogs,
+  HostError,
   patchService,
   sequence,
   startService,
@@ -36,6 +37,8 @@ function callOf(method: string, effect: Effect): string {
 
 interface Row {
   readonly command: Transition;
+  /** Whether the service had failed before the command. */
+  readonly failed?: true;
   /** What the gateway says of each inspection: in place or not. */
   readonly seen: readonly boolean[];
   readonly calls: readonly Call[];
@@ -45,11 +48,13 @@ interface Row {
 
 /** Begins a command in a life that dies, and opens the next one. */
 async function restart(
-  { command, seen }: Pick<Row, 'command' | 'seen'>,
+  { command, failed, seen }: Pick<Row, 'command' | 'failed' | 'seen'>,
   gateway = sampleGateway(),
 ): Promise<{ readonly admin: Admin; readonly calls: readonly string[]; readonly events: readonly string[] }> {
   const store = createMemoryStore();
   const dying = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
+  const report = { type: 'service.reported', service: 'My Service', state: 'failed' } as const;
+  if (failed === true) dying.admin.report(report);
   dying.admin.execute(command).catch(() => undefined);
   await dying.clock.settle();
   gateway.willSee(...seen.map((inPlace) => (inPlace ? 'in-place' : 'not-in-place')));
@@ -64,6 +69,47 @@ async function restart(
 const inspectStop = 'inspect service.stop';
 const inspectStart = 'inspect service.start';
 const inspectWatch = 'inspect monitor.stop';
+
+describe('an open command of an earlier life whose request may still reach the gateway', () => {
+  /** The outcome of inspections: the host rejects some of them, and then answers. */
+  const waiting = (times: number, answer: 'in-place' | 'not-in-place') => [
+    ...Array.from({ length: times }, () => new Error('The earlier request may still arrive')),
+    answer,
+  ];
+
+  // Promise: recovery-waits
+  it.each([
+    ['in-place', 'service.stopped', 'stopped'],
+    ['not-in-place', 'command.failed', 'started'],
+  ] as const)(
+    'stays unknown while inspect rejects, and settles when inspect answers %s',
+    async (answer, event, state) => {
+      const store = createMemoryStore();
+      const dying = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
+      dying.admin.execute(stop).catch(() => undefined);
+      await dying.clock.settle();
+
+      const gateway = sampleGateway().willSee(...waiting(12, answer));
+      const { admin, clock, errors } = await openRunning(store, { gateway });
+      const reader = admin.events();
+      const held = { outcome: 'refused', problem: { code: 'command-in-progress' } };
+      for (let asked = 1; asked <= 12; asked += 1) {
+        expect(gateway.inspected).toHaveLength(asked);
+        expect(admin.snapshot.services.find('my service')?.state).toBe('started');
+        expect(await admin.execute(stop)).toMatchObject(held);
+        expect(admin.plan(start)).toMatchObject(held);
+        await clock.advance(Math.min(50 * 2 ** (asked - 1), 5000));
+      }
+      const command = dying.gateway.calls[0]?.context.commandId;
+      expect(await reader.next()).toMatchObject({ value: { event: { type: event, command } } });
+      expect(admin.snapshot.services.find('my service')?.state).toBe(state);
+      expect(errors.filter((error) => error instanceof HostError)).toHaveLength(12);
+      expect((await admin.execute(start)).outcome).toBe(state === 'stopped' ? 'accepted' : 'unchanged');
+      expect(gateway.inspected).toHaveLength(13);
+      await admin.close();
+    },
+  );
+});
 
 describe('an open command of an earlier life', () => {
   // Promise: recovery-cases
@@ -181,8 +227,38 @@ describe('an open command of an earlier life', () => {
         events: ['command.failed'],
       },
     ],
-  ])('%s', async (_what, { command, seen, calls, events }) => {
-    expect(await restart({ command, seen })).toMatchObject({ calls, events });
+    [
+      'undoes the stop of a failed service that was started first: the service was wanted',
+      {
+        command: sequence(start, stop, limit(2)),
+        failed: true,
+        seen: [false, true, false],
+        calls: [inspectStart, inspectStop, 'inspect service.update 2', 'apply service.start'],
+        events: ['command.failed'],
+      },
+    ],
+    [
+      'leaves a failed service that was only started as it is',
+      {
+        command: sequence(start, stop, limit(2)),
+        failed: true,
+        seen: [true, false, false],
+        calls: [inspectStart, inspectStop, 'inspect service.update 2'],
+        events: ['command.failed'],
+      },
+    ],
+    [
+      'takes a failed service that is started, stopped and started for unchanged',
+      {
+        command: sequence(start, stop, start),
+        failed: true,
+        seen: [true, false, true, true],
+        calls: [inspectStart, inspectStop, inspectStart, inspectStart],
+        events: ['command.failed'],
+      },
+    ],
+  ])('%s', async (_what, { calls, events, ...row }) => {
+    expect(await restart(row)).toMatchObject({ calls, events });
   });
 
   it('keeps the events whose effects the host refuses to undo', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   createMemoryStore,
   createSecretSealer,
@@ -18,9 +18,10 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { IndexedSessionTable } from '../../src/snapshot/session-table.ts';
 import { configuration } from '../support/configuration.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { crowdedSnapshot, sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { appliedTo, openRunning, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -68,6 +69,18 @@ describe('an interface with a store', () => {
       attributes: { logdir: '/elsewhere' },
       last_flushed: before.admin.snapshot.logs.last_flushed,
     });
+    await admin.close();
+  });
+
+  it('fills an empty store without writing out the sessions of the given snapshot', async () => {
+    const snapshot = crowdedSnapshot(10);
+    const reading = jest.spyOn(IndexedSessionTable.prototype, 'range');
+    const { admin } = await openRunning(createMemoryStore(), { snapshot });
+    const sizes = reading.mock.results.map(({ value }) => (value as readonly unknown[]).length);
+    reading.mockRestore();
+    expect(Math.max(0, ...sizes)).toBe(0);
+    expect(admin.snapshot.services.find('sales')?.state).toBe('started');
+    expect(admin.snapshot.sessions.size).toBe(0);
     await admin.close();
   });
 

@@ -1,15 +1,15 @@
 /**
  * Reading everything there is: what each reading route gives for each thing of a snapshot.
  */
-import { createTimeFormat, type Json, type Snapshot } from 'gateway-admin-core';
+import type { Json, Snapshot } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import type { Rendering } from '../../src/resources/shared/rendering.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import type { BoundResourceRoute, BoundRoute } from '../../src/resources/shared/route.ts';
 import { fields } from '../contract/field.ts';
+import { surroundings } from './surroundings.ts';
 
-type ReadRoute = Exclude<BoundRoute, { readonly kind: 'command' }>;
+type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
 
 /** What one reading route gives: the representation, or the elements of the list. */
 export interface Reading {
@@ -18,8 +18,11 @@ export interface Reading {
   readonly shown: readonly unknown[];
 }
 
-const readRoutes = boundRoutes.filter((route) => route.kind !== 'command');
-const rendering: Rendering = { times: createTimeFormat('UTC') };
+const readRoutes = boundRoutes.filter(isReading);
+
+function isReading(route: BoundRoute): route is ReadRoute {
+  return route.kind !== 'command';
+}
 
 /** How many sessions are read one by one; the list has them all. */
 const readOneByOne = 20;
@@ -34,8 +37,8 @@ export function readAll(snapshot: Snapshot): readonly Reading[] {
 function read(route: ReadRoute, subject: string, snapshot: Snapshot): readonly unknown[] {
   const found = find(route, subject, snapshot);
   if (!found.ok) throw new Error(`${route.id}: ${JSON.stringify(found.problem)}`);
-  if (route.kind === 'item') return [route.read(snapshot, found.value, rendering)];
-  const list = route.list(snapshot, found.value, rendering);
+  if (route.kind === 'item') return [route.read(snapshot, found.value, surroundings)];
+  const list = route.list(snapshot, found.value, surroundings);
   const elements = list.slice(0, list.total);
   if (elements.length !== list.total)
     throw new Error(`${route.id} ${subject} has another total than elements`);

@@ -1,25 +1,16 @@
 /**
  * The interface without anything that runs: requests answered by the functions in the table of routes alone.
  */
-import {
-  createTimeFormat,
-  problemTable,
-  type Json,
-  type Problem,
-  type ProblemCode,
-  type Snapshot,
-} from 'gateway-admin-core';
+import { problemTable, type Json, type Problem, type ProblemCode, type Snapshot } from 'gateway-admin-core';
 
 import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
-import type { Rendering } from '../../src/resources/shared/rendering.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
-import { sampleZone } from './document.ts';
+import { isAction, type BoundResourceRoute } from '../../src/resources/shared/route.ts';
 import { expectDecision } from './expect-decision.ts';
+import { busySurroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';
 
-const rendering: Rendering = { times: createTimeFormat(sampleZone) };
 const secrets: SecretPorts = {
   hash: (password) => Promise.resolve(`hash of ${String(password.length)} characters`),
   objection: () => undefined,
@@ -37,9 +28,9 @@ export function openRoutes(start: Snapshot): Transport {
       const { route, parameters } = found;
       const subject = route.find(snapshot, parameters);
       if (!subject.ok) return refused(subject.problem);
-      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, rendering));
+      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, busySurroundings));
       if (route.kind === 'list') {
-        const list = route.list(snapshot, subject.value, rendering);
+        const list = route.list(snapshot, subject.value, busySurroundings);
         const [first = 0, last = Infinity] = query
           .replace('range=', '')
           .split('-')
@@ -58,7 +49,7 @@ export function openRoutes(start: Snapshot): Transport {
       if (route.answer === undefined) return answerOf(204);
       const after = route.find(snapshot, parameters);
       return after.ok
-        ? answerOf(200, route.answer(snapshot, after.value, rendering))
+        ? answerOf(200, route.answer(snapshot, after.value, busySurroundings))
         : refused(after.problem);
     },
     close: () => Promise.resolve(),
@@ -68,9 +59,9 @@ export function openRoutes(start: Snapshot): Transport {
 function find(
   method: string,
   path: string,
-): { readonly route: BoundRoute; readonly parameters: PathParameters } | undefined {
+): { readonly route: BoundResourceRoute; readonly parameters: PathParameters } | undefined {
   for (const route of boundRoutes) {
-    if (route.method !== method) continue;
+    if (route.method !== method || isAction(route)) continue;
     for (const spelling of [route.path, ...route.aliases]) {
       const match = new RegExp(`^${spelling.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path);
       if (match === null) continue;

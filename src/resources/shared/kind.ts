@@ -7,6 +7,7 @@ import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { AdminEvent } from '../index.ts';
+import type { Adoption } from './adoption.ts';
 import type { BoundRoute } from './route.ts';
 
 /** A kind of resource. @internal */
@@ -19,6 +20,8 @@ export interface Kind<E extends EventBase, F extends EffectBase, R extends Repor
   readonly effects: EffectTable<F>;
   /** The events that follow from each report. The opening of a session also opens connections. */
   readonly reports: ReportTable<Snapshot, R, AdminEvent>;
+  /** The part that a running interface takes over from a gateway document; left out if there is none. */
+  readonly adoption?: Adoption;
   /** The endpoints, in the order of the interface. */
   readonly routes: readonly BoundRoute[];
 }

@@ -30,6 +30,7 @@ import {
   type Snapshot,
 } from '../../snapshot/snapshot.ts';
 import type { Decision, Effect } from '../index.ts';
+import type { AdoptionSteps } from './adoption.ts';
 import type { About } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
 import { commandRoute, type BoundRoute } from './route.ts';
@@ -68,13 +69,16 @@ export const lifecycle = defineLifecycle<LifecycleState, LifecycleInput>({
   failed: { start: 'started', stop: 'stopped', 'report-failed': 'failed', 'report-started': 'started' },
 });
 
-/** Shape of a state. @internal */
-export const lifecycleState = z.enum(['started', 'stopped', 'failed']);
+/** The state that callers want. A failed service or monitor is wanted. */
+function wantedState(state: LifecycleState): 'started' | 'stopped' {
+  return state === 'stopped' ? 'stopped' : 'started';
+}
 
-/** The fields that tell of a failure. @internal */
-export const failureFields = {
-  state_reason: { shape: shape.text(longestReason), optional: true },
-  state_since: { shape: shape.instant, time: 'iso8601', optional: true },
+/** The fields of a lifecycle. @internal */
+export const lifecycleFields = {
+  state: { shape: z.enum(['started', 'stopped', 'failed']), default: 'started', kept: wantedState },
+  state_reason: { shape: shape.text(longestReason), optional: true, kept: false },
+  state_since: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
 } as const;
 
 /** The collection of each kind that starts and stops. @internal */
@@ -313,6 +317,19 @@ function decideFound<K extends Startable>(
   // The casts are needed because a computed member is lost on the types.
   const change = { events: [event as unknown as LifecycleEvent<K>], effects: [effect as unknown as Effect] };
   return accepted(events, snapshot, [resource], change) as Decision;
+}
+
+/** Creates the steps of an adoption that stop and start a thing, as a gateway document wants it. @internal */
+export function lifecycleSteps<K extends Startable>(
+  machine: KindLifecycle<K>,
+): Pick<AdoptionSteps, 'stop' | 'start'> {
+  const step =
+    (command: Command, to: LifecycleState) =>
+    (snapshot: Snapshot, present: Thing, wanted: Thing, context: Context): Decision =>
+      wantedState(wanted.state) === to && wantedState(present.state) !== to
+        ? decideFound(machine, command, snapshot, present, context)
+        : unchanged(snapshot, []);
+  return { stop: step('stop', 'stopped'), start: step('start', 'started') };
 }
 
 /** The endpoints of a lifecycle: `PUT /<kind>/:name/<command>`, and the same path in the plural. @internal */

@@ -2,6 +2,7 @@
  * Rendering: the inputs of a representation besides the snapshot, which are the time zone and live figures of the host.
  */
 import type { TimeFormat } from '../../core/time.ts';
+import type { CommandTable } from '../command.ts';
 import type { Task, Threads } from '../gateway.ts';
 import type { ConnectionStatistics } from '../../snapshot/session-table.ts';
 
@@ -34,4 +35,14 @@ export interface Rendering {
   readonly times: TimeFormat;
   /** Live figures of the host; left out if there are only stored figures. */
   readonly telemetry?: Telemetry;
+}
+
+/**
+ * What a route sees besides the snapshot: the inputs of a representation, and the running interface.
+ *
+ * @internal
+ */
+export interface Surroundings extends Rendering {
+  /** The commands in flight. */
+  readonly commands: CommandTable;
 }

@@ -7,23 +7,30 @@ import type { Context } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import { latest, type Version } from '../../core/version.ts';
 import type {
+  ActionRoute,
   CommandRoute,
   ItemRoute,
   Listing,
   ListRoute,
   PathParameters,
   Route,
-  RouteOf,
+  ResourceRoute,
   Search,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { linkOf, shownVersion, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
 import type { Decision } from '../index.ts';
 import { finder } from './look-up.ts';
-import type { Rendering } from './rendering.ts';
+import type { Rendering, Surroundings } from './rendering.ts';
 
-/** A route of the interface with the functions that serve it. @internal */
-export type BoundRoute = RouteOf<Snapshot, Decision, Rendering>;
+/** A route of the interface with the functions that serve the route. @internal */
+export type BoundRoute = BoundResourceRoute | BoundAction;
+
+/** A route about a resource of the gateway. @internal */
+export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;
+
+/** A route that changes the running interface. @internal */
+export type BoundAction = ActionRoute<Surroundings>;
 
 /** The members that every route declares itself. The constructors here add the others. */
 type Described = Pick<Route, 'id' | 'path' | 'summary'>;
@@ -41,8 +48,8 @@ interface Reading<T> extends Described {
 
 /** Creates a route that reads one resource. @internal */
 export function itemRoute<T>(
-  route: Reading<T> & Pick<ItemRoute<Snapshot, Rendering, T>, 'read'>,
-): ItemRoute<Snapshot, Rendering, T> {
+  route: Reading<T> & Pick<ItemRoute<Snapshot, Surroundings, T>, 'read'>,
+): ItemRoute<Snapshot, Surroundings, T> {
   return {
     kind: 'item',
     method: 'GET',
@@ -59,9 +66,9 @@ export function itemRoute<T>(
 /** Creates a route that reads a list. @internal */
 export function listRoute<T>(
   route: Reading<T> &
-    Pick<ListRoute<Snapshot, Rendering, T>, 'list' | 'query' | 'select'> &
+    Pick<ListRoute<Snapshot, Surroundings, T>, 'list' | 'query' | 'select'> &
     Partial<Pick<Route, 'search'>>,
-): ListRoute<Snapshot, Rendering, T> {
+): ListRoute<Snapshot, Surroundings, T> {
   return {
     kind: 'list',
     method: 'GET',
@@ -106,13 +113,13 @@ export function commandRoute<T>({
   ...route
 }: Described &
   Pick<
-    CommandRoute<Snapshot, Decision, Rendering, T>,
+    CommandRoute<Snapshot, Decision, Surroundings, T>,
     'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
     /** Decides the command about the resource that the path names. */
     decide(this: void, snapshot: Snapshot, thing: T, context: Context): Decision;
-  }): CommandRoute<Snapshot, Decision, Rendering, T> {
+  }): CommandRoute<Snapshot, Decision, Surroundings, T> {
   const change = ok({ decide });
   return {
     kind: 'command',
@@ -124,6 +131,26 @@ export function commandRoute<T>({
     ...route,
     command: () => change,
   };
+}
+
+/** Creates a route that changes the running interface. @internal */
+export function actionRoute<T>(
+  route: Described & Pick<ActionRoute<Surroundings, T>, 'method' | 'findIn' | 'objection' | 'act'>,
+): ActionRoute<Surroundings, T> {
+  return {
+    kind: 'command',
+    aliases: [],
+    query: ['dry_run'],
+    search: [],
+    fields: [],
+    mediaTypes: [],
+    ...route,
+  };
+}
+
+/** Tells an action from a command about a resource. @internal */
+export function isAction(route: BoundRoute): route is BoundAction {
+  return 'act' in route;
 }
 
 /** How the resources of a collection are shown. @internal */

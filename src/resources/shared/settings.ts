@@ -15,6 +15,7 @@ import {
 } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
 import {
+  adoptSettings,
   patchSettings,
   patchShape,
   patchViewOf,
@@ -41,6 +42,7 @@ import {
   type Snapshot,
 } from '../../snapshot/snapshot.ts';
 import type { Decision } from '../index.ts';
+import type { Adoption, AdoptionSteps } from './adoption.ts';
 import type { About } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
@@ -66,6 +68,8 @@ interface Rules<C extends Patchables> extends PatchHooks<SettingsOf<C>> {
   represent(this: void, snapshot: Snapshot, thing: Collections[C], rendering: Rendering): object;
   /** Applies an update to settings that may have changed since the decision. Default: {@link mergeUpdate}. */
   merge?(this: void, present: SettingsOf<C>, update: Update<SettingsOf<C>>): SettingsOf<C>;
+  /** Gives the settings of a document, with everything that the host reports as at present. Default: `given`. */
+  adopted?(this: void, present: SettingsOf<C>, given: SettingsOf<C>): SettingsOf<C>;
   /** A further change of the snapshot together with the settings. */
   after?(this: void, snapshot: Snapshot, update: Update<SettingsOf<C>>, change: Change): Snapshot;
 }
@@ -180,6 +184,29 @@ function revertUpdate<C extends Patchables>(
   const present = found.value.settings as SettingsOf<C>;
   const reverted = revertSettings(view, present, parsed.value, nameFinder(snapshot));
   return decideUpdate(settings, snapshot, found.value, reverted, context);
+}
+
+/** Creates the adoption of a kind: its settings, and the steps that start and stop. @internal */
+export function adoptionOf<C extends Patchables>(
+  settings: KindSettings<C>,
+  lifecycle: Pick<AdoptionSteps, 'stop' | 'start'> = {},
+): Adoption {
+  const { collection, view } = settings;
+  const adopted = (present: Collections[C], wanted: Collections[C]): SettingsOf<C> => {
+    const [now, then] = [present.settings as SettingsOf<C>, wanted.settings as SettingsOf<C>];
+    return settings.adopted?.(now, then) ?? then;
+  };
+  const update: AdoptionSteps['update'] = (
+    snapshot,
+    present: Collections[C],
+    wanted: Collections[C],
+    context,
+  ) => {
+    const before = present.settings as SettingsOf<C>;
+    const taken = adoptSettings(view, before, adopted(present, wanted), nameFinder(snapshot));
+    return decideUpdate(settings, snapshot, present, taken, context);
+  };
+  return { collection, adopted, steps: { update, ...lifecycle } };
 }
 
 function decideUpdate<C extends Patchables>(

@@ -6,8 +6,16 @@ import type { Json } from '../../json/value.ts';
 import { fail, type Result } from '../../problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
+import type { Clock } from '../../ports/port.ts';
+import { beforeDeadline } from '../deadline.ts';
 import type { Limits } from '../limits.ts';
 import { bytesOf } from './request.ts';
+
+/** The options for reading a body. @internal */
+export interface BodyOptions {
+  readonly limits: Limits;
+  readonly clock: Clock;
+}
 
 /**
  * Reads the body of a command.
@@ -18,17 +26,22 @@ import { bytesOf } from './request.ts';
 export async function readBody(
   request: AdminRequest,
   rule: Pick<Route, 'mediaTypes'>,
-  limits: Limits,
+  { limits, clock }: BodyOptions,
 ): Promise<Result<Json>> {
+  const coding = request.headers['content-encoding'] ?? 'identity';
+  if (!/^\s*(?:identity\s*)?$/i.test(coding)) return encoded;
   const mediaType = mediaTypeOf(request.headers['content-type']);
   if (mediaType !== undefined && !rule.mediaTypes.includes(mediaType)) return unsupported(rule);
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) return tooLarge(limits);
-  const body = await bytesOf(request, limits.maxBodyBytes);
+  const read = (): Promise<Uint8Array> => bytesOf(request, limits.maxBodyBytes);
+  const isThere = typeof request.body !== 'function';
+  const body = isThere ? await read() : await beforeDeadline(clock, limits.bodyDeadlineMs, read);
+  if (body === 'late') return tooLate(limits);
   if (body.length > limits.maxBodyBytes) return tooLarge(limits);
   if (mediaType === undefined && body.length > 0) return unsupported(rule);
   const text = decodeUtf8(body);
   if (text === undefined) return fail('body-encoding-invalid', 'The body is not UTF-8. Send JSON as UTF-8.');
-  return parseJson(text, { depth: limits.maxBodyDepth });
+  return parseJson(text, { depth: limits.maxBodyDepth, values: limits.maxBodyValues });
 }
 
 /** Decodes bytes to text; `undefined` if the bytes are not UTF-8. */
@@ -52,6 +65,19 @@ function unsupported({ mediaTypes }: Pick<Route, 'mediaTypes'>): Result<never> {
   return fail(
     'unsupported-media-type',
     `The media type of the body is missing or not supported here. Send Content-Type: ${mediaTypes.join(' or ')}.`,
+  );
+}
+
+const encoded = fail(
+  'unsupported-media-type',
+  'The body has a Content-Encoding, which is not supported. Send the body as it is, without compression.',
+);
+
+function tooLate({ bodyDeadlineMs }: Limits): Result<never> {
+  const seconds = String(bodyDeadlineMs / 1000);
+  return fail(
+    'body-timeout',
+    `The body did not arrive within ${seconds} seconds. Nothing was changed. Send the request again.`,
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * The handler: request → limits → route → authenticate → authorise → query and body → turn of the command → response.
+ * The handler: request → limits → route → origin → authenticate → authorise → query and body → turn of the command → response.
  *
  * The handler is independent of any transport. Requests and responses are plain values.
  */
@@ -8,21 +8,29 @@ import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
 import { ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { PathParameters, Route } from '../../http/route.ts';
+import type { Acted, PathParameters } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
-import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
-import type { Authenticate } from '../../ports/port.ts';
-import { boundRoutes, type Decision } from '../../resources/index.ts';
-import type { BoundRoute } from '../../resources/shared/route.ts';
-import type { Rendering } from '../../resources/shared/rendering.ts';
+import type { AdminRequest, AdminResponse } from '../../http/message.ts';
+import { refused } from '../../core/decision.ts';
+import type { Clock } from '../../ports/port.ts';
+import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
+import {
+  isAction,
+  type BoundAction,
+  type BoundResourceRoute,
+  type BoundRoute,
+} from '../../resources/shared/route.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { transitionAt, versionAt, type Conditions } from '../condition.ts';
+import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
+import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
-import { toPlan } from './plan.ts';
+import { originProblem, type Origins } from './origin.ts';
+import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { headerProblem, RequestError } from './request.ts';
 import { empty, json, list, refusal } from './respond.ts';
@@ -46,34 +54,20 @@ export type Handled =
       readonly matched: false;
     };
 
-/**
- * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
- * request with 403 `forbidden`. The function is called before the resource is looked up.
- *
- * @public
- */
-export type Authorize = (
-  principal: Principal | undefined,
-  route: Route,
-  parameters: PathParameters,
-) => boolean;
-
 /** The options of the handler. @internal */
-export interface HandlerOptions {
-  readonly snapshot: () => Snapshot;
+export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
   readonly secrets: SecretPorts;
-  readonly authenticate: Authenticate | undefined;
-  readonly authorize: Authorize | undefined;
+  readonly origins: Origins;
   readonly limits: Limits;
-  readonly rendering: Rendering;
+  readonly clock: Clock;
+  readonly surroundings: Surroundings;
   readonly onError: (error: unknown) => void;
 }
 
-type Found = Extract<Match<BoundRoute>, { readonly found: 'route' }>;
-type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
-type ReadRoute = Exclude<BoundRoute, CommandRoute>;
+type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
+type ReadRoute = Exclude<BoundResourceRoute, CommandRoute>;
 
 /** The methods of RFC 9110 §9.3 and RFC 5789. */
 const knownMethods: ReadonlySet<string> = new Set([
@@ -145,14 +139,22 @@ async function respond(
 ): Promise<AdminResponse> {
   if (match.found === 'broken-escape') return refusal(brokenEscape());
   if (match.found === 'place') return withoutRoute(request, match.place);
-  const principal = await identify(options, request);
-  if (!principal.ok) return refusal(principal.problem, challengeFor(options, principal.problem));
   const { route, parameters } = match;
-  if (!isAllowed(options, principal.value, match)) return refusal(forbidden());
+  const asking = {
+    isWriting: route.kind === 'command',
+    isOpen: isOpen(options, request, options.snapshot()),
+  };
+  const foreign = originProblem(request, asking, options.origins);
+  if (foreign !== undefined) return refusal(foreign);
+  const caller = await admit(options, request, match);
+  if (!caller.ok) return refusal(caller.problem, accessHeaders(options, caller.problem));
+  // A response that nobody reads is not rendered.
+  request.signal?.throwIfAborted();
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
+  if (isAction(route)) return act(options, request, { route, parameters, query: query.value });
   if (route.kind !== 'command') return read(options, request, { route, parameters, query: query.value });
-  return command(options, request, { route, parameters, query: query.value, principal: principal.value });
+  return command(options, request, { route, parameters, query: query.value, caller: caller.value });
 }
 
 /** The response at a known path to a method without a route: to `OPTIONS`, or to a method that is not allowed. */
@@ -168,52 +170,6 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<B
   });
 }
 
-/** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
-function isAllowed({ authorize }: HandlerOptions, principal: Principal | undefined, match: Found): boolean {
-  if (authorize === undefined) return true;
-  const allowed: unknown = authorize(principal, match.route, match.parameters);
-  // The promise is refused, but its rejection must not end the process.
-  if (allowed instanceof Promise) allowed.catch(() => undefined);
-  return allowed === true;
-}
-
-/** Whether an admin user was neither deleted nor given another password while the log-in was checked. */
-function isStillThere({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
-  return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
-}
-
-/** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
-function isPrincipal(value: unknown): value is Principal {
-  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
-}
-
-async function identify(
-  { authenticate, snapshot }: HandlerOptions,
-  request: AdminRequest,
-): Promise<Result<Principal | undefined>> {
-  if (request.principal === undefined && authenticate === undefined) return { ok: true, value: undefined };
-  const asked = request.principal === undefined;
-  const before = snapshot();
-  const principal: unknown = asked ? await authenticate?.(request, before) : request.principal;
-  if (isPrincipal(principal) && isStillThere(principal, before, snapshot()))
-    return { ok: true, value: principal };
-  if (principal !== 'throttled') {
-    return {
-      ok: false,
-      problem: problem('unauthenticated', 'The credentials are missing or wrong. Send valid ones.'),
-    };
-  }
-  return {
-    ok: false,
-    problem: problem('login-throttled', 'Too many log-ins at once. Try again in a second.'),
-  };
-}
-
-function challengeFor({ authenticate }: HandlerOptions, { code }: Problem): Readonly<Record<string, string>> {
-  if (code === 'login-throttled') return { 'retry-after': '1' };
-  return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
-}
-
 /** A request that was matched and read, for one route. */
 interface Asked<R> {
   readonly route: R;
@@ -222,7 +178,7 @@ interface Asked<R> {
 }
 
 async function read(
-  { snapshot: current, rendering }: HandlerOptions,
+  { snapshot: current, surroundings }: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Asked<ReadRoute>,
 ): Promise<AdminResponse> {
@@ -238,13 +194,13 @@ async function read(
   }
   const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
   if (route.kind === 'item') {
-    const item = route.read(snapshot, found.value, rendering);
+    const item = route.read(snapshot, found.value, surroundings);
     return json(200, select?.(item) ?? item, headers);
   }
   const listing =
     query.search === undefined || route.select === undefined
-      ? route.list(snapshot, found.value, rendering)
-      : await findAll(route.select(snapshot, found.value, rendering, query.search), request.signal);
+      ? route.list(snapshot, found.value, surroundings)
+      : await findAll(route.select(snapshot, found.value, surroundings, query.search), request.signal);
   const each = (element: unknown): unknown => select?.(element as object) ?? element;
   return list(listing, clipRange(query.range, listing.total), each, {
     ...headers,
@@ -286,8 +242,26 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
   });
 }
 
+/** Does an action, or says with `dry_run` whether the action would be done. */
+async function act(
+  { snapshot, surroundings }: HandlerOptions,
+  request: AdminRequest,
+  { route, parameters, query }: Asked<BoundAction>,
+): Promise<AdminResponse> {
+  const conditions = conditionsOf(request);
+  if (!conditions.ok) return refusal(conditions.problem);
+  const found = route.findIn(surroundings, parameters);
+  if (!found.ok) return refusal(found.problem);
+  const failed = failureOf(conditions.value, snapshot().epoch, () => undefined);
+  const objection = failed ?? route.objection(surroundings, found.value);
+  if (objection !== undefined) return refusal(objection);
+  if (query.dryRun) return json(200, actionPlan, {});
+  const acted = await route.act(surroundings, found.value);
+  return acted.outcome === 'accepted' ? empty(204, {}) : refusal(acted.problem, retryAfter(acted));
+}
+
 interface AskedCommand extends Asked<CommandRoute> {
-  readonly principal: Principal | undefined;
+  readonly caller: Caller;
 }
 
 async function command(
@@ -295,31 +269,40 @@ async function command(
   request: AdminRequest,
   asked: AskedCommand,
 ): Promise<AdminResponse> {
-  const { route, parameters, query, principal } = asked;
+  const { route, parameters, query, caller } = asked;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
-  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options.limits);
+  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
   const change = await route.command(parameters, body?.value ?? null, options.secrets);
-  if (!change.ok)
-    return refusal(change.problem, change.problem.code === 'login-throttled' ? { 'retry-after': '1' } : {});
+  if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));
   const toDo: CommandRequest = {
-    transition: transitionAt(asked, conditions.value, change.value.decide),
-    ...(principal === undefined ? {} : { actor: principal.name }),
+    transition: checked(caller, transitionAt(asked, conditions.value, change.value.decide)),
+    ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
   return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
 }
 
-function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
-  const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
-  return planned.outcome === 'refused' ? refusal(planned.problem) : json(200, planned, {});
+/** Makes a transition that first checks whether the caller still may send the command. */
+function checked({ refusalIn }: Caller, transition: Transition): Transition {
+  return (snapshot, context) => {
+    const problem = refusalIn(snapshot);
+    return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
+  };
 }
 
-function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
+function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
+  const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
+  if (planned.outcome !== 'refused') return json(200, planned, {});
+  return refusal(planned.problem, accessHeaders(options, planned.problem));
+}
+
+function conclude(options: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
-    return refusal(execution.problem, retryAfter(execution));
+    const headers = { ...retryAfter(execution), ...accessHeaders(options, execution.problem) };
+    return refusal(execution.problem, headers);
   }
   const { route, parameters } = asked;
   if (route.answer === undefined) return empty(204, {});
@@ -327,14 +310,15 @@ function conclude({ rendering }: HandlerOptions, asked: AskedCommand, execution:
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
-  return json(200, route.answer(snapshot, found.value, rendering), etag === undefined ? {} : { etag });
+  const answer = route.answer(snapshot, found.value, options.surroundings);
+  return json(200, answer, etag === undefined ? {} : { etag });
 }
 
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
 const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
 
 function retryAfter(
-  execution: Extract<Execution, { readonly problem: Problem }>,
+  execution: Extract<Execution | Acted, { readonly problem: Problem }>,
 ): Readonly<Record<string, string>> {
   const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;
   const retryAfterMs = given ?? (passing.includes(execution.problem.code) ? 1000 : undefined);
@@ -363,11 +347,4 @@ function brokenEscape(): Problem {
 
 function goneAway(): Problem {
   return problem('closed', 'The client disconnected before the command started. Nothing was changed.');
-}
-
-function forbidden(): Problem {
-  return problem(
-    'forbidden',
-    'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
-  );
 }

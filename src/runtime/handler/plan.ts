@@ -91,6 +91,15 @@ export function toPlan(
   };
 }
 
+/** The plan of an action that would be done: an action has no events and no effects. @internal */
+export const actionPlan: Plan = Object.freeze({
+  outcome: 'accepted',
+  events: [],
+  effects: [],
+  closes: { sessions: 0, connections: 0 },
+  stays: { sessions: 0 },
+});
+
 const nothing = { events: [], effects: [], total: undefined } as const;
 
 /** What a plan shows of a decision. */

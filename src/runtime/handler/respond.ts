@@ -3,7 +3,7 @@
  */
 import type { Problem } from '../../problem.ts';
 import type { Listing } from '../../http/route.ts';
-import type { AdminResponse } from '../../http/message.ts';
+import { secureHeaders, type AdminResponse } from '../../http/message.ts';
 
 /** The headers of a response. @internal */
 export type Headers = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function json(status: number, value: unknown, headers: Headers): AdminRes
 
 /** Makes a response without a body. @internal */
 export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
-  return { status, headers: status === 304 ? headersFor(headers) : headers };
+  return { status, headers: headersFor(headers) };
 }
 
 /** Makes a response with a problem (RFC 9457). @internal */
@@ -71,7 +71,7 @@ async function* pieces(
   }
 }
 
-/** Caches must not store live figures. A representation with an entity tag may be stored, if it is revalidated. */
+/** Nothing about a gateway belongs into a cache, and no browser may take an answer for anything but JSON. */
 function headersFor(headers: Headers): Headers {
-  return { 'cache-control': headers['etag'] === undefined ? 'no-store' : 'no-cache', ...headers };
+  return { ...secureHeaders, ...headers };
 }

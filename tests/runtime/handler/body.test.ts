@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { defaultLimits, type Json, type ProblemCode, type Result } from 'gateway-admin-core';
+import { defaultLimits, systemClock, type Json, type ProblemCode, type Result } from 'gateway-admin-core';
 
 import { readBody } from '../../../src/runtime/handler/body.ts';
 
@@ -9,7 +9,11 @@ const strict = new TextDecoder('utf-8', { fatal: true });
 /** Reads a body as that of a route that takes JSON. */
 function read(body: Uint8Array | string): Promise<Result<Json>> {
   const request = { method: 'PUT', target: '/users', headers: { 'content-type': 'application/json' }, body };
-  return readBody(request, { mediaTypes: ['application/json'] }, defaultLimits);
+  return readBody(
+    request,
+    { mediaTypes: ['application/json'] },
+    { limits: defaultLimits, clock: systemClock },
+  );
 }
 
 /** What the language makes of bytes; `undefined` when it refuses them. */

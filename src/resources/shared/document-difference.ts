@@ -1,0 +1,248 @@
+/**
+ * Document differences: the places where a gateway document differs from the configuration in use, in words for an
+ * operator.
+ */
+import type { Entity } from '../../core/collection.ts';
+import { storedValue, type Field, type Fields } from '../../core/field.ts';
+import { parseLink } from '../../core/link.ts';
+import { nameKey } from '../../core/name.ts';
+import { formatPointer } from '../../json/pointer.ts';
+import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { find, linkOf, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
+import type { Adoption } from './adoption.ts';
+
+/**
+ * A place where a gateway document differs from the configuration in use.
+ *
+ * @public
+ */
+export interface DocumentDifference {
+  /** Link of the resource, such as `/services/Sales`. */
+  readonly resource: string;
+  /**
+   * JSON Pointer (RFC 6901) into the document, such as `/services/0/max_connection`. For a resource that the document
+   * lacks, the pointer of the list without the resource.
+   */
+  readonly pointer: string;
+  /** For people: both values, but no secret. Completes a sentence that starts with the place. */
+  readonly detail: string;
+  /**
+   * For people: why {@link adoptDocument} cannot take the place over; left out if `adoptDocument` can. Continues the
+   * sentence of `detail` after a semicolon.
+   */
+  readonly obstacle?: string;
+}
+
+/** What the comparison needs to know of a collection. @internal */
+export interface ComparedCollection {
+  readonly collection: keyof Collections;
+  readonly fields: Fields;
+  /** What a running interface can take over; `undefined` if nothing. */
+  readonly adoption: Adoption | undefined;
+}
+
+/** Whether a resource counts, by its collection and its key. @internal */
+export type Selection = (collection: keyof Collections, key: string) => boolean;
+
+/** A resource, with settings if its kind has some. */
+type Resource = Entity & { readonly settings?: object };
+
+type Path = readonly (string | number)[];
+
+/**
+ * Compares a document with the configuration in use: resources by their keys, in any order, and each field that outlives
+ * the process.
+ *
+ * @param compared - the collections to compare
+ * @param snapshot - the configuration in use
+ * @param given - the snapshot of the document
+ * @param selection - the resources to compare; all by default
+ * @internal
+ */
+export function documentDifferences(
+  compared: readonly ComparedCollection[],
+  snapshot: Snapshot,
+  given: Snapshot,
+  selection: Selection = () => true,
+): readonly DocumentDifference[] {
+  return compared.flatMap((each) => {
+    const { collection } = each;
+    const found = [...given[collection]].flatMap((wanted, position) => {
+      if (!selection(collection, wanted.key)) return [];
+      const present = find(snapshot, collection, wanted.key);
+      return present === undefined
+        ? [onlyGiven(each, wanted, position)]
+        : fieldDifferences({ ...each, snapshot, present, wanted, position });
+    });
+    const gone = [...snapshot[collection]].filter(
+      ({ key }) => selection(collection, key) && find(given, collection, key) === undefined,
+    );
+    return [...found, ...gone.map((present) => onlyPresent(each, present))];
+  });
+}
+
+function onlyGiven(
+  { collection, adoption }: ComparedCollection,
+  wanted: Entity,
+  position: number,
+): DocumentDifference {
+  return Object.freeze({
+    resource: linkOf(collection, wanted),
+    pointer: formatPointer([collection, position]),
+    detail: 'is only in the document',
+    obstacle:
+      adoption === undefined
+        ? notTaken(collection)
+        : `a ${singular[collection]} cannot be added while the gateway runs`,
+  });
+}
+
+function onlyPresent({ collection, adoption }: ComparedCollection, present: Entity): DocumentDifference {
+  return Object.freeze({
+    resource: linkOf(collection, present),
+    pointer: formatPointer([collection]),
+    detail: 'is not in the document',
+    obstacle:
+      adoption === undefined
+        ? notTaken(collection)
+        : `a ${singular[collection]} cannot be removed while the gateway runs`,
+  });
+}
+
+function notTaken(collection: keyof Collections): string {
+  return `${collection} are never taken over from a document`;
+}
+
+/** A resource that is in use and in the document. */
+interface Pair extends ComparedCollection {
+  readonly snapshot: Snapshot;
+  readonly present: Resource;
+  readonly wanted: Resource;
+  /** The position of the resource in the document. */
+  readonly position: number;
+}
+
+function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
+  const { fields, present, wanted, adoption } = pair;
+  const adopted = adoption?.adopted(present, wanted) ?? wanted.settings;
+  return fields.all
+    .filter(({ derived, kept }) => derived !== true && kept !== false)
+    .flatMap((field) => {
+      const now = valueOf(field, present);
+      const then = keptPart(field, storedValue(field, wanted, adopted ?? {}) as Json | undefined);
+      if (isSame(comparable(field, now), comparable(field, then))) return [];
+      return placesIn(pair, field, now, valueOf(field, wanted));
+    });
+}
+
+function valueOf(field: Field, resource: Resource): Json | undefined {
+  return keptPart(field, storedValue(field, resource, resource.settings ?? {}) as Json | undefined);
+}
+
+function keptPart({ kept }: Field, value: Json | undefined): Json | undefined {
+  return typeof kept === 'function' && value !== undefined ? (kept(value as never) as Json) : value;
+}
+
+/** Links are compared by the keys of their names, because each snapshot spells a name as its document does. */
+function comparable({ links }: Field, value: Json | undefined): Json | undefined {
+  if (links === undefined || value === undefined) return value;
+  return (value as readonly string[]).map((link) => keyOf(link, links));
+}
+
+function keyOf(link: string, collection: string): string {
+  return nameKey(parseLink(link, collection) ?? '');
+}
+
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && sameJson(one, other));
+}
+
+/** The differences of a field, one for each place in the field. */
+function placesIn(
+  pair: Pair,
+  field: Field,
+  now: Json | undefined,
+  then: Json | undefined,
+): readonly DocumentDifference[] {
+  const { collection, present, position } = pair;
+  const obstacle = obstacleOf(pair, field, then);
+  const place = (path: Path, detail: string): DocumentDifference =>
+    Object.freeze({
+      resource: linkOf(collection, present),
+      pointer: formatPointer([collection, position, field.documentName, ...path]),
+      detail,
+      ...(obstacle === undefined ? {} : { obstacle }),
+    });
+  if (field.secret !== undefined) return [place([], secretDetail(field.name, now, then))];
+  return leaves(now, then).map(({ path, now: old, then: next }) =>
+    place(path, `the document has ${textOf(next)}, and ${textOf(old)} is in use`),
+  );
+}
+
+/** Why a field cannot be taken over; `undefined` if the field can. */
+function obstacleOf(
+  { collection, adoption, snapshot }: Pair,
+  field: Field,
+  then: Json | undefined,
+): string | undefined {
+  if (adoption === undefined) return notTaken(collection);
+  const { links, name, setting } = field;
+  const isTaken = setting !== undefined || (name === 'state' && adoption.steps.start !== undefined);
+  if (!isTaken) return 'this field cannot change while the gateway runs';
+  const isMissing = (link: string): boolean =>
+    find(snapshot, links as keyof Collections, keyOf(link, links ?? '')) === undefined;
+  return links !== undefined && (then as readonly string[]).some(isMissing)
+    ? 'a link names a resource that is only in the document'
+    : undefined;
+}
+
+function secretDetail(name: string, now: Json | undefined, then: Json | undefined): string {
+  if (now === undefined) return `the document has a ${name}, and none is in use`;
+  return then === undefined
+    ? `the document has no ${name}, and one is in use`
+    : `the document has another ${name} than the one in use`;
+}
+
+function textOf(value: Json | undefined): string {
+  if (value === undefined) return 'no value';
+  const [text, longest] = [JSON.stringify(value), 100];
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+}
+
+/** A place in a value of the document, with the value there and the value in use. */
+interface Leaf {
+  readonly path: Path;
+  readonly now: Json | undefined;
+  readonly then: Json | undefined;
+}
+
+/** The differing places of two values: in maps by name, and in lists of named objects by the names of the objects. */
+function leaves(now: Json | undefined, then: Json | undefined, path: Path = []): readonly Leaf[] {
+  if (isSame(now, then)) return [];
+  const [old, next] = [membersOf(now), membersOf(then)];
+  if (old === undefined || next === undefined) return [{ path, now, then }];
+  return [...new Set([...next.keys(), ...old.keys()])].flatMap((name) => {
+    // An object that the list of the document lacks has no place of its own there.
+    const token = next.get(name)?.token ?? (isArray(then ?? null) ? undefined : name);
+    return leaves(old.get(name)?.value, next.get(name)?.value, token === undefined ? path : [...path, token]);
+  });
+}
+
+/** A member of a value, with its token in a JSON Pointer. */
+interface Member {
+  readonly token: string | number;
+  readonly value: Json;
+}
+
+/** The members of a map, or of a list of objects with different names, by name; `undefined` for any other value. */
+function membersOf(value: Json | undefined): ReadonlyMap<string, Member> | undefined {
+  if (isObject(value))
+    return new Map(Object.entries(value).map(([token, member]) => [token, { token, value: member }]));
+  if (value === undefined || !isArray(value) || !value.every(isNamed)) return undefined;
+  const members = new Map(value.map((item, token) => [item.name, { token, value: item }]));
+  return members.size === value.length ? members : undefined;
+}
+
+function isNamed(value: Json): value is JsonObject & { readonly name: string } {
+  return isObject(value) && typeof value['name'] === 'string';
+}

@@ -1,0 +1,143 @@
+/**
+ * Access: finds the caller of a request, and decides whether the caller may use a route.
+ *
+ * Both are decided before anything about the resource is looked up. A command is decided again at its turn, because the
+ * body, a password hash or the queue can take a long time.
+ */
+import { nameKey } from '../../core/name.ts';
+import type { AdminRequest, Principal } from '../../http/message.ts';
+import type { PathParameters, Route } from '../../http/route.ts';
+import type { Authenticate } from '../../ports/port.ts';
+import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Headers } from './respond.ts';
+
+/**
+ * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
+ * request with 403 `forbidden`.
+ *
+ * The function is called before the resource is looked up, and for a command once more at its turn. Names in
+ * `parameters` are given as their key (see `nameKey`), never as the client wrote them: compare them with keys.
+ *
+ * @public
+ */
+export type Authorize = (
+  principal: Principal | undefined,
+  route: Route,
+  parameters: PathParameters,
+) => boolean;
+
+/** The options of {@link admit}. @internal */
+export interface AccessOptions {
+  readonly snapshot: () => Snapshot;
+  readonly authenticate: Authenticate | undefined;
+  readonly authorize: Authorize | undefined;
+}
+
+/** A caller who may use a route. @internal */
+export interface Caller {
+  /** `undefined` if no request needs a log-in. */
+  readonly principal: Principal | undefined;
+  /** Why the caller may not use the route any more, in a later snapshot; `undefined` if the caller still may. */
+  readonly refusalIn: (this: void, snapshot: Snapshot) => Problem | undefined;
+}
+
+/** The route of a request, with the parameters as the client wrote them. */
+interface Target {
+  readonly route: Route;
+  readonly parameters: PathParameters;
+}
+
+/**
+ * Finds the caller of a request, and decides whether the caller may use the route.
+ *
+ * @returns the caller, or a problem: `unauthenticated`, `login-throttled` or `forbidden`
+ * @internal
+ */
+export async function admit(
+  options: AccessOptions,
+  request: AdminRequest,
+  target: Target,
+): Promise<Result<Caller>> {
+  const before = options.snapshot();
+  const principal = await identify(options, request, before);
+  if (!principal.ok) return principal;
+  const { value } = principal;
+  const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
+    const isKnown =
+      value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
+    if (!isKnown) return unauthenticated;
+    return isAllowed(options, value, target) ? undefined : forbidden;
+  };
+  const refusal = refusalIn(options.snapshot());
+  return refusal === undefined ? ok({ principal: value, refusalIn }) : { ok: false, problem: refusal };
+}
+
+/** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
+export function isOpen(
+  { authenticate }: AccessOptions,
+  { principal }: AdminRequest,
+  snapshot: Snapshot,
+): boolean {
+  return principal === undefined && (authenticate === undefined || authenticate.isOpen?.(snapshot) === true);
+}
+
+async function identify(
+  options: AccessOptions,
+  request: AdminRequest,
+  snapshot: Snapshot,
+): Promise<Result<Principal | undefined>> {
+  if (isOpen(options, request, snapshot)) return ok(undefined);
+  const principal: unknown =
+    request.principal === undefined ? await options.authenticate?.(request, snapshot) : request.principal;
+  if (isPrincipal(principal)) return ok(principal);
+  if (principal !== 'throttled') return { ok: false, problem: unauthenticated };
+  return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
+}
+
+/** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
+function isPrincipal(value: unknown): value is Principal {
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
+}
+
+/** Whether an admin user was neither deleted nor given another password. A caller who is no admin user is the same. */
+function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
+  return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
+}
+
+/** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
+function isAllowed(
+  { authorize }: AccessOptions,
+  principal: Principal | undefined,
+  { route, parameters }: Target,
+): boolean {
+  if (authorize === undefined) return true;
+  const allowed: unknown = authorize(principal, route, canonical(parameters));
+  // The promise is refused, but its rejection must not end the process.
+  if (allowed instanceof Promise) allowed.catch(() => undefined);
+  return allowed === true;
+}
+
+/** Replaces each name by its key. A rule about a name must hold for every spelling of the name. */
+function canonical(parameters: PathParameters): PathParameters {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, name === 'id' ? value : nameKey(value)]),
+  );
+}
+
+const unauthenticated = problem(
+  'unauthenticated',
+  'The credentials are missing, wrong or no longer valid. Send valid ones.',
+);
+
+const forbidden = problem(
+  'forbidden',
+  'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
+);
+
+/** The headers that tell a client how to get access. @internal */
+export function accessHeaders({ authenticate }: AccessOptions, { code }: Problem): Headers {
+  if (code === 'login-throttled') return { 'retry-after': '1' };
+  if (code !== 'unauthenticated') return {};
+  return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
+}

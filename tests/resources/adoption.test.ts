@@ -1,0 +1,490 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  adoptDocument,
+  applyReports,
+  createSnapshot,
+  evolve,
+  revert,
+  toDocument,
+  type GatewayDocument,
+  type Problem,
+  type ServerStatusWord,
+  type Snapshot,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { differencesOf } from '../../src/resources/index.ts';
+import { documents } from '../support/arbitrary-document.ts';
+import { acts, reportOf, reports, transitionOf } from '../support/arbitrary-happening.ts';
+import { configuration } from '../support/configuration.ts';
+import { planted, sampleDocument, sampleSnapshot } from '../support/document.ts';
+import {
+  expectAccepted,
+  expectDecision,
+  expectRefused,
+  expectUnchanged,
+  someTime,
+} from '../support/expect-decision.ts';
+
+type Collection = 'servers' | 'services' | 'monitors' | 'filters' | 'users';
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The sample document, with other members in one entry; `undefined` leaves a member out. */
+function sampleWith(collection: Collection, name: string, members: Entry): GatewayDocument {
+  const entries = (sampleDocument[collection] ?? []) as unknown as readonly Entry[];
+  const changed = entries.map((entry) => {
+    const all = Object.entries(entry['name'] === name ? { ...entry, ...members } : entry);
+    return Object.fromEntries(all.filter(([, value]) => value !== undefined));
+  });
+  return { ...sampleDocument, [collection]: changed };
+}
+
+function without(collection: Collection, name: string): GatewayDocument {
+  const entries = (sampleDocument[collection] ?? []) as readonly { readonly name: string }[];
+  return { ...sampleDocument, [collection]: entries.filter((entry) => entry.name !== name) };
+}
+
+function adopting(document: GatewayDocument, only?: readonly string[]): Transition {
+  const given = createSnapshot(document);
+  return (snapshot, context) => adoptDocument(snapshot, given, context, only === undefined ? {} : { only });
+}
+
+function effectsOf(document: GatewayDocument, only?: readonly string[]): readonly string[] {
+  const { effects } = expectAccepted(adopting(document, only));
+  return effects.map(({ type, resource }) => `${type} ${resource}`);
+}
+
+function faultsOf({ errors = [] }: Problem): readonly string[] {
+  return errors.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`);
+}
+
+describe('adoptDocument', () => {
+  // Promise: adopt-document
+  it('takes over the settings and the states in which the document differs, in one decision', () => {
+    const document: GatewayDocument = {
+      ...sampleDocument,
+      servers: sampleWith('servers', 'db-serv-1', { port: 6432, parameters: {} }).servers ?? [],
+      services: (
+        sampleWith('services', 'My Service', { state: 'stopped', max_connection: 7 }).services ?? []
+      ).map((service) => (service.name === 'Bare Service' ? { ...service, state: 'started' } : service)),
+      monitors: sampleWith('monitors', 'Idle Monitor', { state: 'started', read_timeout: 9 }).monitors ?? [],
+      filters: sampleWith('filters', 'Query Log', { parameters: {} }).filters ?? [],
+    };
+    const { next, events, effects, resources } = expectAccepted(adopting(document));
+    expect(effects.map(({ type, resource }) => `${type} ${resource}`)).toEqual([
+      'service.stop /services/My-Service',
+      'server.update /servers/db-serv-1',
+      'service.update /services/My-Service',
+      'monitor.update /monitors/Idle-Monitor',
+      'filter.update /filters/Query-Log',
+      'service.start /services/Bare-Service',
+      'monitor.start /monitors/Idle-Monitor',
+    ]);
+    expect(events.every(({ at, actor }) => at === someTime.now && actor === someTime.actor)).toBe(true);
+    expect(resources).toHaveLength(3 + 3 + 3 + 3);
+    expect(configuration(next)).toEqual(configuration(createSnapshot(document)));
+  });
+
+  it.each<[string, GatewayDocument]>([
+    ['is the same', sampleDocument],
+    [
+      'has its resources in another order',
+      {
+        ...sampleDocument,
+        servers: (sampleDocument.servers ?? []).toReversed(),
+        services: (sampleDocument.services ?? []).toReversed(),
+        filters: (sampleDocument.filters ?? []).toReversed(),
+      },
+    ],
+    [
+      'has its listeners in another order',
+      sampleWith('services', 'My Service', {
+        listeners: (sampleDocument.services?.[0]?.listeners ?? []).toReversed(),
+      }),
+    ],
+    [
+      'writes its links in another way',
+      sampleWith('services', 'My Service', { servers: ['/servers/DB-SERV-1', '/servers/db%20server%202'] }),
+    ],
+    ['has a service started that has failed', sampleWith('services', 'Report Service', { state: 'started' })],
+    [
+      'has another reason for a failure',
+      sampleWith('monitors', 'Failed Monitor', {
+        state_reason: 'other',
+        state_since: '2020-01-01T00:00:00Z',
+      }),
+    ],
+    ['has another time of start', sampleWith('services', 'My Service', { started: '2020-01-01T00:00:00Z' })],
+    ['has other counters', sampleWith('services', 'My Service', { total_connections: 5000 })],
+    ['has other words in the status of a server', sampleWith('servers', 'db-serv-1', { status: ['slave'] })],
+    [
+      'has other words and the maintenance that there is',
+      sampleWith('servers', 'DB Server 2', { status: ['running', 'maintenance'] }),
+    ],
+    ['has no sessions', { ...sampleDocument, sessions: [] }],
+    [
+      'says something else of the process',
+      {
+        ...sampleDocument,
+        gateway: { version: '9' },
+        logs: {},
+        threads: { load_average: { historic: 0, current: 0, '1min': 0, '5min': 0, '15min': 0 }, threads: [] },
+        tasks: [],
+        modules: [],
+      },
+    ],
+    ['lacks a user', without('users', 'ada')],
+    [
+      'has a new user',
+      { ...sampleDocument, users: [...(sampleDocument.users ?? []), { name: 'eve', passwordHash: 'x' }] },
+    ],
+    ['has another password for a user', sampleWith('users', 'ada', { passwordHash: 'other' })],
+  ])('is unchanged if the document %s', (_what, document) => {
+    expectUnchanged(adopting(document));
+    expect(adopting(document)(sampleSnapshot(), someTime).resources).toHaveLength(12);
+  });
+
+  it.each<[string, ServerStatusWord[], ServerStatusWord[]]>([
+    ['db-serv-1', ['slave', 'maintenance'], ['maintenance', 'master', 'running']],
+    ['DB Server 2', ['master'], ['slave', 'running']],
+    ['db-serv-3', ['maintenance', 'running'], ['maintenance']],
+  ])('takes over only maintenance of the status of a server: %s %p', (name, status, expected) => {
+    const { next } = expectAccepted(adopting(sampleWith('servers', name, { status })));
+    expect(next.servers.find(name)?.settings.state).toEqual(expected);
+  });
+
+  it('takes over parameters of a filter that no client can change', () => {
+    const parameters = {
+      match: { value: 'update', configurable: false },
+      limit: { value: '1', configurable: false },
+    };
+    const { next } = expectAccepted(adopting(sampleWith('filters', 'Hint', { parameters })));
+    expect(next.filters.find('hint')?.settings.parameters).toEqual(parameters);
+  });
+
+  it('unsets a setting that the document leaves out', () => {
+    const { next } = expectAccepted(
+      adopting(
+        sampleWith('services', 'My Service', { user: undefined, filters: undefined, root_user: undefined }),
+      ),
+    );
+    const { settings } = next.services.find('my service') ?? {};
+    expect(settings).toMatchObject({ filters: [], max_connection: 100 });
+    expect(settings).not.toHaveProperty('user');
+    expect(settings).not.toHaveProperty('root_user');
+  });
+
+  it.each([
+    ['another password', 'v1.sealed.other'],
+    ['no password', undefined],
+  ])('takes over %s of a service', (_what, passwordSealed) => {
+    const { next } = expectAccepted(adopting(sampleWith('services', 'My Service', { passwordSealed })));
+    expect(next.services.find('my service')?.settings.passwordSealed).toBe(passwordSealed);
+  });
+
+  const fixed = 'this field cannot change while the gateway runs';
+  // Promise: adopt-refused
+  it.each<[string, GatewayDocument, readonly string[]]>([
+    [
+      'a service that only the document has',
+      { ...sampleDocument, services: [...(sampleDocument.services ?? []), { name: 'New', router: 'cli' }] },
+      [
+        '/services/3 op-not-allowed: is only in the document; a service cannot be added while the gateway runs',
+      ],
+    ],
+    [
+      'a filter that the document lacks',
+      without('filters', 'Spare'),
+      ['/filters op-not-allowed: is not in the document; a filter cannot be removed while the gateway runs'],
+    ],
+    [
+      'another name',
+      sampleWith('services', 'Bare Service', { name: 'bare service' }),
+      [
+        `/services/1/name op-not-allowed: the document has "bare service", and "Bare Service" is in use; ${fixed}`,
+      ],
+    ],
+    [
+      'another router and another module',
+      {
+        ...sampleWith('services', 'My Service', { router: 'cli' }),
+        monitors: sampleWith('monitors', 'Idle Monitor', { module: 'other' }).monitors ?? [],
+      },
+      [
+        `/services/0/router op-not-allowed: the document has "cli", and "readconnroute" is in use; ${fixed}`,
+        `/monitors/1/module op-not-allowed: the document has "other", and "pgmon" is in use; ${fixed}`,
+      ],
+    ],
+    [
+      'other listeners',
+      sampleWith('services', 'My Service', {
+        listeners: [
+          { name: 'Third', protocol: 'pgclient', address: '0.0.0.0', port: 4008 },
+          { ...sampleDocument.services?.[0]?.listeners?.[0], port: 5000 },
+        ],
+      }),
+      [
+        `/services/0/listeners/0 op-not-allowed: the document has {"name":"Third","protocol":"pgclient","address":"0.0.0.0","port":4008}, and no value is in use; ${fixed}`,
+        `/services/0/listeners/1/port op-not-allowed: the document has 5000, and 4006 is in use; ${fixed}`,
+        `/services/0/listeners op-not-allowed: the document has no value, and {"name":"Secure Listener","protocol":"pgclient","address":"::","port":4007,"ssl":"required","ssl_cer… is in use; ${fixed}`,
+      ],
+    ],
+    [
+      'a link to a server that only the document has',
+      {
+        ...sampleDocument,
+        servers: [
+          { name: 'fresh', address: 'fresh', port: 1, protocol: 'pgbackend' },
+          ...(sampleDocument.servers ?? []),
+        ],
+        monitors: sampleWith('monitors', 'Idle Monitor', { servers: ['/servers/fresh'] }).monitors ?? [],
+      },
+      [
+        '/servers/0 op-not-allowed: is only in the document; a server cannot be added while the gateway runs',
+        '/monitors/1/servers op-not-allowed: the document has ["/servers/fresh"], and [] is in use; a link names a resource that is only in the document',
+      ],
+    ],
+  ])('refuses %s, with a fault for each place', (_what, document, faults) => {
+    const problem = expectRefused(adopting(document));
+    expect(problem.code).toBe('op-not-allowed');
+    expect(faultsOf(problem)).toEqual(faults);
+    expect(problem.detail).toContain('Nothing was changed.');
+  });
+
+  it('refuses the whole document if one place cannot be taken over, and rests on every resource', () => {
+    const document = {
+      ...sampleWith('services', 'My Service', { max_connection: 7, router: 'cli' }),
+      servers: sampleWith('servers', 'db-serv-1', { port: 1 }).servers ?? [],
+    };
+    const decision = expectDecision(adopting(document));
+    expect(decision).toMatchObject({
+      outcome: 'refused',
+      problem: { errors: [{ pointer: '/services/0/router' }] },
+    });
+    expect(decision.resources).toHaveLength(12);
+  });
+
+  describe('with only', () => {
+    const document: GatewayDocument = {
+      ...sampleWith('services', 'My Service', { max_connection: 7 }),
+      servers: sampleWith('servers', 'db-serv-1', { port: 1 }).servers ?? [],
+      filters: [...(sampleDocument.filters ?? []), { name: 'New', module: 'tee' }],
+    };
+
+    // Promise: adopt-only
+    it('takes over the named resources and nothing else', () => {
+      expect(effectsOf(document, ['/services/my%20service'])).toEqual([
+        'service.update /services/My-Service',
+      ]);
+      expect(effectsOf(document, ['/servers/DB-SERV-1', '/services/Bare-Service'])).toEqual([
+        'server.update /servers/db-serv-1',
+      ]);
+      expect(adopting(document, ['/servers/db-serv-1'])(sampleSnapshot(), someTime).resources).toEqual([
+        '/servers/db-serv-1',
+      ]);
+    });
+
+    it('is unchanged if the named resources do not differ, or none is named', () => {
+      expectUnchanged(adopting(document, ['/services/Bare-Service']));
+      expectUnchanged(adopting(document, []));
+    });
+
+    it('takes a link for the same if the document spells the name of the server in another way', () => {
+      const spelled = sampleWith('servers', 'db-serv-1', { name: 'DB-SERV-1' });
+      const linking = {
+        ...spelled,
+        services: (sampleDocument.services ?? []).map((each) => ({ ...each, user: 'x' })),
+      };
+      expectUnchanged(adopting(spelled, ['/services/My-Service']));
+      const { next } = expectAccepted(adopting(linking, ['/services/My-Service']));
+      expect(next.services.find('my service')?.settings).toMatchObject({
+        user: 'x',
+        servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      });
+    });
+
+    it('refuses a named resource that cannot be taken over', () => {
+      expect(faultsOf(expectRefused(adopting(document, ['/filters/new'])))).toEqual([
+        '/filters/3 op-not-allowed: is only in the document; a filter cannot be added while the gateway runs',
+      ]);
+      const gone = adopting(without('filters', 'Spare'), ['/filters/spare']);
+      expect(faultsOf(expectRefused(gone))).toEqual([
+        '/filters op-not-allowed: is not in the document; a filter cannot be removed while the gateway runs',
+      ]);
+    });
+
+    it('refuses a link to a server that only the document has, also if that server is not named', () => {
+      const servers = [{ name: 'fresh', address: 'fresh', port: 1, protocol: 'pgbackend' }];
+      const linking = {
+        ...sampleWith('monitors', 'Idle Monitor', { servers: ['/servers/fresh'] }),
+        servers: [...(sampleDocument.servers ?? []), ...servers],
+      };
+      expect(faultsOf(expectRefused(adopting(linking, ['/monitors/idle-monitor'])))).toEqual([
+        expect.stringContaining('/monitors/1/servers op-not-allowed'),
+      ]);
+    });
+
+    it('refuses links that name no resource that could be taken over, each with its position', () => {
+      const links = [
+        '/services/none',
+        '/services/My-Service',
+        '/users/ada',
+        'x',
+        '',
+        '/sessions/9',
+        '/services/',
+      ];
+      const problem = expectRefused(adopting(document, links));
+      expect(problem.code).toBe('link-unresolved');
+      expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([
+        ...['/only/0', '/only/2', '/only/3', '/only/4', '/only/5', '/only/6'],
+      ]);
+      expect(problem.errors?.[0]?.detail).toBe(
+        'must be the link of a server, service, monitor or filter that is in use or in the document',
+      );
+    });
+  });
+
+  it('names no secret when it refuses', () => {
+    const document = sampleWith('services', 'My Service', {
+      passwordSealed: 'v1.sealed.other',
+      router: 'cli',
+    });
+    const text = JSON.stringify(expectRefused(adopting(document)));
+    expect(text).not.toContain('sealed');
+    expect(text).not.toContain(planted.sealed);
+  });
+});
+
+describe('the differences of a document', () => {
+  const differences = (document: GatewayDocument): readonly string[] =>
+    differencesOf(sampleSnapshot(), createSnapshot(document)).map(
+      ({ resource, pointer, detail, obstacle }) =>
+        `${resource} ${pointer} ${detail}${obstacle === undefined ? '' : `; ${obstacle}`}`,
+    );
+
+  it.each<[string, GatewayDocument, readonly string[]]>([
+    [
+      'in a map, each member on its own',
+      sampleWith('services', 'My Service', { router_options: { weights: 'off', 'a/b': 'x' } }),
+      [
+        '/services/My-Service /services/0/router_options/weights the document has "off", and "on" is in use',
+        '/services/My-Service /services/0/router_options/a~1b the document has "x", and no value is in use',
+        '/services/My-Service /services/0/router_options/router_options the document has no value, and "master" is in use',
+      ],
+    ],
+    [
+      'of a name, and not of the links to the name',
+      sampleWith('servers', 'db-serv-1', { name: 'DB-SERV-1' }),
+      [
+        '/servers/db-serv-1 /servers/0/name the document has "DB-SERV-1", and "db-serv-1" is in use; this field cannot change while the gateway runs',
+      ],
+    ],
+    [
+      'of a state',
+      sampleWith('services', 'Report Service', {
+        state: 'stopped',
+        state_reason: undefined,
+        state_since: undefined,
+      }),
+      ['/services/Report-Service /services/2/state the document has "stopped", and "started" is in use'],
+    ],
+    [
+      'of maintenance',
+      sampleWith('servers', 'db-serv-1', { status: ['maintenance'] }),
+      [
+        '/servers/db-serv-1 /servers/0/status the document has ["maintenance"], and ["master","running"] is in use',
+      ],
+    ],
+    [
+      'of another password of a service',
+      sampleWith('services', 'My Service', { passwordSealed: 'other' }),
+      [
+        '/services/My-Service /services/0/passwordSealed the document has another password than the one in use',
+      ],
+    ],
+    [
+      'of a password that only the document has',
+      sampleWith('services', 'Bare Service', { passwordSealed: 'other' }),
+      ['/services/Bare-Service /services/1/passwordSealed the document has a password, and none is in use'],
+    ],
+    [
+      'of a password that the document lacks',
+      sampleWith('services', 'My Service', { passwordSealed: undefined }),
+      ['/services/My-Service /services/0/passwordSealed the document has no password, and one is in use'],
+    ],
+    [
+      'of users, by name and password',
+      {
+        ...sampleDocument,
+        users: [
+          { name: 'ada', passwordHash: 'other' },
+          { name: 'eve', passwordHash: 'x' },
+        ],
+      },
+      [
+        '/users/ada /users/0/passwordHash the document has another password than the one in use; users are never taken over from a document',
+        '/users/eve /users/1 is only in the document; users are never taken over from a document',
+        '/users/Grace /users is not in the document; users are never taken over from a document',
+      ],
+    ],
+  ])('are told %s', (_what, document, told) => {
+    expect(differences(document)).toEqual(told);
+    expect(JSON.stringify(told)).not.toContain(planted.hash);
+  });
+
+  it('are cut where a value is long', () => {
+    const [long] = differences(sampleWith('services', 'My Service', { user: 'é'.repeat(255) }));
+    expect(long).toContain(`has "${'é'.repeat(99)}…, and "service_user" is in use`);
+  });
+});
+
+/** The configuration that an adoption takes over. */
+function adopted(snapshot: Snapshot): object {
+  const { users: _users, servers = [], ...rest } = configuration(snapshot);
+  const onlyMaintenance = servers.map(({ status = [], ...server }) => ({
+    ...server,
+    maintenance: status.includes('maintenance'),
+  }));
+  return { ...rest, logs: {}, servers: onlyMaintenance };
+}
+
+describe('whatever was commanded and reported', () => {
+  const happenings = fc.array(fc.oneof(acts, reports), { maxLength: 12 });
+
+  // Promise: adopt-whole
+  it('the document can be adopted again, and every event of the adoption can be undone', () => {
+    fc.assert(
+      fc.property(documents, happenings, (document, list) => {
+        const given = createSnapshot(document);
+        let current = given;
+        for (const what of list) {
+          current =
+            'verb' in what
+              ? transitionOf(what)(current, someTime).next
+              : applyReports(current, reportOf(what, current), { now: 0 }).next;
+        }
+        const decision = expectDecision((state, context) => adoptDocument(state, given, context), current);
+        expect(decision.outcome).not.toBe('refused');
+        expect(adopted(decision.next)).toEqual(adopted(given));
+        expect(decision.next.users).toBe(current.users);
+        expectUnchanged((state, context) => adoptDocument(state, given, context), decision.next);
+        const left = differencesOf(decision.next, given);
+        expect(left.filter(({ resource }) => !resource.startsWith('/users/'))).toEqual([]);
+        expect(decision.outcome === 'unchanged').toBe(
+          differencesOf(current, given).every(({ resource }) => resource.startsWith('/users/')),
+        );
+        const events = decision.outcome === 'accepted' ? decision.events : [];
+        const undone = events.toReversed().reduce((state, event) => {
+          const back = revert(event)(state, someTime);
+          expect(back.outcome).toBe('accepted');
+          return back.next;
+        }, decision.next);
+        expect(adopted(undone)).toEqual(adopted(current));
+        expect(toDocument(evolve(current, events))).toEqual(toDocument(decision.next));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

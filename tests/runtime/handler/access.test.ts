@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createPbkdf2Hasher,
+  createSnapshot,
+  createUser,
+  deleteUser,
+  stopService,
+  type AdminOptions,
+  type AdminResponse,
+  type Authorize,
+  type Transition,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+
+import { sampleDocument } from '../../support/document.ts';
+import { runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+
+const hasher = createPbkdf2Hasher({ rounds: 1 });
+const headers = {
+  authorization: `Basic ${btoa('ada:engine')}`,
+  'content-type': 'application/json',
+};
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const remove: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', context);
+
+/** An interface whose users are ada and Grace. */
+async function guarded(options: Partial<AdminOptions> = {}): Promise<Running> {
+  const users = [
+    { name: 'ada', passwordHash: await hasher.hash('engine') },
+    { name: 'Grace', passwordHash: await hasher.hash('compiler') },
+  ];
+  return runAdmin({
+    snapshot: createSnapshot({ ...sampleDocument, users }),
+    hasher,
+    authenticate: createBasicAuthentication({ hasher }),
+    ...(options as object),
+  });
+}
+
+function send(
+  { admin }: Running,
+  method: string,
+  target: string,
+  body?: string | (() => Promise<Uint8Array>),
+): Promise<AdminResponse> {
+  const request = { method, target, headers, ...(body === undefined ? {} : { body }) };
+  return admin.handle(request).then((handled) => {
+    if (!handled.matched) throw new Error(`Nothing at ${target}`);
+    return handled.response;
+  });
+}
+
+/** A moment that a test chooses. */
+function moment(): { readonly come: Promise<void>; readonly now: () => void } {
+  let now = (): void => undefined;
+  const come = new Promise<void>((resolve) => (now = resolve));
+  return { come, now };
+}
+
+const newUser = '{"name":"mallory","password":"pw"}';
+
+/** The ways in which the caller changes while a request is on the way. */
+const endings = {
+  deleted: [remove],
+  'deleted, and created again with another password': [
+    remove,
+    (snapshot, context) => createUser(snapshot, { name: 'Ada', passwordHash: 'another' }, context),
+  ],
+} satisfies Record<string, readonly Transition[]>;
+
+/** Requests that take time, each with the work that a test lets go on. */
+const waits: Readonly<
+  Record<string, (end: (running: Running) => Promise<void>) => Promise<[Running, AdminResponse]>>
+> = {
+  'its body is on the way': async (end) => {
+    const running = await guarded();
+    const [asked, sent] = [moment(), moment()];
+    const response = send(running, 'PUT', '/users', async () => {
+      asked.now();
+      await sent.come;
+      return new TextEncoder().encode(newUser);
+    });
+    await asked.come;
+    await end(running);
+    sent.now();
+    return [running, await response];
+  },
+  'its new password is hashed': async (end) => {
+    const [asked, hashed] = [moment(), moment()];
+    const slow = {
+      ...hasher,
+      hash: async (password: string) => {
+        if (password === 'pw') {
+          asked.now();
+          await hashed.come;
+        }
+        return hasher.hash(password);
+      },
+    };
+    const running = await guarded({ hasher: slow });
+    const response = send(running, 'PUT', '/users', newUser);
+    await asked.come;
+    await end(running);
+    hashed.now();
+    return [running, await response];
+  },
+  'its command waits for its turn': async (end) => {
+    const held = hold();
+    const running = await guarded({ gateway: sampleGateway().will(held.apply) });
+    const first = running.admin.execute(stop);
+    await held.begun;
+    const response = send(running, 'PUT', '/service/My-Service/start');
+    await running.clock.settle();
+    await end(running);
+    held.done();
+    await first;
+    return [running, await response];
+  },
+};
+
+describe.each(Object.entries(endings))('a caller who is %s', (_ending, transitions) => {
+  // Promise: principal-holds
+  it.each(Object.entries(waits))('while %s gets a 401, and nothing is done', async (_when, run) => {
+    let calls = 0;
+    const [{ admin, gateway }, { status, headers }] = await run(async ({ admin, gateway }) => {
+      for (const transition of transitions)
+        expect((await admin.execute(transition)).outcome).toBe('accepted');
+      calls = gateway.calls.length;
+    });
+    expect([status, headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Basic /)]);
+    expect(admin.snapshot.users.find('mallory')).toBeUndefined();
+    expect(gateway.calls).toHaveLength(calls);
+  });
+});
+
+describe('authorize', () => {
+  it('is asked again at the turn of a command', async () => {
+    let allowed = true;
+    const held = hold();
+    const authorize: Authorize = () => allowed;
+    const running = await guarded({ authorize, gateway: sampleGateway().will(held.apply) });
+    const first = running.admin.execute(stop);
+    await held.begun;
+    const response = send(running, 'PUT', '/service/My-Service/start');
+    await running.clock.settle();
+    allowed = false;
+    held.done();
+    await first;
+    expect((await response).status).toBe(403);
+    expect(running.admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+  });
+
+  // Promise: authorize-key
+  it.each(['Sales%20East', 'SALES-EAST', 'sales%09east', '%73ales-east', 'Sales-Ea%73t'])(
+    'is given the key of a name that is written %s',
+    async (spelling) => {
+      const asked: unknown[] = [];
+      const authorize: Authorize = (_principal, _route, parameters) => {
+        asked.push(parameters);
+        return parameters['name'] !== 'sales-east';
+      };
+      const snapshot = createSnapshot({ services: [{ name: 'Sales East', router: 'readconnroute' }] });
+      const { admin } = runAdmin({ snapshot, authorize });
+      const target = `/service/${spelling}/stop`;
+      const handled = await admin.handle({ method: 'PUT', target, headers: {} });
+      expect(handled.matched && handled.response.status).toBe(403);
+      expect(asked).toEqual([{ name: 'sales-east' }]);
+    },
+  );
+
+  it('is given the ids of sessions as they are', async () => {
+    const asked: unknown[] = [];
+    const { admin } = runAdmin({
+      authorize: (_principal, _route, parameters) => {
+        asked.push(parameters);
+        return true;
+      },
+    });
+    await admin.handle({ method: 'GET', target: '/sessions/9', headers: {} });
+    expect(asked).toEqual([{ id: '9' }]);
+  });
+});

@@ -73,6 +73,7 @@ export {
   type FilterDocument,
 } from './resources/filter.ts';
 export {
+  changePassword,
   createUser,
   deleteUser,
   type User,

@@ -11,21 +11,25 @@ import {
   accepted,
   eventHead,
   refused,
+  unchanged,
   type Context,
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
+import { patchSettings, patchShape, patchViewOf } from '../core/patch-view.ts';
 import { copyJson } from '../json/copy.ts';
-import { type Json, isObject } from '../json/value.ts';
+import { parseOperations, type ParsedOperation } from '../json/patch.ts';
+import { type Json, type JsonObject, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
 import { fail, ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
-import type { PathParameters } from '../http/route.ts';
+import { patchMediaTypes, type PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
+import type { TimeFormat } from '../core/time.ts';
 import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } from './shared/route.ts';
-import { assertInputs, linkOf, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
+import { assertInputs, find, linkOf, nameFinder, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
@@ -65,7 +69,12 @@ export interface NewUser {
 }
 
 /** The events of admin users. @internal */
-export type UserEvent = About<'user'> & ((EventOf<'user.created'> & NewUser) | EventOf<'user.deleted'>);
+export type UserEvent = About<'user'> &
+  (
+    | (EventOf<'user.created'> & NewUser)
+    | (EventOf<'user.updated'> & Pick<NewUser, 'passwordHash'>)
+    | EventOf<'user.deleted'>
+  );
 
 const userNamePattern = /^[A-Za-z0-9]{1,64}$/;
 const userName = z.string().check(
@@ -74,14 +83,21 @@ const userName = z.string().check(
   }),
 );
 
+/** The part of a user that a patch can change. */
+type Password = Pick<User, 'passwordHash'>;
+const passwordHash = shape.text(4096).check(z.minLength(1));
+const passwordShape = z.strictObject({ passwordHash });
+
 const fields = defineFields<{
+  settings: Password;
   representation: UserRepresentation;
   document: NewUser;
-  state: Omit<User, 'key' | 'version'>;
+  state: Omit<User, 'key' | 'version' | keyof Password>;
 }>()({
   name: { shape: userName },
-  password: { shape: shape.text(4096).check(z.minLength(1)), secret: 'passwordHash' },
+  password: { shape: passwordHash, secret: 'passwordHash', setting: true },
 });
+const view = patchViewOf<Password>(fields);
 const newUserShape = fields.document as z.core.$ZodType as z.core.$ZodType<NewUser>;
 const bodyShape = z.strictObject({ name: userName, password: z.string() });
 
@@ -98,12 +114,28 @@ const events: EventTable<Snapshot, UserEvent> = {
       );
     },
   },
+  'user.updated': {
+    origin: 'command',
+    // The event does not contain the old hash: a password that was replaced must not come back.
+    revert: 'irreversible',
+    evolve(snapshot, { user: key, passwordHash }, change) {
+      const user = find(snapshot, 'users', key);
+      if (user === undefined) return snapshot;
+      // Setting a password again is a change, too.
+      const version = nextVersion(user.version, change);
+      return put(snapshot, 'users', Object.freeze({ ...user, version, passwordHash }));
+    },
+  },
   'user.deleted': {
     origin: 'command',
     revert: 'irreversible',
     evolve: (snapshot, { user }, change) => remove(snapshot, 'users', user, change),
   },
 };
+
+function represent(user: User, times: TimeFormat): object {
+  return representFields(fields, { rest: user, times });
+}
 
 /** All users are one resource: two commands at the same time must not delete the last two users. */
 const resource = '/users';
@@ -159,6 +191,58 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
 }
 
 /**
+ * Changes the password of an admin user. The users who are logged in with the old password are logged out.
+ *
+ * Always a change, also with the present hash. Refused with `validation-failed` if the hash is empty or no text, and with
+ * `user-not-found` if there is no such user.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param name - name of the user, compared without case
+ * @param passwordHash - the hash of the new password, from the {@link Hasher} port
+ * @param context - the time and the caller
+ * @returns the decision, with one `user.updated`
+ *
+ * @example
+ * ```ts
+ * import { changePassword, createSnapshot } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] });
+ * changePassword(snapshot, 'ADA', 'another', { now: 0 }).next.users.find('ada')?.passwordHash; // => 'another'
+ * ```
+ *
+ * @see docs/spec-choices.md 40.
+ *
+ * @public
+ */
+export function changePassword(
+  snapshot: Snapshot,
+  name: string,
+  passwordHash: string,
+  context: Context,
+): Decision {
+  assertInputs(snapshot, context);
+  assertName('users', name);
+  const parsed = shape.parseShape(passwordShape, { passwordHash });
+  if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
+  const found = findUser(snapshot, { name });
+  if (!found.ok) return refused(snapshot, found.problem, [resource]);
+  return decideChange(snapshot, found.value, parsed.value, context);
+}
+
+function decideChange(
+  snapshot: Snapshot,
+  user: User,
+  { passwordHash }: Password,
+  context: Context,
+): Decision {
+  const head = eventHead(linkOf('users', user), context);
+  return accepted(events, snapshot, [resource], {
+    events: [{ type: 'user.updated', ...head, user: user.key, passwordHash }],
+    effects: [],
+  });
+}
+
+/**
  * Deletes an admin user.
  *
  * Refused with `user-not-found` if there is no such user. If callers must authenticate, deleting the last user is
@@ -205,7 +289,7 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decis
   });
 }
 
-/** Deletes the created user. A later user of the same name has another hash, and is not deleted. */
+/** Deletes the created user. A later user of the same name, or with a new password, has another hash and stays. */
 function revertCreation(
   snapshot: Snapshot,
   { user, passwordHash }: About<'user'> & NewUser,
@@ -214,8 +298,9 @@ function revertCreation(
   const found = snapshot.users.find(user);
   if (found === undefined || found.passwordHash === passwordHash) return deleteUser(snapshot, user, context);
   const detail =
-    'The present user of this name may not be the user that the event created: either somebody has created another ' +
-    'user since, or the event was passed without its secrets. To remove the present user, delete the user by name.';
+    'The present user of this name may not be the user that the event created: somebody has created another user since, ' +
+    'or the password has changed, or the event was passed without its secrets. To remove the present user, delete the ' +
+    'user by name.';
   return refused(snapshot, problem('patch-test-failed', detail), [resource]);
 }
 
@@ -240,21 +325,112 @@ const create: BoundRoute = {
     const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
     if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
     const { name, password } = parsed.value;
-    const passwordHash = await secrets.hash(password.normalize('NFC'));
-    if (passwordHash === undefined)
-      return fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.');
+    const hashed = await hash(password, secrets);
+    if (!hashed.ok) return hashed;
+    const passwordHash = hashed.value;
     return ok({
       decide: (snapshot, _users, context) => createUser(snapshot, { name, passwordHash }, context),
     });
   },
 };
 
+async function hash(password: string, secrets: SecretPorts): Promise<Result<string>> {
+  const passwordHash = await secrets.hash(password.normalize('NFC'));
+  return passwordHash === undefined
+    ? fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.')
+    : ok(passwordHash);
+}
+
 /** The fault of a password. The shape already reports a password that is missing or no text. */
 function faultsOfPassword(body: Json, secrets: SecretPorts): readonly Fault[] {
   const password = isObject(body) ? body['password'] : undefined;
   if (typeof password !== 'string') return [];
-  const detail = passwordFault(password) ?? secrets.objection(password.normalize('NFC'));
+  const detail = objectionTo(password, secrets);
   return detail === undefined ? [] : [{ pointer: '/password', code: 'password-unacceptable', detail }];
+}
+
+/** Why a password is not acceptable, for the library or for the host; `undefined` if the password is acceptable. */
+function objectionTo(password: Json, secrets: SecretPorts): string | undefined {
+  const fault = passwordFault(password);
+  if (fault !== undefined || typeof password !== 'string') return fault;
+  return secrets.objection(password.normalize('NFC'));
+}
+
+/** The route that changes a password, and hashes the password before the core gets the operations. */
+const patch: BoundRoute = {
+  kind: 'command',
+  id: 'users.patch',
+  method: 'PATCH',
+  path: '/users/:name',
+  aliases: [],
+  query: ['dry_run'],
+  search: [],
+  fields: [],
+  mediaTypes: patchMediaTypes,
+  summary: `Modifies a user with a JSON Patch: ${view.names}.`,
+  bodyShape: patchShape,
+  find: findUser,
+  version: (snapshot) => collectionVersion(snapshot, 'users'),
+  link: () => resource,
+  async command(_parameters, body, secrets) {
+    const parsed = parseOperations(body);
+    if (!parsed.ok) return parsed;
+    const faults = parsed.value.filter(isWrite).flatMap((operation) => faultsOfWrite(operation, secrets));
+    if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
+    const hashed = await hashOperations(parsed.value, secrets);
+    if (!hashed.ok) return hashed;
+    return ok({
+      decide: (snapshot, user: User, context) => decidePatch(snapshot, user, hashed.value, context),
+    });
+  },
+  answer: (_snapshot, user: User, { times }) => represent(user, times),
+};
+
+/** Whether an operation sets the password. */
+function isWrite({ op, path }: ParsedOperation): boolean {
+  return (op === 'add' || op === 'replace') && path.length === 1 && path[0] === 'password';
+}
+
+function faultsOfWrite(
+  { value = null, index: operation }: ParsedOperation,
+  secrets: SecretPorts,
+): readonly Fault[] {
+  const detail = objectionTo(value, secrets);
+  return detail === undefined
+    ? []
+    : [{ pointer: '/password', operation, code: 'password-unacceptable', detail }];
+}
+
+/** Replaces each password by the hash of the last one, which is the result of the patch. No other value stays. */
+async function hashOperations(
+  operations: readonly ParsedOperation[],
+  secrets: SecretPorts,
+): Promise<Result<readonly ParsedOperation[]>> {
+  const password = operations.findLast(isWrite)?.value;
+  const hashed = typeof password === 'string' ? await hash(password, secrets) : undefined;
+  if (hashed?.ok === false) return hashed;
+  const sealed = hashed === undefined ? null : { sealed: hashed.value };
+  return ok(
+    operations.map((operation) =>
+      operation.path[0] === 'password' && operation.value !== undefined
+        ? { ...operation, value: isWrite(operation) ? sealed : null }
+        : operation,
+    ),
+  );
+}
+
+function decidePatch(
+  snapshot: Snapshot,
+  user: User,
+  operations: readonly ParsedOperation[],
+  context: Context,
+): Decision {
+  const before: Password = { passwordHash: user.passwordHash };
+  const shown = (): JsonObject => ({ name: user.name });
+  const patched = patchSettings(view, shown, before, operations, nameFinder(snapshot));
+  if (!patched.ok) return refused(snapshot, patched.problem, [resource]);
+  const { after } = patched.value;
+  return after === before ? unchanged(snapshot, [resource]) : decideChange(snapshot, user, after, context);
 }
 
 /** The kind "user". @internal */
@@ -267,9 +443,10 @@ export const userKind: Kind<UserEvent, never, never> = {
     collectionRoute({
       collection: 'users',
       shape: fields.representation,
-      represent: (_snapshot, user, { times }) => representFields(fields, { rest: user, times }),
+      represent: (_snapshot, user, { times }) => represent(user, times),
     }),
     create,
+    patch,
     commandRoute({
       id: 'users.delete',
       method: 'DELETE',

@@ -293,8 +293,9 @@ function loadCollection<K extends keyof Collections>(
 function loadEntity<K extends keyof Collections>(member: K, entry: object): Collections[K] {
   const { rest, settings } = loadFields(collectionFields[member], entry);
   const entity = { ...rest, key: nameKey(String(rest['name'])), version: initialVersion };
-  // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
-  const whole = member === 'users' ? entity : { ...entity, settings };
+  // A user has one setting, and no object of settings. The cast is safe: `defineFields` makes the compiler check the
+  // table of a kind against its interfaces.
+  const whole = { ...entity, ...(member === 'users' ? settings : { settings }) };
   return deepFreeze(whole) as unknown as Collections[K];
 }
 
@@ -337,7 +338,7 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
   assertSnapshot(snapshot);
   const save = (member: keyof Collections): readonly object[] =>
     Array.from(snapshot[member] as Iterable<Entity & { readonly settings?: object }>, (entity) =>
-      saveFields(collectionFields[member], entity, entity.settings),
+      saveFields(collectionFields[member], entity, entity.settings ?? entity),
     );
   return {
     format: 1,

@@ -18,7 +18,14 @@ const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
 interface Guarded extends Running {
-  send(this: void, method: string, target: string, authorization?: string, body?: string): Promise<Answer>;
+  send(
+    this: void,
+    method: string,
+    target: string,
+    authorization?: string,
+    body?: string,
+    ifMatch?: string,
+  ): Promise<Answer>;
 }
 
 describe.each(transportNames)('with authentication through %s', (name) => {
@@ -43,9 +50,10 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     transport = open;
     return {
       ...running,
-      send: (method, target, authorization, body) =>
+      send: (method, target, authorization, body, ifMatch) =>
         open.send(method, target, {
           headers: {
+            ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
             ...(body === undefined ? {} : json),
             ...(authorization === undefined ? {} : { authorization }),
           },
@@ -109,6 +117,69 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     expect((await send('PUT', '/users', ada, '{"name":"joan","password":"arc"}')).status).toBe(204);
     expect((await send('DELETE', '/users/ada', basic('joan', 'arc'))).status).toBe(204);
     expect((await send('GET', '/services', ada)).status).toBe(401);
+  });
+
+  // Promise: changed-password
+  it('lets the only user change the password, and from then on only the new one counts', async () => {
+    const { send, admin } = await guard();
+    const [old, wrong] = [basic('ada', 'engine'), basic('ada', 'nginee')];
+    expect((await send('DELETE', '/users/grace', old)).status).toBe(204);
+    const patch = JSON.stringify([{ op: 'replace', path: '/password', value: 'ngi\u0301ne' }]);
+    const answer = await send('PATCH', '/users/ADA', old, patch);
+    expect([answer.status, answer.body]).toEqual([200, { name: 'ada' }]);
+    expect((await send('GET', '/users', old)).status).toBe(401);
+    expect((await send('GET', '/users', wrong)).status).toBe(401);
+    expect((await send('GET', '/users', basic('ada', 'ng\u00edne'))).status).toBe(200);
+    expect(admin.snapshot.users.size).toBe(1);
+  });
+
+  it('gives one of two changes of a password with one entity tag a 412', async () => {
+    const { send, admin } = await guard();
+    const [ada, grace] = [basic('ada', 'engine'), basic('grace', 'compiler')];
+    const tag = (await send('GET', '/users', ada)).headers['etag'] ?? '';
+    const patch = (password: string): string =>
+      JSON.stringify([{ op: 'replace', path: '/password', value: password }]);
+    const target = '/users/joan';
+    expect((await send('PUT', '/users', ada, '{"name":"joan","password":"arc"}')).status).toBe(204);
+    const now = (await send('GET', '/users', ada)).headers['etag'] ?? '';
+    expect((await send('PATCH', target, ada, patch('a'), tag)).status).toBe(412);
+    const first = await send('PATCH', target, ada, patch('a'), now);
+    expect([first.status, first.headers['etag'] === now]).toEqual([200, false]);
+    expect((await send('PATCH', target, grace, patch('a'), now)).status).toBe(412);
+    expect(first.headers['etag']).toBe((await send('GET', '/users', ada)).headers['etag']);
+    expect(admin.snapshot.users.size).toBe(3);
+  });
+
+  it('asks the policy of the host about a new password, and hashes once for each request', async () => {
+    const hashed: string[] = [];
+    const counting: Hasher = {
+      ...hasher,
+      hash: (password) => {
+        hashed.push(password);
+        return hasher.hash(password);
+      },
+    };
+    const { admin } = runAdmin({
+      hasher: counting,
+      passwordPolicy: (password) => (password.length < 4 ? 'must be longer' : undefined),
+    });
+    const open = await transports[name](admin);
+    transport = open;
+    const patch = (...values: readonly string[]): Promise<Answer> =>
+      open.send('PATCH', '/users/ada', {
+        headers: json,
+        body: JSON.stringify(values.map((value) => ({ op: 'add', path: '/password', value }))),
+      });
+    expect((await patch('long enough', 'abc')).body).toMatchObject({
+      errors: [
+        { pointer: '/password', operation: 1, code: 'password-unacceptable', detail: 'must be longer' },
+      ],
+    });
+    expect(hashed).toEqual([]);
+    expect((await patch('long enough', 'longer still')).status).toBe(200);
+    expect(hashed).toEqual(['longer still']);
+    expect((await patch()).status).toBe(200);
+    expect(hashed).toHaveLength(1);
   });
 
   // Promise: last-user

@@ -93,6 +93,15 @@ export const badPatches: readonly BadInput[] = [
     'replace /parameters/match/configurable false': ['0 /parameters/match/configurable'],
     'add /services/- "/services/Bare-Service"': ['0 /services/-'],
   }),
+  ...patches('422 field-not-modifiable', '/users/ada', {
+    'replace /name "x"': ['0 /name'],
+    'copy /password /name': ['0 /name'],
+  }),
+  ...patches('422 field-unknown', '/users/ada', {
+    'add /passwordHash "planted"': ['0 /passwordHash'],
+    'test /passwordHash "hash-that-nobody-reads"': ['0 /passwordHash'],
+    'add /role "admin"|replace /password "planted"': ['0 /role'],
+  }),
   ...patches('422 field-unknown', service, {
     'add /nothing 1': ['0 /nothing'],
     'test /toString 1': ['0 /toString'],
@@ -113,6 +122,16 @@ export const badPatches: readonly BadInput[] = [
     'add /password/0 "planted"': ['0 /password/0'],
     'test /password/length 7': ['0 /password/length'],
   }),
+  ...patches('422 field-write-only', '/users/ada', {
+    'test /password "planted"': ['0 /password'],
+    'test /password "hash-that-nobody-reads"': ['0 /password'],
+    'test /password {"sealed":"planted"}': ['0 /password'],
+    'copy /name /password': ['0 /password'],
+    'move /password /password': ['0 /password'],
+    'add /password/0 "planted"': ['0 /password/0'],
+    'test /password/length 7': ['0 /password/length'],
+    'replace /password "planted"|test /password "planted"': ['1 /password'],
+  }),
   ...patches('422 parameter-not-configurable', '/filter/Hint', {
     'replace /parameters/source/value "planted"': ['0 /parameters/source'],
     'remove /parameters/source': ['0 /parameters/source'],
@@ -128,5 +147,13 @@ export const badPatches: readonly BadInput[] = [
     'add /max_connection -1|add /servers/- "/servers/nothing"': ['0 /max_connection', '1 /servers/2'],
     'remove /servers': ['0 /servers'],
     'move /router_options /user': ['0 /router_options', '0 /user'],
+  }),
+  ...patches('422 validation-failed', '/users/ada', {
+    'replace /password "planted"|remove /password': ['1 /password'],
+  }),
+  ...patches('422 password-unacceptable', '/users/ada', {
+    'replace /password ""|add /password 7': ['0 /password', '1 /password'],
+    'replace /password {"sealed":"planted"}': ['0 /password'],
+    [String.raw`replace /password "planted\u0000"`]: ['0 /password'],
   }),
 ];

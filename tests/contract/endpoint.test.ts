@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { routes } from 'gateway-admin-core';
 
 import { boundRoutes } from '../../src/resources/index.ts';
+import { codesOf, tablesOf } from '../docs/table.ts';
 import { sampleSnapshot } from '../support/document.ts';
+import { read } from '../support/project.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import {
@@ -20,6 +22,14 @@ describe('the table of routes', () => {
   it('has the endpoints of the interface description and the additions, and no others', () => {
     const described = [...endpoints, ...additions].map(({ method, path }) => `${method} ${path}`);
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(described.toSorted());
+  });
+
+  it('has additions for exactly the endpoints that the documentation names as such', () => {
+    const choice = tablesOf(read('docs/spec-choices.md')).find(({ heading }) => heading.startsWith('40.'));
+    const ours = [...endpoints, ...additions].filter(({ ours }) => ours === true);
+    expect(choice?.rows.flatMap(([endpoint = '']) => codesOf(endpoint))).toEqual(
+      ours.map(({ method, path }) => `${method} ${path}`),
+    );
   });
 
   it.each([...endpoints, ...additions])('has $method $path with its parameters and aliases', (endpoint) => {

@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly body?: { readonly type: string; readonly json: unknown };
   /** Its figures change by themselves, so the answer has no entity tag. */
   readonly live?: true;
+  /** It is an addition: the description has no such endpoint. */
+  readonly ours?: true;
 }
 
 const patchType = 'application/json-patch+json';
@@ -296,10 +298,20 @@ const user: readonly Endpoint[] = [
     answer: done,
     body: { type: 'application/json', json: { name: 'Joan99', password: 'correct horse' } },
   },
+  {
+    method: 'PATCH',
+    path: '/users/:name',
+    aliases: [],
+    parameters: [],
+    answer: one('user'),
+    subject: 'Ada',
+    body: { type: patchType, json: [{ op: 'replace', path: '/password', value: 'battery staple' }] },
+    ours: true,
+  },
   { method: 'DELETE', path: '/users/:name', aliases: [], parameters: [], answer: done, subject: 'GRACE' },
 ];
 
-/** Every endpoint, in the order of the description. */
+/** Every endpoint for which the sample document is enough, in the order of the description. */
 export const endpoints: readonly Endpoint[] = [
   ...service,
   ...server,
@@ -310,7 +322,7 @@ export const endpoints: readonly Endpoint[] = [
   ...user,
 ];
 
-/** Endpoints that are additions: the description has none of them. They need a command of unknown outcome. */
+/** The endpoints, all of them additions, that need a command of unknown outcome. */
 export const additions: readonly Endpoint[] = [
   {
     method: 'GET',
@@ -319,8 +331,17 @@ export const additions: readonly Endpoint[] = [
     parameters: ['fields', 'range'],
     answer: list('command'),
     live: true,
+    ours: true,
   },
-  { method: 'DELETE', path: '/commands/:id', aliases: [], parameters: [], answer: done, subject: 'sample-1' },
+  {
+    method: 'DELETE',
+    path: '/commands/:id',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'sample-1',
+    ours: true,
+  },
 ];
 
 /** The target of a request for an endpoint, by its canonical path or another spelling. */

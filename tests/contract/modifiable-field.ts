@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 
 /** The kinds of resources that can be patched. */
-export type Kind = 'service' | 'server' | 'monitor' | 'filter';
+export type Kind = 'service' | 'server' | 'monitor' | 'filter' | 'user';
 
 /** The canonical forms of links, by every spelling that is used. */
 export type Links = ReadonlyMap<string, string>;
@@ -17,7 +17,7 @@ type Check = (value: unknown, links: Links) => boolean;
 /** One modifiable field. */
 export interface ModifiableField {
   readonly kind: Kind;
-  /** Where the resource is read. */
+  /** Where the resource is read, or a list whose first element it is. */
   readonly read: string;
   /** Where it is patched. */
   readonly patch: string;
@@ -29,7 +29,7 @@ export interface ModifiableField {
   readonly refused: readonly unknown[];
   /** Where the value is shown; left out where it is never shown. */
   readonly shownAs?: string;
-  /** Under which name a field that is never shown is stored, sealed. */
+  /** Under which name a field that is never shown is stored, sealed or hashed. */
   readonly sealedAs?: string;
   /** What becomes of it when it is removed; a field that is `needed` cannot be. */
   readonly removed: 'needed' | 'absent' | 'empty';
@@ -40,7 +40,12 @@ type Row = readonly [
   is: Check,
   value: unknown,
   refused: readonly unknown[],
-  more?: 'optional' | 'hidden when empty' | { readonly shownAs: string } | { readonly sealedAs: string },
+  more?:
+    | 'optional'
+    | 'hidden when empty'
+    | { readonly shownAs: string }
+    | { readonly sealedAs: string }
+    | { readonly hashedAs: string },
 ];
 
 const isText =
@@ -114,9 +119,14 @@ const rows = (kind: Kind, read: string, patch: string, table: readonly Row[]): r
     is,
     value,
     refused,
-    ...(typeof more === 'object' ? more : { shownAs: field }),
+    ...namesIn(field, more),
     removed: more === 'hidden when empty' ? 'empty' : isUnset(more) ? 'absent' : 'needed',
   }));
+
+function namesIn(field: string, more: Row[4]): Pick<ModifiableField, 'shownAs' | 'sealedAs'> {
+  if (typeof more !== 'object') return { shownAs: field };
+  return 'hashedAs' in more ? { sealedAs: more.hashedAs } : more;
+}
 
 function isUnset(more: Row[4]): boolean {
   return more === 'optional' || (typeof more === 'object' && 'sealedAs' in more);
@@ -194,6 +204,15 @@ export const modifiableFields: readonly ModifiableField[] = [
       isMap(isParameter),
       { match: { value: 'x', configurable: true }, source: { value: '127.0.0.1', configurable: false } },
       [null, [], 'a', {}, { match: { value: 'x', configurable: true } }],
+    ],
+  ]),
+  ...rows('user', '/users', '/users/ADA', [
+    [
+      'password',
+      isText(4096),
+      'a new password',
+      ['', 1, null, [], { sealed: 'v1.forged' }, 'a\u0007b', '\ud800', 'x'.repeat(1025)],
+      { hashedAs: 'passwordHash' },
     ],
   ]),
 ];

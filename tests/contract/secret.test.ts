@@ -23,6 +23,8 @@ const setSecrets = JSON.stringify(
   secrets.map(({ field }) => ({ op: 'replace', path: `/${field}`, value: password })),
 );
 
+const setPassword = JSON.stringify([{ op: 'replace', path: '/password', value: password }]);
+
 /** The sealed texts of these secrets in settings. */
 function sealedIn(settings: object | undefined): readonly string[] {
   const texts = new Map<string, string>(Object.entries(settings ?? {}));
@@ -65,6 +67,11 @@ describe.each(transportNames)('through %s', (name) => {
       expect(await sealer.open(sealed)).toBe(password);
     expect((await send('PUT', '/users', JSON.stringify({ name: 'joan', password }))).status).toBe(204);
     expect(admin.snapshot.users.find('joan')?.passwordHash).not.toContain(password);
+    expect((await send('PATCH', '/users/joan?dry_run=true', setPassword)).status).toBe(200);
+    expect((await send('PATCH', '/users/joan', setPassword)).status).toBe(200);
+    expect(admin.snapshot.users.find('joan')?.passwordHash).not.toContain(password);
+    for (const op of ['test', 'remove', 'copy', 'move', 'paint'])
+      await send('PATCH', '/users/joan', JSON.stringify([{ op, path: '/password', value: password }]));
     for (const { field } of secrets) {
       const path = `/${field}`;
       for (const operation of ['test', 'add', 'remove', 'copy', 'move', 'paint'].flatMap((op) => [
@@ -115,10 +122,11 @@ describe('the stream of events', () => {
       headers: json,
       body: JSON.stringify({ name: 'joan', password }),
     });
+    await transport.send('PATCH', '/users/joan', { headers: json, body: setPassword });
     await admin.close();
     const items: string[] = [];
     for await (const item of reader) items.push(JSON.stringify(item));
-    expect(items).toHaveLength(2);
+    expect(items).toHaveLength(3);
     expect(items.join('')).not.toContain(password);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { compile, compilerOptions, type Diagnostic } from '../support/compiler.ts';
+import { compile, compilerOptions } from '../support/compiler.ts';
 
 const interfaces = {
   settings: 'Settings',
@@ -85,29 +85,37 @@ const cases: readonly (readonly [what: string, declaration: string, told: string
   ],
 ];
 
-/** What the compiler says against a file. */
-function refusalsOf(text: string): readonly Diagnostic[] {
-  const file = 'src/core/toy.ts';
-  return compile(new Map([[file, text]]), compilerOptions('tsconfig.json')).get(file) ?? [];
-}
+const required = ['representation', 'document', 'state'] as const;
+/** Name of the file without an interface. */
+const without = (name: string): string => `src/core/toy-without-${name}.ts`;
+const [right, wrong] = ['src/core/toy-right.ts', 'src/core/toy-wrong.ts'];
+
+/** All files are compiled as one program: most of the time goes into what they share. */
+const refusals = compile(
+  new Map([
+    [right, toy + declaration({ state: 'State & Pick<Zone, never>' })],
+    // Each case has a line of its own.
+    [wrong, [toy.replaceAll('\n', ' '), ...cases.map(([, line]) => line)].join('\n')],
+    ...required.map((name) => [without(name), toy + declaration({ [name]: undefined })] as const),
+  ]),
+  compilerOptions('tsconfig.json'),
+);
 
 describe('a table of fields and its interfaces', () => {
-  const refusals = refusalsOf([toy.replaceAll('\n', ' '), ...cases.map(([, line]) => line)].join('\n'));
-
   it('compile if they agree', () => {
-    expect(refusalsOf(toy + declaration({ state: 'State & Pick<Zone, never>' }))).toEqual([]);
+    expect(refusals.get(right)).toEqual([]);
   });
 
   it.each(cases)('do not compile with %s, and the message names the member', (what, _declaration, told) => {
     const line = cases.findIndex(([each]) => each === what) + 2;
-    const refusal = refusals.find((each) => each.line === line);
+    const refusal = refusals.get(wrong)?.find((each) => each.line === line);
     const [, name = '', members = ''] =
       /these members differ from the (\w+)": ("[^}]+"); }/.exec(refusal?.message ?? '') ?? [];
     expect(`${name}: ${members}`).toBe(told);
   });
 
-  it.each(['representation', 'document', 'state'] as const)('do not compile without the %s', (name) => {
-    const told = refusalsOf(toy + declaration({ [name]: undefined })).map(({ message }) => message);
-    expect(told.join()).toContain(`Property '${name}' is missing`);
+  it.each(required)('do not compile without the %s', (name) => {
+    const told = refusals.get(without(name))?.map(({ message }) => message);
+    expect(told?.join()).toContain(`Property '${name}' is missing`);
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  canRevert,
+  changePassword,
   createSnapshot,
   createUser,
   deleteUser,
@@ -19,6 +21,11 @@ const remove =
   (name: string): Transition =>
   (snapshot, context) =>
     deleteUser(snapshot, name, context);
+
+const change =
+  (name: string, passwordHash: string): Transition =>
+  (snapshot, context) =>
+    changePassword(snapshot, name, passwordHash, context);
 
 const joan = { name: 'Joan99', passwordHash: 'opaque' };
 const required = { now: 5, authentication: 'required' } as const;
@@ -85,6 +92,56 @@ describe('creating a user', () => {
     ['isAdmin', { ...joan, isAdmin: true }, '/isAdmin'],
   ])('is refused for %s', (_what, user, pointer) => {
     expect(expectRefused(create(user as NewUser))).toMatchObject({ status: 422, errors: [{ pointer }] });
+  });
+});
+
+describe('changing a password', () => {
+  it.each(['Grace', 'GRACE', 'grace'])('replaces the hash of the user %s, without effects', (name) => {
+    const { next, events, effects, resources } = expectAccepted(change(name, 'another'));
+    expect(events).toMatchObject([
+      { type: 'user.updated', resource: '/users/Grace', user: 'grace', passwordHash: 'another' },
+    ]);
+    expect([effects, resources]).toEqual([[], ['/users']]);
+    expect(toDocument(next).users).toEqual([
+      { name: 'ada', passwordHash: planted.hash },
+      { name: 'Grace', passwordHash: 'another' },
+    ]);
+  });
+
+  it('is a change also with the present hash, and moves the version of the collection', () => {
+    const { next } = expectAccepted(change('ada', planted.hash));
+    expect([next.users.version, next.users.find('ada')?.version]).toEqual([
+      { command: 1, live: 1 },
+      { command: 1, live: 1 },
+    ]);
+  });
+
+  it('is possible for the last user', () => {
+    const one = createSnapshot({ users: [joan] });
+    expect(expectAccepted(change('joan99', 'another'), one, required).next.users.size).toBe(1);
+  });
+
+  it.each(['nobody', '', 'constructor', '__proto__', 'K\u212a'])(
+    'is refused for the missing user %j',
+    (name) => {
+      expect(expectRefused(change(name, 'another')).code).toBe('user-not-found');
+    },
+  );
+
+  it.each(['', 'a\u0000b', 'x'.repeat(4097), 7, undefined, { sealed: 'v1.opaque' }])(
+    'is refused for the hash %j',
+    (hash) => {
+      expect(expectRefused(change('ada', hash as string))).toMatchObject({
+        status: 422,
+        errors: [{ pointer: '/passwordHash' }],
+      });
+    },
+  );
+
+  it('cannot be undone, because the event does not have the old hash', () => {
+    const { events } = expectAccepted(change('ada', 'another'));
+    expect(events.map(canRevert)).toEqual([false]);
+    expect(JSON.stringify(events)).not.toContain(planted.hash);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  changePassword,
   closeServerConnections,
   closeServiceSessions,
   closeSession,
@@ -80,6 +81,7 @@ const commands: Readonly<Record<string, Transition>> = {
   'server.closeConnections': (state, context) => closeServerConnections(state, 'db', context),
   'logs.flush': (state, context) => flushLogs(state, context),
   'user.create': (state, context) => createUser(state, { name: 'ada', passwordHash: 'opaque' }, context),
+  'user.patch': (state, context) => changePassword(state, 'root', 'another', context),
   'user.delete': (state, context) => deleteUser(state, 'root', context),
   'a transaction': sequence(
     stopSales,

@@ -2,6 +2,7 @@
  * What clients ask for: every kind of command, with what it changes when it happens.
  */
 import {
+  changePassword,
   closeServerConnections,
   closeServiceSessions,
   closeSession,
@@ -79,21 +80,24 @@ function patching(
   };
 }
 
-function userCommand(random: Random): ClientCommand {
+function userCommand(random: Random, number: number): ClientCommand {
   const name = random.pick(userNames);
-  if (random.chance(0.5)) {
-    const user = { name, passwordHash: 'opaque' };
-    return {
-      kind: 'user.create',
-      step: (snapshot, context) => createUser(snapshot, user, context),
-      changes: [{ [`${name} exists`]: true }],
-    };
-  }
-  return {
-    kind: 'user.delete',
-    step: (snapshot, context) => deleteUser(snapshot, name, context),
-    changes: [{ [`${name} exists`]: undefined }],
-  };
+  const passwordHash = `hash ${String(number)}`;
+  const steps: readonly [string, Transition, string | undefined][] = [
+    [
+      'user.create',
+      (snapshot, context) => createUser(snapshot, { name, passwordHash }, context),
+      passwordHash,
+    ],
+    [
+      'user.patch',
+      (snapshot, context) => changePassword(snapshot, name, passwordHash, context),
+      passwordHash,
+    ],
+    ['user.delete', (snapshot, context) => deleteUser(snapshot, name, context), undefined],
+  ];
+  const [kind, step, password] = random.pick(steps);
+  return { kind, step, changes: [{ [`${name} password`]: password }] };
 }
 
 function irreversibleCommand(random: Random): ClientCommand {
@@ -115,7 +119,7 @@ function transaction(random: Random, number: number): ClientCommand {
   const parts = Array.from({ length: 2 + random.below(4) }, (_, part) =>
     random.pick([stateCommand, patchCommand])(random, number + part * 100_000),
   );
-  if (random.chance(0.3)) parts.push(userCommand(random));
+  if (random.chance(0.3)) parts.push(userCommand(random, number));
   if (random.chance(0.3)) parts.push(irreversibleCommand(random));
   return {
     kind: `(${parts.map(({ kind }) => kind).join(', ')})`,

@@ -27,7 +27,7 @@ function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): Re
       `${key} match`,
       settings.parameters['match']?.value,
     ]),
-    ...Array.from(users, ({ key }): [Field, Value] => [`${key} exists`, true]),
+    ...Array.from(users, ({ key, passwordHash }): [Field, Value] => [`${key} password`, passwordHash]),
   ]);
 }
 

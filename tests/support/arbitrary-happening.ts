@@ -3,6 +3,7 @@
  */
 import * as fc from 'fast-check';
 import {
+  changePassword,
   closeServerConnections,
   closeServiceSessions,
   closeSession,
@@ -130,6 +131,10 @@ export const verbs = {
     ({ value }) =>
     (from, context) =>
       createUser(from, { name: `user${String(value % 4)}`, passwordHash: 'x' }, context),
+  'users.patch':
+    ({ pick, value }) =>
+    (from, context) =>
+      changePassword(from, picked(from.users, pick), `hash ${String(value % 3)}`, context),
   'users.delete': named('users', deleteUser),
   drain: named('services', drain),
 } as const satisfies Readonly<Record<string, Verb>>;

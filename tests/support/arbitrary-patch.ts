@@ -18,12 +18,21 @@ import {
 import type * as z from 'zod/mini';
 
 import { fieldTables } from '../../src/resources/index.ts';
-import { modifiableFields, type Kind } from '../contract/modifiable-field.ts';
 import { valuesOf } from './arbitrary-shape.ts';
 import { sampleDocument, sampleSnapshot } from './document.ts';
 import { modelPatch, modelValueAt, placesIn } from './patch-model.ts';
 import { modelFields, type Members, type ModelResource } from './patch-rules-model.ts';
 import { readAll } from './reading.ts';
+
+const transitions = {
+  service: patchService,
+  server: patchServer,
+  monitor: patchMonitor,
+  filter: patchFilter,
+} as const;
+
+/** The kinds with a transition that takes a patch. */
+type Kind = keyof typeof transitions;
 
 /** A resource of the sample gateway that can be patched. */
 export interface Subject {
@@ -33,7 +42,7 @@ export interface Subject {
   readonly target: string;
 }
 
-const kinds = [...new Set(modifiableFields.map(({ kind }) => kind))];
+const kinds = Object.keys(transitions) as readonly Kind[];
 
 /** Every resource of the sample that can be patched. */
 export const subjects: readonly Subject[] = kinds.flatMap((kind) => {
@@ -44,13 +53,6 @@ export const subjects: readonly Subject[] = kinds.flatMap((kind) => {
     target: path.replace(':name', name.replaceAll(' ', '-')),
   }));
 });
-
-const transitions = {
-  service: patchService,
-  server: patchServer,
-  monitor: patchMonitor,
-  filter: patchFilter,
-} satisfies Record<Kind, unknown>;
 
 /** Patches a resource. */
 export function patchSubject(

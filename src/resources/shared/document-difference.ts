@@ -44,7 +44,7 @@ export interface ComparedCollection {
 /** Whether a resource counts, by its collection and its key. @internal */
 export type Selection = (collection: keyof Collections, key: string) => boolean;
 
-/** A resource, with settings if its kind has some. */
+/** A resource. The settings of a user are members of the user. */
 type Resource = Entity & { readonly settings?: object };
 
 type Path = readonly (string | number)[];
@@ -124,19 +124,19 @@ interface Pair extends ComparedCollection {
 
 function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
   const { fields, present, wanted, adoption } = pair;
-  const adopted = adoption?.adopted(present, wanted) ?? wanted.settings;
+  const adopted = adoption?.adopted(present, wanted) ?? wanted.settings ?? wanted;
   return fields.all
     .filter(({ derived, kept }) => derived !== true && kept !== false)
     .flatMap((field) => {
       const now = valueOf(field, present);
-      const then = keptPart(field, storedValue(field, wanted, adopted ?? {}) as Json | undefined);
+      const then = keptPart(field, storedValue(field, wanted, adopted) as Json | undefined);
       if (isSame(comparable(field, now), comparable(field, then))) return [];
       return placesIn(pair, field, now, valueOf(field, wanted));
     });
 }
 
 function valueOf(field: Field, resource: Resource): Json | undefined {
-  return keptPart(field, storedValue(field, resource, resource.settings ?? {}) as Json | undefined);
+  return keptPart(field, storedValue(field, resource, resource.settings ?? resource) as Json | undefined);
 }
 
 function keptPart({ kept }: Field, value: Json | undefined): Json | undefined {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  changePassword,
   createBasicAuthentication,
   createPbkdf2Hasher,
   createSnapshot,
@@ -63,6 +64,7 @@ const newUser = '{"name":"mallory","password":"pw"}';
 /** The ways in which the caller changes while a request is on the way. */
 const endings = {
   deleted: [remove],
+  'given another password': [(snapshot, context) => changePassword(snapshot, 'Ada', 'another', context)],
   'deleted, and created again with another password': [
     remove,
     (snapshot, context) => createUser(snapshot, { name: 'Ada', passwordHash: 'another' }, context),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
+  canRevert,
   closeSession,
   createSnapshot,
   patchFilter,
@@ -102,7 +103,7 @@ describe('a scripted gateway without faults', () => {
         const gateway = gatewayOf(before);
         for (const effect of decision.effects) expect(await inspect(gateway, effect)).toBe('not-in-place');
         const [event] = decision.events;
-        if (event === undefined || !/started|stopped|updated/.test(event.type)) return;
+        if (event === undefined || !canRevert(event)) return;
         const back = revert(event)(decision.next, context);
         if (decision.events.length > 1 || back.outcome !== 'accepted') return;
         // Commands leave a failure behind; to undo them does not bring the failure back.

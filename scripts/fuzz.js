@@ -1,12 +1,13 @@
 /**
- * The long fuzz run: 100,000 documents, or as many as the first argument says.
+ * The long fuzz run: 200,000 bodies and 200,000 requests, or as many as the first argument says. With `--expose-gc` the test
+ * also looks at the heap.
  */
 import { spawnSync } from 'node:child_process';
 
-const [runs = '100000'] = process.argv.slice(2);
+const [runs = '200000'] = process.argv.slice(2);
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/jest/bin/jest.js', 'tests/properties/fuzz.test.ts'],
+  ['--expose-gc', 'node_modules/jest/bin/jest.js', '--runInBand', 'tests/properties/fuzz.test.ts'],
   {
     stdio: 'inherit',
     env: { ...process.env, FUZZ_RUNS: runs },

@@ -1,6 +1,8 @@
 /**
- * Soak: a million commands through one interface, while sessions come and go and events are read. The heap must not
- * grow. `npm run test:soak`: it runs on the build. Arguments: how many commands there are with a memory store, and without.
+ * Soak: a million commands through one interface, while clients open and close sessions and a reader follows the events.
+ * The heap must not grow. The script needs the build: `npm run test:soak`.
+ *
+ * Arguments: the number of commands with a memory store, and the number without a store.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -9,7 +11,7 @@ import { createAdmin, createMemoryStore, createSnapshot, openAdmin } from 'gatew
 const [withStore = 1_000_000, withoutStore = 400_000] = process.argv.slice(2).map(Number);
 const sampleEvery = 100_000;
 const warmUp = 200_000;
-/** How far the heap may grow after the warm-up, in MB: along the line through the samples, and from lowest to highest. */
+/** The allowed growth of the heap after the warm-up, in MB: of the line through the samples, and from lowest to highest. */
 const allowed = { trend: 2, spread: 5 };
 const clients = 16;
 const mostSessions = 500;
@@ -22,7 +24,7 @@ const snapshot = createSnapshot({
   monitors: places.map((n) => ({ name: `monitor-${n}`, module: 'pgmon', servers: [`/servers/db-${n}`] })),
 });
 
-/** A gateway that does what it is asked for, and whose clients come and go. */
+/** A gateway that applies every effect, with clients that open and close sessions. */
 class Gateway {
   /** Connect times by id, the oldest first. */
   #sessions = new Map();
@@ -36,7 +38,7 @@ class Gateway {
     return Promise.resolve('in-place');
   }
 
-  /** A client comes. When there are too many, the one that came first leaves. */
+  /** Opens a session. If there are too many, closes the oldest one. */
   welcome(admin) {
     const [id, connected] = [(this.#lastId += 1), Date.now()];
     const n = id % places.length;
@@ -50,7 +52,7 @@ class Gateway {
     if (this.#sessions.size > mostSessions) admin.report({ type: 'session.closed', ...this.release() });
   }
 
-  /** Lets go of the session that came first: whoever asks sees to its end. */
+  /** Removes the oldest session. The caller reports its end. */
   release() {
     const [[id, connected]] = this.#sessions;
     this.#sessions.delete(id);
@@ -58,7 +60,7 @@ class Gateway {
   }
 }
 
-/** An interface in use. */
+/** A running interface with its clients. */
 class World {
   commands = 0;
   events = 0;
@@ -79,9 +81,9 @@ class World {
     await this.#readers.behind.next();
   }
 
-  /** Sends so many commands, one after the other. */
+  /** Sends the given number of commands, one after the other. */
   async work(count) {
-    // The client stays connected: no request may leave anything behind on its signal.
+    // The client stays connected: no request may leave a listener on its signal.
     const { signal } = new globalThis.AbortController();
     const ask = (method, target, body, headers = {}) => this.#ask({ method, target, body, headers, signal });
     for (let left = count; left > 0; left -= 1) {
@@ -93,25 +95,25 @@ class World {
     }
   }
 
-  /** Goes on until as little is kept as ever: heaps are compared at the same point of what the store goes through. */
+  /** Sends commands until the store has just been compacted: heaps are compared at the same point of this cycle. */
   async untilCompacted() {
     for (const before = this.compactions; this.compactions === before;) await this.work(1);
   }
 
-  /** Ends it. @returns what was wrong */
+  /** Closes the interface. @returns what was wrong */
   async close() {
     const { value } = await this.#readers.behind.next();
     const isBehind = this.events > 2 * this.#admin.limits.maxEventsKept;
     if (isBehind && value.gap !== true) this.#faults.push('a reader that fell behind was not told');
     await this.#admin.close();
     await this.#readers.upToDate;
-    // Clients at once: an edit may come second, and a user may be gone.
+    // Clients send at the same time: an edit can lose its condition, and a user can be deleted already.
     const expected = ['PATCH 200', 'PATCH 412', 'PUT 204', 'PUT 409', 'DELETE 204', 'DELETE 404', 'GET 200'];
     const other = [...this.#answers.keys()].filter((answer) => !expected.includes(answer));
     return [...this.#faults, ...other.map((answer) => `${answer} was answered`)];
   }
 
-  /** How often what was answered. */
+  /** The number of answers by status. */
   answers() {
     return Array.from(this.#answers, ([answer, count]) => `${answer}: ${count}`).join(', ');
   }
@@ -132,7 +134,7 @@ class World {
     }
   }
 
-  /** Every kind of command in turn. Some ask for what is so already. */
+  /** Gives every kind of command in turn. Some change nothing. */
   #command(number, ask) {
     const n = number % places.length;
     const user = `user${number % 5}`;
@@ -158,7 +160,7 @@ class World {
     return commands[number % commands.length]();
   }
 
-  /** A reader comes, looks at things, waits for events, and leaves. */
+  /** Opens a reader that reads lists, waits for events, and ends. */
   async #look(number, ask) {
     for (const target of ['/services', '/sessions?range=0-99', `/servers/db-${number % places.length}`])
       await ask('GET', target);
@@ -179,7 +181,7 @@ class World {
   }
 }
 
-/** Runs so many commands. @returns whether all went well and the heap did not grow */
+/** Runs the given number of commands. @returns whether all went well and the heap did not grow */
 async function soak(commands, keeps) {
   console.log(`\n${commands} commands, ${keeps ? 'with a memory store' : 'without a store'}:`);
   const world = new World();
@@ -201,7 +203,7 @@ async function soak(commands, keeps) {
   return faults.length === 0;
 }
 
-/** The heap in MB, once everything is gone that can go. */
+/** The heap in MB after garbage collection. */
 async function heapInUse() {
   for (let time = 0; time < 3; time += 1) {
     await turn();
@@ -210,7 +212,7 @@ async function heapInUse() {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** How the heap grew further than it may. Two samples make no line. */
+/** Explains how the heap grew more than allowed. Two samples make no line. */
 function growthIn(samples) {
   if (samples.length < 3) return [];
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,16 +1,40 @@
-/** The databases behind the default document: embedded PostgreSQL, in processes of their own and all in memory. */
+/** The databases behind the default document: two PostgreSQL servers on temporary data, kept by a process of their own. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-export type Database = Awaited<ReturnType<typeof startDatabase>>;
+/** A PostgreSQL server on 127.0.0.1. */
+export interface Database {
+  readonly pid: number;
+  readonly port: number;
+}
 
-/** Starts a database within a few seconds. It ends when this process does, however that comes about. */
-export async function startDatabase() {
-  const program = new URL('backend.js', import.meta.url);
-  const child = fork(program, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`A database ended before it was ready, with code ${String(code)}.`);
-  });
-  const [port] = (await Promise.race([once(child, 'message'), ended])) as [number];
-  return { pid: child.pid ?? 0, port, stop: () => child.kill('SIGKILL') };
+/** Running databases. */
+export interface Databases {
+  readonly databases: readonly Database[];
+  /** Stops the databases; resolves when their data are removed. */
+  stop(this: void): Promise<void>;
+}
+
+/** The answer of the process that keeps the databases: the databases, or why there are none. */
+export type Answer =
+  { readonly databases: readonly Database[]; readonly reason?: undefined } | { readonly reason: string };
+
+/** Starts the databases within seconds. They end when this process does, however that comes about. */
+export async function startDatabases(): Promise<Databases> {
+  const program = new URL('postgres.js', import.meta.url);
+  // Detached: Ctrl-C reaches every process of a terminal, and the gateway decides what it means for the databases.
+  const keeper = fork(program, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ended = once(keeper, 'exit');
+  const failed = ended.then(([code]): [Answer] => [
+    { reason: `The databases ended before they were ready, with code ${String(code)}.` },
+  ]);
+  const [answer] = (await Promise.race([once(keeper, 'message'), failed])) as [Answer];
+  if (answer.reason !== undefined) throw new Error(answer.reason);
+  return {
+    databases: answer.databases,
+    async stop() {
+      if (keeper.connected) keeper.disconnect();
+      await ended;
+    },
+  };
 }

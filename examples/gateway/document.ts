@@ -36,6 +36,10 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
 const refusals = [
   { at: /^\/filters\/\d+$/, detail: 'this gateway has no filters' },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
+  {
+    at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\/.+)$/,
+    detail: 'this gateway does not have the setting',
+  },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
 ];
 

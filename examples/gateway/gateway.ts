@@ -4,7 +4,6 @@
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 
 import {
   EffectRefused,
@@ -19,6 +18,8 @@ import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { hasServerUpdate, hasUpdate } from './setting.ts';
+import { turnAway } from './turn-away.ts';
 
 export class Gateway implements GatewayPort {
   readonly telemetry: Telemetry = {
@@ -29,6 +30,7 @@ export class Gateway implements GatewayPort {
   readonly #monitors = new Map<string, RunningMonitor>();
   readonly #sessions = new Map<number, OpenSession>();
   #lastSession = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
   #admin: Admin | undefined;
 
   get admin(): Admin {
@@ -39,6 +41,7 @@ export class Gateway implements GatewayPort {
   /** Opens the services and monitors that the snapshot shows as started. Reports a service that cannot open as failed. */
   async open(admin: Admin): Promise<void> {
     this.#admin = admin;
+    this.#idleTimer = setInterval(() => this.#closeIdle(), 250);
     const { monitors, services } = admin.snapshot;
     for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
     // Wait for the first probes, so that the first client finds running servers. Do not wait for a silent server.
@@ -59,6 +62,7 @@ export class Gateway implements GatewayPort {
   /** Closes the interface, which settles the commands in flight, and then all listeners, monitors and sessions. */
   async close(): Promise<void> {
     await this.admin.close();
+    clearInterval(this.#idleTimer);
     for (const monitor of this.#monitors.values()) monitor.stop();
     for (const listeners of this.#listeners.values()) listeners.close();
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
@@ -100,10 +104,10 @@ export class Gateway implements GatewayPort {
 
   /** Before `open`, no effect is in place: commands that were in flight in an earlier life have failed. */
   inspect(effect: Effect): Promise<'in-place' | 'not-in-place'> {
-    return Promise.resolve(this.#admin && this.#isInPlace(effect) ? 'in-place' : 'not-in-place');
+    return Promise.resolve(this.#admin && this.#isInPlace(effect, this.#admin) ? 'in-place' : 'not-in-place');
   }
 
-  #isInPlace(effect: Effect): boolean {
+  #isInPlace(effect: Effect, { snapshot }: Admin): boolean {
     switch (effect.type) {
       case 'service.start':
       case 'service.stop':
@@ -112,7 +116,10 @@ export class Gateway implements GatewayPort {
       case 'monitor.stop':
         return this.#monitors.has(effect.monitor) === (effect.type === 'monitor.start');
       case 'monitor.update':
-        return isDeepStrictEqual(this.#monitors.get(effect.monitor)?.settings ?? effect.after, effect.after);
+        return hasUpdate(
+          this.#monitors.get(effect.monitor)?.settings ?? snapshot.monitors.find(effect.monitor)?.settings,
+          effect,
+        );
       case 'sessions.close':
         return !effect.sessions.some(({ id, connected }) => this.#find(id, connected));
       case 'connections.close':
@@ -120,9 +127,11 @@ export class Gateway implements GatewayPort {
       case 'logs.flush':
         return process.stdout.writableLength === 0;
       case 'service.update':
+        return hasUpdate(snapshot.services.find(effect.service)?.settings, effect);
       case 'server.update':
+        return hasServerUpdate(snapshot.servers.find(effect.server)?.settings, effect);
       case 'filter.update':
-        return true;
+        return hasUpdate(snapshot.filters.find(effect.filter)?.settings, effect);
       default:
         return effect satisfies never;
     }
@@ -131,13 +140,30 @@ export class Gateway implements GatewayPort {
   #welcome(client: Socket, key: string): void {
     const { snapshot } = this.admin;
     const service = snapshot.services.find(key);
-    const most = service?.settings.max_connection ?? 0;
-    const isFull = most > 0 && snapshot.sessions.countOfService(key) >= most;
-    const server = service === undefined || isFull ? undefined : chooseServer(snapshot, service);
-    if (service === undefined || server === undefined) return void client.destroy();
+    if (service === undefined) return void client.destroy();
+    const { name, settings } = service;
+    const most = settings.max_connection ?? 0;
+    if (most > 0 && snapshot.sessions.countOfService(key) >= most)
+      return turnAway(
+        client,
+        '53300',
+        `The service ${name} has as many clients as it may have: ${String(most)}.`,
+      );
+    const server = chooseServer(snapshot, service);
+    if (server === undefined)
+      return turnAway(client, '57P03', `The service ${name} has no server that is running.`);
     const id = (this.#lastSession += 1);
     this.#sessions.set(id, openSession(this.admin, id, client, service, server));
     client.once('close', () => this.#sessions.delete(id));
+  }
+
+  /** Closes the sessions that have been idle for as long as their services allow now. */
+  #closeIdle(): void {
+    const { services } = this.admin.snapshot;
+    for (const session of this.#sessions.values()) {
+      const seconds = services.find(session.service)?.settings.connection_timeout ?? 0;
+      if (seconds > 0 && session.idleSeconds() >= seconds) void session.close();
+    }
   }
 
   /** Starts a monitor with these settings, or stops the monitor if there are no settings. */

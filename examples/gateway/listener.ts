@@ -16,6 +16,7 @@ export function createListeners(declared: readonly Listener[], onClient: (client
   };
   /** Opens all listeners or none; rejects with {@link EffectRefused} if a listener cannot open. */
   const open = async (): Promise<void> => {
+    if (isOpen) return;
     try {
       for (const listener of declared) servers.push(await listen(listener, onClient));
       isOpen = true;

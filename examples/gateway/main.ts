@@ -1,30 +1,29 @@
 /** The example gateway: reads the arguments, starts everything, prints the addresses, and stops at a signal. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
 import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
-import { createSecretSealer, createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
+import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument, Snapshot } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
-import { startDatabase } from './database.ts';
+import { startDatabases, type Databases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { Gateway } from './gateway.ts';
+import { veto } from './setting.ts';
 
 const help = `Usage: npm start -- [options]
 
-Runs a small database gateway with its administration interface. Without a document it starts two embedded
-PostgreSQL databases and two services in front of them. With admin users, in the document or in the store, it asks
-for a log-in.
+Runs a small database gateway with its administration interface. Without a document it starts two PostgreSQL
+servers on temporary data, and two services in front of them. With admin users, in the document or in the store, it
+asks for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
-  --store DIR        keep changes in this directory; the stored configuration takes precedence over the document.
-                     Passwords of services need a key: 32 random bytes, in base64url, in the environment
-                     variable GATEWAY_KEY
+  --store DIR        keep changes in this directory; the stored configuration takes precedence over the document
   --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
   --help             print this`;
@@ -35,19 +34,23 @@ function readArguments() {
   const { values } = parseArgs({ options });
   const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989' } = values;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new RangeError(`"${port}" is not a port.`);
-  const { GATEWAY_KEY: key = '' } = process.env;
-  if (!/^([\w-]{43})?$/.test(key)) throw new RangeError('GATEWAY_KEY is not 32 bytes in base64url.');
-  const sealer = createSecretSealer(key === '' ? {} : { key: Buffer.from(key, 'base64url') });
-  return { ...values, host, port: Number(port), sealer };
+  return { ...values, host, port: Number(port) };
 }
 
-async function start({ document: path, store, sealer, ...place }: ReturnType<typeof readArguments>) {
+/** The databases of a gateway that runs a document of its own. */
+const none: Databases = { databases: [], stop: () => Promise.resolve() };
+
+async function start({ document: path, store, ...place }: ReturnType<typeof readArguments>) {
   const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
-  if (given === undefined) console.log('Starting two databases: a few seconds.\n');
-  const databases = given === undefined ? await Promise.all([startDatabase(), startDatabase()]) : [];
+  // Before anything else is opened: the port may be taken.
+  let handle: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+  const server = createServer((request, response) => handle(request, response));
+  await once(server.listen(place.port, place.host), 'listening');
+  const { databases, stop: stopDatabases } = given === undefined ? await startDatabases() : none;
   const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
   const gateway = new Gateway();
-  const admin = await openInterface({ snapshot, gateway, sealer, onError: createTeller(given) }, store);
+  const options = { snapshot, gateway, veto, onError: createTeller(given) };
+  const admin = await openInterface(options, store);
   // The databases are new at each start, but a store has the ports of the earlier databases.
   for (const [index, { pid, port }] of databases.entries()) {
     const places = Object.entries({ '/port': port, '/parameters/pid': pid });
@@ -55,12 +58,11 @@ async function start({ document: path, store, sealer, ...place }: ReturnType<typ
     await admin.execute((state, context) => patchServer(state, `db-${String(index + 1)}`, patch, context));
   }
   await gateway.open(admin);
-  const server = createServer(createHandler(admin, { onError: console.error }));
-  await once(server.listen(place.port, place.host), 'listening');
+  handle = createHandler(admin, { onError: console.error });
   const stop = async (): Promise<void> => {
     server.close().closeAllConnections();
     await gateway.close();
-    for (const database of databases) database.stop();
+    await stopDatabases();
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
   greet(admin.snapshot, place.host, (server.address() as AddressInfo).port);

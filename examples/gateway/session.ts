@@ -10,7 +10,9 @@ import { connect, type Socket } from 'node:net';
 
 import type { Admin, Server, Service } from 'gateway-admin-core';
 
-import { findUser, startRelay } from './relay.ts';
+import { isEncryptionRequest, userIn } from './protocol.ts';
+import { startRelay } from './relay.ts';
+import { turnAway } from './turn-away.ts';
 
 /** The time for a server to accept a connection, and to receive the last bytes of a client. */
 const patienceMs = 5000;
@@ -19,24 +21,39 @@ export type OpenSession = ReturnType<typeof openSession>;
 
 export function openSession(admin: Admin, id: number, client: Socket, service: Service, server: Server) {
   const backend = connect({ host: server.settings.address, port: server.settings.port, noDelay: true });
+  client.pause(); // until the server has accepted
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
   const session = { state: 'Session ready for routing', user: '', address, connected };
   const connection = { session: id, connected, id: 1 };
-  let outlives = false;
+  let [hasServer, outlives] = [false, false];
 
   admin.report([
     { type: 'session.opened', id, service: service.name, ...session },
     { type: 'connection.opened', ...connection, server: server.name, role: 'Backend', state: 'In use' },
   ]);
-  findUser(client, (user) => admin.report({ type: 'session.updated', id, connected, user }));
+  client.on('data', function look(packet: Buffer) {
+    if (isEncryptionRequest(packet)) return; // The server refuses encryption, and the client continues without.
+    client.off('data', look);
+    const user = userIn(packet);
+    if (user !== undefined) admin.report({ type: 'session.updated', id, connected, user });
+  });
   backend.setTimeout(patienceMs, () => backend.destroy());
-  backend.once('connect', () => backend.setTimeout(0));
-  client.setTimeout((service.settings.connection_timeout ?? 0) * 1000, () => client.destroy());
+  backend.once('connect', () => {
+    hasServer = true;
+    backend.setTimeout(0);
+    client.resume();
+  });
   backend.once('close', () => {
     admin.report({ type: 'connection.closed', ...connection });
     if (outlives) client.resume();
-    else client.destroySoon();
+    else if (hasServer || client.destroyed) client.destroySoon();
+    else
+      turnAway(
+        client.removeAllListeners('data'),
+        '57P03',
+        `The server ${server.name} does not accept clients.`,
+      );
   });
   client.once('close', () => {
     admin.report({ type: 'session.closed', id, connected });
@@ -47,6 +64,7 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
 
   return {
     connected,
+    service: service.key,
     statistics,
     idleSeconds,
     isConnected: () => !backend.destroyed,

@@ -53,12 +53,15 @@ export function createHandler(
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
   const { onError } = options;
   const targetOf = mountAt(options.basePath);
+  const inTurn = createTurns();
   return (request, response, next) => {
-    answer(request, response, next).catch((error: unknown) => {
-      // A client that disconnects in the middle of a list is not an error.
-      if (!response.destroyed) onError?.(error);
-      if (!response.headersSent) response.writeHead(500);
-      response.end();
+    inTurn(request, response, () => {
+      answer(request, response, next).catch((error: unknown) => {
+        // A client that disconnects in the middle of a list is not an error.
+        if (!response.destroyed) onError?.(error);
+        if (!response.headersSent) response.writeHead(500);
+        response.end();
+      });
     });
   };
 
@@ -76,6 +79,21 @@ export function createHandler(
     else if (next !== undefined) next();
     else await send(request, response, notFound);
   }
+}
+
+/**
+ * Creates a function that begins a pipelined request when the request before it is answered, and never if the connection
+ * closes before. Otherwise a client that reads nothing could make the process render thousands of lists.
+ */
+function createTurns(): (request: IncomingMessage, response: ServerResponse, begin: () => void) => void {
+  const last = new WeakMap<object, ServerResponse>();
+  return ({ socket, httpVersionMajor }, response, begin) => {
+    // The streams of an HTTP/2 connection do not wait for each other.
+    const before = httpVersionMajor === 1 ? last.get(socket) : undefined;
+    last.set(socket, response);
+    if (before === undefined || before.writableFinished) begin();
+    else before.once('close', () => (socket.destroyed ? undefined : begin()));
+  };
 }
 
 /** Removes the origin of a target in absolute form, which is allowed too (RFC 9112 §3.2.2). */

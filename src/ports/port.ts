@@ -188,4 +188,6 @@ export interface Authenticate {
   (request: AdminRequest, snapshot: Snapshot): Promise<Principal | 'throttled' | undefined>;
   /** Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). */
   readonly challenge?: string;
+  /** Whether nobody has to log in at this state. Left out if everybody always has to log in. */
+  isOpen?(snapshot: Snapshot): boolean;
 }

@@ -52,6 +52,16 @@ export interface AdminOptions {
    */
   readonly veto?: Veto;
   /**
+   * Origins of web pages that may send commands, such as `https://console.example`. A page of the interface's own origin
+   * always may. Needed behind a proxy that changes the header `Host`. None by default.
+   */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * Names in the header `Host` under which the interface may be reached while nobody has to log in, such as
+   * `gateway.example` or `gateway.example:8989`. IP addresses and `localhost` are always allowed. None by default.
+   */
+  readonly allowedHosts?: readonly string[];
+  /**
    * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
    * `undefined` if there is none.
    */

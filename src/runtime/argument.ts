@@ -41,6 +41,10 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
     if (!isOptional(options[name], isFunction)) throw new TypeError(`The option ${name} must be a function`);
   }
   if (!isOptional(options['timeZone'], isText)) throw new TypeError('The option timeZone must be a string');
+  for (const name of ['allowedOrigins', 'allowedHosts'] as const) {
+    if (!isOptional(options[name], isTexts))
+      throw new TypeError(`The option ${name} must be a list of strings`);
+  }
   if (options['limits'] !== undefined) assertLimits(options['limits']);
 }
 
@@ -140,6 +144,10 @@ function isFunction(value: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
 }
 
 function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {

@@ -186,6 +186,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     secrets: options.secrets,
     authenticate: options.authenticate,
     authorize: options.authorize,
+    origins: options.origins,
     limits,
     clock: options.clock,
     surroundings: surroundingsOf(options, writer),

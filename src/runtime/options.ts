@@ -12,6 +12,7 @@ import type { AdminOptions } from './admin.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock } from './guarded-clock.ts';
 import type { Authorize } from './handler/access.ts';
+import { originsFrom, type Origins } from './handler/origin.ts';
 import { limitsFrom, type Limits } from './limits.ts';
 import { guardVeto, type Veto } from './veto.ts';
 
@@ -24,6 +25,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly clock: Clock;
   readonly times: TimeFormat;
   readonly secrets: SecretPorts;
+  readonly origins: Origins;
   readonly limits: Limits;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
@@ -50,6 +52,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     clock: guardClock(options.clock ?? systemClock, onError),
     times: createTimeFormat(options.timeZone ?? 'UTC'),
     secrets: secretPortsOf(options),
+    origins: originsFrom(options),
     limits: limitsFrom(options.limits),
     onError,
   };

@@ -1,11 +1,12 @@
 import { createServer, request as httpRequest, Agent } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Server } from 'node:http';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
+import { openedSessions } from '../support/opened-session.ts';
 import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 
 describe('an interface behind node', () => {
@@ -31,7 +32,7 @@ describe('an interface behind node', () => {
       const socket = connect(port, '127.0.0.1').setEncoding('utf8').once('error', reject);
       let received = '';
       socket.on('data', (part: string) => (received += part)).once('end', () => resolve(received));
-      socket.end('GET http://gateway.test/users HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n');
+      socket.end('GET http://localhost/users HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     });
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -75,5 +76,86 @@ describe('an interface behind node', () => {
     await answered;
     await running.admin.close();
     expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
+  });
+});
+
+describe('pipelined requests', () => {
+  /** A server whose log-ins a test can count and hold, and a connection that sends so many requests at once. */
+  async function pipeline(count: number, target: string, most = 9): Promise<Pipeline> {
+    const [started, held]: [string[], (() => void)[]] = [[], []];
+    const running = runAdmin({
+      authenticate: async (request) => {
+        started.push(request.target);
+        await new Promise<void>((resolve) => held.push(resolve));
+        return { name: 'ada' };
+      },
+    });
+    running.admin.report(openedSessions(20_000));
+    const server = createServer(createHandler(running.admin));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
+    const lines = Array.from(
+      { length: count },
+      (_, index) => `GET ${target}?range=0-${String(most - index)}`,
+    );
+    socket
+      .on('error', () => undefined)
+      .write(lines.map((line) => `${line} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));
+    return { started, held, socket, server };
+  }
+
+  interface Pipeline {
+    readonly started: readonly string[];
+    readonly held: (() => void)[];
+    readonly socket: Socket;
+    readonly server: Server;
+  }
+
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  const aMoment = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 50));
+
+  // Promise: pipelined
+  it('begin one after the other, and are answered in order', async () => {
+    const { started, held, socket, server } = await pipeline(5, '/services');
+    let text = '';
+    socket.on('data', (part: string) => (text += part));
+    for (let turn = 1; turn <= 5; turn += 1) {
+      await until(() => held.length === turn);
+      await aMoment();
+      expect(started).toHaveLength(turn);
+      held[turn - 1]?.();
+    }
+    await until(() => text.split('HTTP/1.1 200').length === 6);
+    expect(started.map((target) => target.slice(-1))).toEqual(['9', '8', '7', '6', '5']);
+    socket.destroy();
+    server.close();
+  });
+
+  it('wait while the client does not read the answer before', async () => {
+    const { started, held, socket, server } = await pipeline(50, '/sessions', 20_000);
+    socket.pause();
+    const answering = setInterval(() => held.splice(0).forEach((go) => go()), 1);
+    await aMoment();
+    const before = started.length;
+    await aMoment();
+    clearInterval(answering);
+    // The buffers of the system hold the first short answers, and never all of the 50 lists.
+    expect([started.length - before, started.length < 50]).toEqual([0, true]);
+    socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('are forgotten when the connection closes', async () => {
+    const { started, held, socket, server } = await pipeline(50, '/services');
+    await until(() => held.length === 1);
+    socket.destroy();
+    await aMoment();
+    held[0]?.();
+    await aMoment();
+    expect(started).toHaveLength(1);
+    server.close();
   });
 });

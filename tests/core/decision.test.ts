@@ -97,7 +97,7 @@ const happenings = fc.array(
 );
 
 describe('fold', () => {
-  it('gives the same state however the events are cut, one revision for each cut that changes something', () => {
+  it('gives the same state for the same events in one fold or in several, with one revision for each fold that changes something', () => {
     fc.assert(
       fc.property(happenings, fc.nat(), (list, at) => {
         const whole = fold(events, empty, list);
@@ -123,7 +123,7 @@ describe('fold', () => {
 });
 
 describe('beginFold', () => {
-  it('says of each event whether it changed anything, and shows the state so far', () => {
+  it('tells for each event whether it changed anything, and gives the state so far', () => {
     const folding = beginFold(events, empty);
     expect(folding.apply({ type: 'drained', at: 0, resource })).toBe(false);
     expect(folding.apply({ type: 'filled', at: 0, resource, litres: 3 })).toBe(true);
@@ -132,7 +132,7 @@ describe('beginFold', () => {
     expect(Object.isFrozen(folding.finish())).toBe(true);
   });
 
-  it('tells commands from reports, by the event and not by who folds', () => {
+  it('knows commands and reports by the type of the event', () => {
     const seen: string[] = [];
     const spying: EventTable<Tank, TankEvent> = {
       ...events,
@@ -180,7 +180,7 @@ describe('accepted', () => {
     expect(folded).toEqual(['drained']);
   });
 
-  it('cannot be given other events, and a copy with other events is not taken for a decision of ours', () => {
+  it('is frozen, and a copy with other events is not trusted', () => {
     const decision = accepted(events, empty, [resource], change);
     expect(() => Object.assign(decision, { events: [] })).toThrow(TypeError);
     expect([isTrusted(decision), isTrusted({ ...decision })]).toEqual([true, false]);
@@ -206,7 +206,7 @@ describe('nextVersion', () => {
 });
 
 describe('a sequence', () => {
-  it('is one change with all events and effects in order, each transition on what the one before it left', () => {
+  it('is one change with all events and effects in order: each transition sees the state that the one before it left', () => {
     const decision = sequence(fill(60), fill(0), fill(40))(empty, now);
     expect(decision).toMatchObject({
       outcome: 'accepted',
@@ -217,7 +217,7 @@ describe('a sequence', () => {
     });
   });
 
-  it('is as trusted as all of its decisions', () => {
+  it('is trusted if all of its decisions are', () => {
     const own = sequence(fill(1), fill(2))(empty, now);
     const foreign: TankStep = (tank, context) => {
       const decision = fill(3)(tank, context);
@@ -227,7 +227,7 @@ describe('a sequence', () => {
     expect([isTrusted(own), isTrusted(mixed), mixed.next.litres]).toEqual([true, false, 4]);
   });
 
-  it('is refused as a whole when a transition is, says which one, and gives the state back', () => {
+  it('is refused as a whole if one transition is refused, names that transition, and gives the given state back', () => {
     const decision = sequence(fill(60), fill(60))(empty, now);
     expect(decision).toMatchObject({ outcome: 'refused', resources: [resource, '/litres/60'] });
     expect(decision.next).toBe(empty);
@@ -242,7 +242,7 @@ describe('a sequence', () => {
     expect(sequence()(empty, now)).toEqual({ outcome: 'unchanged', next: empty, resources: [] });
   });
 
-  it('takes one transition that cannot be taken back, as the last that asks the host for anything', () => {
+  it('accepts one transition that cannot be undone, if no later transition has effects', () => {
     expect(sequence(fill(1), drain)(empty, now).outcome).toBe('accepted');
     expect(sequence(drain, note)(empty, now).outcome).toBe('accepted');
     expect(sequence(drain, fill(0))(empty, now).outcome).toBe('accepted');

@@ -56,15 +56,15 @@ function shownCounts(snapshot: Snapshot): readonly unknown[] {
 }
 
 describe('the arbitrary commands', () => {
-  it('have one for each route that changes something', () => {
+  it('contain one for each route that sends a command', () => {
     const commands = routes.filter(({ kind }) => kind === 'command').map(({ id }) => id);
     expect(commands.filter((id) => !Object.hasOwn(verbs, id))).toEqual([]);
   });
 });
 
-describe('whatever is commanded and reported, of whatever gateway', () => {
+describe('any commands and reports on any gateway', () => {
   // Promise: laws
-  it('every step keeps the laws, and the history of events makes the same snapshot', () => {
+  it('keep the laws at every step, and the folded events give the same snapshot', () => {
     fc.assert(
       fc.property(documents, happenings, (document, list) => {
         const start = createSnapshot(document);
@@ -82,7 +82,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
   });
 
   // Promise: counts
-  it('current_connections counts the open sessions, and total_connections never decreases', () => {
+  it('keep current_connections equal to the open sessions, and never decrease total_connections', () => {
     fc.assert(
       fc.property(documents, happenings, (document, list) => {
         let current = createSnapshot(document);
@@ -106,7 +106,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
     );
   });
 
-  it('the snapshot can be written and read again', () => {
+  it('lead to a snapshot that can be written and read again', () => {
     fc.assert(
       fc.property(documents, happenings, (document, list) => {
         const end = list.reduce(
@@ -122,7 +122,7 @@ describe('whatever is commanded and reported, of whatever gateway', () => {
     );
   });
 
-  it('a report in one batch comes to the same as one by one', () => {
+  it('give the same state for reports in one batch and one by one', () => {
     fc.assert(
       fc.property(documents, fc.array(reports, { maxLength: 10 }), (document, list) => {
         const start = createSnapshot(document);

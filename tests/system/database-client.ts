@@ -4,8 +4,8 @@
 import { Client } from 'pg';
 
 export interface DatabaseClient {
-  /** The first value of the first row. Simple queries only: the embedded database takes those of all clients in turn. */
-  valueOf(this: void, query: string): Promise<unknown>;
+  /** The first value of the first row. */
+  valueOf(this: void, query: string, values?: readonly unknown[]): Promise<unknown>;
   /** Resolves when the connection is closed, by whichever side. */
   readonly closed: Promise<void>;
   close(this: void): Promise<void>;
@@ -21,8 +21,8 @@ export async function connectDatabase(port: number): Promise<DatabaseClient> {
   });
   await client.connect();
   return {
-    async valueOf(query) {
-      const { rows } = await client.query<unknown[]>({ text: query, rowMode: 'array' });
+    async valueOf(text, values = []) {
+      const { rows } = await client.query<unknown[]>({ text, values: [...values], rowMode: 'array' });
       return rows[0]?.[0];
     },
     closed,

@@ -1,8 +1,19 @@
+import { chmod, readdir } from 'node:fs/promises';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { buildExamples } from '../support/built-package.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
-import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+import {
+  endGateways,
+  interrupt,
+  runToEnd,
+  startGateway,
+  unsupportedPlatform,
+  until,
+  type RunningGateway,
+} from './running-gateway.ts';
 import { isOpen } from './socket-client.ts';
 
 interface Shown {
@@ -16,6 +27,7 @@ interface ShownServer {
   readonly parameters: { readonly pid: number };
 }
 
+const directory = temporaryDirectories();
 let gateway: RunningGateway;
 const clients: DatabaseClient[] = [];
 
@@ -67,6 +79,29 @@ describe('the example gateway without a document', () => {
     expect(await Promise.all(answers)).toEqual([100, 101, 102, 103]);
   });
 
+  it('serves many clients of one database at once, and closes one of them while the others go on', async () => {
+    const doomed = await connect('Read-Write');
+    const [id] = await sessionsOn('Read-Write');
+    const [owner, waiter, ...others] = (await Promise.all(
+      Array.from({ length: 8 }, () => connect('Read-Write')),
+    )) as [DatabaseClient, DatabaseClient, ...DatabaseClient[]];
+    await owner.valueOf('select pg_advisory_lock(1)');
+    const waiting = waiter.valueOf('select pg_advisory_lock(1)');
+    const sleeping = expect(doomed.valueOf('select pg_sleep(600)')).rejects.toThrow('Connection terminated');
+    const sums = (): Promise<unknown> =>
+      Promise.all(others.map((client, index) => client.valueOf('select $1::int + 1', [index])));
+    expect(await sums()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await gateway.ask('DELETE', `/sessions/${String(id)}`)).toEqual({ status: 204 });
+    await sleeping;
+    await doomed.closed;
+    expect(await sums()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await owner.valueOf('select pg_advisory_unlock(1)')).toBe(true);
+    expect(await waiting).toBe('');
+    expect(await sessionsOn('Read-Write')).toHaveLength(8);
+    const queries = "select count(*)::int from pg_stat_activity where query like 'select pg_sleep%'";
+    await until('the database ends the query', async () => (await owner.valueOf(queries)) === 0);
+  });
+
   it('shows the sessions of its clients, with user and address', async () => {
     await Promise.all([connect('Read-Write'), connect('Reports')]);
     const sessions = (await gateway.get('/sessions')) as readonly Shown[];
@@ -92,6 +127,19 @@ describe('the example gateway without a document', () => {
     expect(connection).toMatchObject({ server: '/servers/db-1', service: '/services/Read-Write' });
     const { reads, writes } = connection?.['statistics'] as Readonly<Record<string, number>>;
     expect([reads, writes].map((count) => (count ?? 0) >= 2)).toEqual([true, true]);
+  });
+
+  it('gives a client that is one too many the error of PostgreSQL', async () => {
+    const change = (op: string) =>
+      gateway.ask('PATCH', '/services/read-write', [{ op, path: '/max_connection', value: 1 }]);
+    expect(await change('add')).toMatchObject({ status: 200 });
+    const first = await connect('Read-Write');
+    await expect(connect('Read-Write')).rejects.toMatchObject({
+      ...{ severity: 'FATAL', code: '53300' },
+      message: 'The service Read Write has as many clients as it may have: 1.',
+    });
+    expect(await first.valueOf('select 5')).toBe(5);
+    expect(await change('remove')).toMatchObject({ status: 200 });
   });
 
   it('ends one session and leaves the others alone', async () => {
@@ -161,25 +209,61 @@ describe('the example gateway without a document', () => {
 });
 
 describe('the end of the example gateway', () => {
+  /** An environment in which the data of the databases are in a folder of their own. */
+  async function environmentOf(folder: string): Promise<Readonly<Record<string, string>>> {
+    await chmod(folder, 0o755); // As root, another account has to get in.
+    return { TMPDIR: folder };
+  }
+
+  async function expectNothingLeft(folder: string, ports: readonly number[] = []): Promise<void> {
+    await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
+    await until('their data are removed', async () => (await readdir(folder)).length === 0);
+  }
+
   async function databasePorts(of: RunningGateway): Promise<readonly number[]> {
     return ((await of.get('/servers')) as readonly ShownServer[]).map(({ port }) => port);
   }
 
-  it('comes with SIGTERM: clients are closed, databases ended, and the exit code is 0', async () => {
-    const ending = await startGateway();
+  it('comes with SIGTERM: clients are closed, databases and their data gone, and the exit code is 0', async () => {
+    const folder = await directory();
+    const ending = await startGateway([], await environmentOf(folder));
     const client = await connectDatabase(ending.portOf('Read-Write'));
     const ports = await databasePorts(ending);
     expect(await Promise.all(ports.map(isOpen))).toEqual([true, true]);
+    expect(await readdir(folder)).toHaveLength(1);
     expect(await ending.stop()).toBe(0);
     await client.closed;
-    await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
+    expect(await readdir(folder)).toEqual([]);
+    await expectNothingLeft(folder, ports);
   }, 80_000);
 
-  it('takes the databases with it even when it is killed', async () => {
-    const killed = await startGateway();
+  it('takes the databases and their data with it even when it is killed', async () => {
+    const folder = await directory();
+    const killed = await startGateway([], await environmentOf(folder));
     const ports = await databasePorts(killed);
+    expect(await Promise.all(ports.map(isOpen))).toEqual([true, true]);
     killed.process.kill('SIGKILL');
-    await until('the databases are gone', async () => !(await Promise.all(ports.map(isOpen))).includes(true));
+    await expectNothingLeft(folder, ports);
     expect(killed.process.signalCode).toBe('SIGKILL');
   }, 80_000);
+
+  it('comes with Ctrl-C at any moment of its start, and leaves nothing', async () => {
+    const folder = await directory();
+    const environment = await environmentOf(folder);
+    const ends = await Promise.all([50, 300, 600, 900].map((afterMs) => interrupt(afterMs, environment)));
+    expect(ends.map(({ stderr }) => stderr)).toEqual(['', '', '', '']);
+    await expectNothingLeft(folder);
+  }, 80_000);
+});
+
+describe('the example gateway on a platform without a binary of PostgreSQL', () => {
+  it('says so in a sentence, and names the option that needs none', async () => {
+    expect(await runToEnd(['--admin-port', '0'], unsupportedPlatform)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `npm has installed no PostgreSQL for ${process.platform.replace('win32', 'windows')}-abacus.
+To run a document with servers of your own: npm start -- --document FILE
+`,
+    });
+  });
 });

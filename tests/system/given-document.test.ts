@@ -3,7 +3,7 @@ import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
-import { endGateways, runOn, runToEnd, startOn } from './running-gateway.ts';
+import { endGateways, runOn, runToEnd, startOn, unsupportedPlatform } from './running-gateway.ts';
 import { connectSocket, isOpen } from './socket-client.ts';
 
 const echoServers: EchoServer[] = [];
@@ -96,9 +96,11 @@ describe('the example gateway on a document', () => {
       ],
       services: [
         { ...serviceDocument('A', -1), servers: ['/servers/one', '/servers/three'] },
-        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
+        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'], user: 'ada' },
         {
           ...serviceDocument('C'),
+          ...{ root_user: true, version_string: '9.6', strip_db_esc: false, passwordSealed: 'v1.x' },
+          router_options: { router: 'master' },
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
       ],
@@ -118,8 +120,14 @@ describe('the example gateway on a document', () => {
       '/services/0/servers/1',
       '/services/1/filters/0',
       '/services/1/router',
+      '/services/1/user',
       '/services/2/listeners/0/ssl',
       '/services/2/listeners/0/ssl_key',
+      '/services/2/passwordSealed',
+      '/services/2/root_user',
+      '/services/2/router_options/router',
+      '/services/2/strip_db_esc',
+      '/services/2/version_string',
       '/surprise',
     ]);
     expect(one.connections).toBe(0);
@@ -168,23 +176,23 @@ describe('the arguments of the example gateway', () => {
     [['--admin-port', '65536'], '"65536" is not a port.'],
     [['--admin-port', 'http'], '"http" is not a port.'],
   ])('are refused with the exit code 2: %j', async (args, message) => {
-    const ended = await runToEnd(...args);
+    const ended = await runToEnd(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain(message);
   });
 
   it('are explained on request', async () => {
-    const ended = await runToEnd('--help');
+    const ended = await runToEnd(['--help']);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).toContain('--document FILE');
   });
 
   it('name a file that is there and is JSON', async () => {
-    expect(await runToEnd('--document', '/no/such/file')).toMatchObject({
+    expect(await runToEnd(['--document', '/no/such/file'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('/no/such/file'),
     });
-    expect(await runToEnd('--document', import.meta.filename)).toMatchObject({
+    expect(await runToEnd(['--document', import.meta.filename])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('(document): is not JSON'),
     });
@@ -193,6 +201,9 @@ describe('the arguments of the example gateway', () => {
   it('name an administration port that is free', async () => {
     const occupant = await openEcho('occupant');
     const ended = await runOn({}, '--admin-port', String(occupant.port));
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('address already in use') });
+    const taken = { code: 1, stderr: expect.stringContaining('address already in use') };
+    expect(ended).toMatchObject(taken);
+    // Without a document, the port is checked before any database is started.
+    expect(await runToEnd(['--admin-port', String(occupant.port)], unsupportedPlatform)).toMatchObject(taken);
   });
 });

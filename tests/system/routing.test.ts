@@ -20,7 +20,7 @@ let one: EchoServer;
 let two: EchoServer;
 
 /** A gateway with one service on two servers, each watched by a monitor of its own. */
-function start(
+async function start(
   service: Partial<ServiceDocument> = {},
   parameters: Readonly<Record<string, Readonly<Record<string, number | string>>>> = {},
   monitor_interval = intervalMs,
@@ -42,7 +42,13 @@ function start(
       return { name, module: 'tcp', servers: [`/servers/${name}`], monitor_interval };
     }),
   };
-  return startOn(document);
+  const gateway = await startOn(document);
+  // On a machine that does other things as well, the gateway does not wait for the first probes.
+  await until('the servers are up', async () => {
+    const found = await Promise.all(['one', 'two'].map((name) => statusOf(gateway, name)));
+    return found.every((words) => words.includes('running'));
+  });
+  return gateway;
 }
 
 const clients: SocketClient[] = [];
@@ -61,6 +67,22 @@ async function reach(gateway: RunningGateway, count: number): Promise<readonly s
     names.push((await client.ask('hello')).replace(' hello', ''));
   }
   return names.sort();
+}
+
+/** The first packets of a client of PostgreSQL: it asks for encryption, and does without. */
+const encryptionRequest = Uint8Array.of(0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f);
+const startup = '\0\0\0\x13\0\x03\0\0user\0somebody\0\0';
+
+/** Connects a client that is turned away, and gives the SQLSTATE and the sentence of the error. */
+async function turnAway(gateway: RunningGateway): Promise<readonly string[]> {
+  const client = await connectClient(gateway);
+  expect(await client.ask(encryptionRequest)).toBe('N');
+  const error = await client.ask(startup);
+  await client.closed;
+  const [, sqlState = '', sentence = ''] =
+    /^E.{4}SFATAL\0VFATAL\0C(\w{5})\0M([^\0]+)\0\0$/s.exec(error) ?? [];
+  expect(gateway.errors()).toContain(sentence);
+  return [sqlState, sentence];
 }
 
 async function statusOf(gateway: RunningGateway, name: string): Promise<readonly string[]> {
@@ -89,6 +111,8 @@ afterEach(async () => {
   await Promise.all([one.close(), two.close()]);
 });
 
+const noServer = ['57P03', 'The service S has no server that is running.'];
+
 describe('the router of the example gateway', () => {
   it('gives each session to the server with the fewest connections', async () => {
     const gateway = await start();
@@ -105,9 +129,7 @@ describe('the router of the example gateway', () => {
     expect(await reach(gateway, 3)).toEqual(['two', 'two', 'two']);
     const patch = [{ op: 'remove', path: '/servers/1' }];
     expect(await gateway.ask('PATCH', '/services/S', patch)).toMatchObject({ status: 200 });
-    await (
-      await connectClient(gateway)
-    ).closed;
+    expect(await turnAway(gateway)).toEqual(noServer);
   });
 
   it('spares a server in maintenance, whose sessions go on', async () => {
@@ -121,16 +143,14 @@ describe('the router of the example gateway', () => {
     expect(await statusOf(gateway, 'one')).toEqual(['maintenance', 'running']);
   });
 
-  it('goes by what the monitors find, and closes clients when no server is left', async () => {
+  it('goes by what the monitors find, and turns clients away when no server is left', async () => {
     const gateway = await start();
     await one.close();
     await untilDown(gateway, 'one');
     expect(await reach(gateway, 2)).toEqual(['two', 'two']);
     await two.close();
     await untilDown(gateway, 'two');
-    await (
-      await connectClient(gateway)
-    ).closed;
+    expect(await turnAway(gateway)).toEqual(noServer);
     one = await openEchoServer('one', one.port);
     await until('one is up', async () => (await statusOf(gateway, 'one')).includes('running'));
     expect(await reach(gateway, 1)).toEqual(['one']);
@@ -184,14 +204,12 @@ describe('a session of the example gateway', () => {
     expect(await gateway.get('/servers/one/connections')).toEqual([]);
   });
 
-  it('ends at once when its server cannot be reached', async () => {
+  it('ends with an error when its server cannot be reached', async () => {
     const gateway = await start({ servers: ['/servers/one'] });
     // What the monitor found stays when it is stopped.
     expect(await gateway.ask('PUT', '/monitor/one/stop')).toEqual({ status: 204 });
     await one.close();
-    await (
-      await connectClient(gateway)
-    ).closed;
+    expect(await turnAway(gateway)).toEqual(['57P03', 'The server one does not accept clients.']);
     await untilNoSession(gateway);
     expect(await gateway.get('/services/S')).toMatchObject({ total_connections: 1 });
   });
@@ -204,12 +222,27 @@ describe('a session of the example gateway', () => {
     expect(performance.now() - since).toBeGreaterThan(900);
   });
 
+  it('ends by a new time limit too, if it is open and its client is silent for that long', async () => {
+    const gateway = await start();
+    const [silent, busy] = [await connectClient(gateway), await connectClient(gateway)];
+    let isClosed = false;
+    const closing = silent.closed.then(() => (isClosed = true));
+    const patch = [{ op: 'add', path: '/connection_timeout', value: 1 }];
+    expect(await gateway.ask('PATCH', '/services/S', patch)).toMatchObject({ status: 200 });
+    await until('the silent client is closed', async () => {
+      expect(await busy.ask('hello')).toBe('two hello');
+      return isClosed;
+    });
+    await closing;
+    expect(await busy.ask('hello')).toBe('two hello');
+    expect(await gateway.get('/services/S')).toMatchObject({ current_connections: 1 });
+  });
+
   it('is refused when the service has as many as it may have', async () => {
     const gateway = await start({ max_connection: 2 });
     expect(await reach(gateway, 2)).toEqual(['one', 'two']);
-    await (
-      await connectClient(gateway)
-    ).closed;
+    const sentence = 'The service S has as many clients as it may have: 2.';
+    expect(await turnAway(gateway)).toEqual(['53300', sentence]);
     expect(await gateway.get('/services/S')).toMatchObject({ current_connections: 2, total_connections: 2 });
     const patch = [{ op: 'replace', path: '/max_connection', value: 3 }];
     expect(await gateway.ask('PATCH', '/services/S', patch)).toMatchObject({ status: 200 });
@@ -266,5 +299,30 @@ describe('a monitor of the example gateway', () => {
     expect(await gateway.ask('PATCH', '/monitor/one', patch)).toMatchObject({ status: 200 });
     await one.close();
     await untilDown(gateway, 'one');
+  });
+});
+
+describe('a setting that the example gateway does not have', () => {
+  it('is refused in a request and in a dry run, and stays as it was', async () => {
+    const gateway = await start();
+    const targets = ['/services/S', '/monitors/one'];
+    const before = await Promise.all(targets.map(gateway.get));
+    for (const [target, name, value, detail = `This gateway has no ${name} here.`] of [
+      ['/services/S', 'user', 'ada'],
+      ['/services/S', 'password', 'correct horse'],
+      ['/services/S', 'root_user', true],
+      ['/services/S', 'version_string', '9.6'],
+      ['/services/S', 'strip_db_esc', true],
+      ['/services/S', 'router_options', { router: 'master' }],
+      ['/services/S', 'weightby', 'power', 'No server of the service has a parameter "power".'],
+      ['/monitors/one', 'read_timeout', 7],
+      ['/monitors/one', 'write_timeout', 7],
+    ] as const) {
+      const body = { code: 'host-setting-unsupported', detail: expect.stringContaining(detail) };
+      const patch = [{ op: 'add', path: `/${name}`, value }];
+      for (const query of ['', '?dry_run=true'])
+        expect(await gateway.ask('PATCH', target + query, patch)).toMatchObject({ status: 422, body });
+    }
+    expect(await Promise.all(targets.map(gateway.get))).toEqual(before);
   });
 });

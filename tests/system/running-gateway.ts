@@ -24,10 +24,10 @@ export interface RunningGateway {
   readonly process: ChildProcess;
   /** Base URL of the administration interface. */
   readonly admin: string;
-  /** All that it has printed. */
+  /** All that it has printed until it was ready. */
   readonly output: string;
-  /** All that it has printed as errors so far. */
-  readonly errors: string;
+  /** All that it has printed about errors by now. */
+  errors(this: void): string;
   /** The port of the listener of a service, by the name of the service with hyphens. */
   portOf(this: void, service: string): number;
   /** Asks the administration interface. A body is a JSON Patch, unless the headers say something else. */
@@ -53,20 +53,24 @@ interface EndedGateway {
   readonly stderr: string;
 }
 
+/** A platform for which there is no PostgreSQL. */
+export const unsupportedPlatform: Environment = {
+  NODE_OPTIONS: "--import=data:text/javascript,Object.defineProperty(process,'arch',{value:'abacus'})",
+};
+
 const running = new Set<ChildProcess>();
 
 /** Starts the gateway with an administration port of its own. */
-export function startGateway(...args: readonly string[]): Promise<RunningGateway> {
-  return launch(args, {});
-}
-
-async function launch(args: readonly string[], environment: Environment): Promise<RunningGateway> {
+export async function startGateway(
+  args: readonly string[] = [],
+  environment: Environment = {},
+): Promise<RunningGateway> {
   const { child, printed } = spawnGateway(['--admin-port', '0', ...args], environment);
   const isReady = (): boolean => {
     if (child.exitCode !== null) throw new Error(`The gateway has ended: ${printed.stderr}`);
     return /^admin .*\n/m.test(printed.stdout);
   };
-  // Embedded databases take their time on a machine that does other things as well.
+  // Databases take their time on a machine that does other things as well.
   await until('the gateway is ready', isReady, 60_000);
   const output = printed.stdout;
   const admin = /^admin (.*)$/m.exec(output)?.[1] ?? '';
@@ -87,9 +91,7 @@ async function launch(args: readonly string[], environment: Environment): Promis
     process: child,
     admin,
     output,
-    get errors() {
-      return printed.stderr;
-    },
+    errors: () => printed.stderr,
     portOf: (service) => Number(new RegExp(`^listener ${service} .*:(\\d+)$`, 'm').exec(output)?.[1]),
     ask,
     get: async (target) => (await ask('GET', target)).body,
@@ -106,19 +108,32 @@ export function startOn(
   args: readonly string[] = [],
   environment: Environment = {},
 ): Promise<RunningGateway> {
-  return withFile(document, (path) => launch(['--document', path, ...args], environment));
+  return withFile(document, (path) => startGateway(['--document', path, ...args], environment));
 }
 
 /** Runs the gateway until it ends by itself. */
-export async function runToEnd(...args: readonly string[]): Promise<EndedGateway> {
-  const { child, printed } = spawnGateway(args);
+export async function runToEnd(
+  args: readonly string[],
+  environment: Environment = {},
+): Promise<EndedGateway> {
+  const { child, printed } = spawnGateway(args, environment);
   await once(child, 'close');
+  return { code: child.exitCode, ...printed };
+}
+
+/** Starts the gateway, interrupts it as Ctrl-C does after a time, and gives its end. */
+export async function interrupt(afterMs: number, environment: Environment): Promise<EndedGateway> {
+  const { child, printed } = spawnGateway(['--admin-port', '0'], environment);
+  const ended = once(child, 'close');
+  await sleep(afterMs);
+  child.kill('SIGINT');
+  await ended;
   return { code: child.exitCode, ...printed };
 }
 
 /** Runs the gateway on a document until it ends by itself. */
 export function runOn(document: unknown, ...args: readonly string[]): Promise<EndedGateway> {
-  return withFile(document, (path) => runToEnd('--document', path, '--admin-port', '0', ...args));
+  return withFile(document, (path) => runToEnd(['--document', path, '--admin-port', '0', ...args]));
 }
 
 /** Ends every gateway that a test has left. */
@@ -141,7 +156,7 @@ export async function until(
 
 function spawnGateway(
   args: readonly string[],
-  environment: Environment = {},
+  environment: Environment,
 ): {
   readonly child: ChildProcess;
   readonly printed: { stdout: string; stderr: string };

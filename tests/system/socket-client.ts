@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface SocketClient {
-  /** Sends a text and gives what comes next. */
-  ask(this: void, text: string): Promise<string>;
+  /** Sends a text or bytes, and gives what comes next. */
+  ask(this: void, sent: string | Uint8Array): Promise<string>;
   /** Resolves when the connection is closed, by whichever side. */
   readonly closed: Promise<void>;
   close(this: void): void;
@@ -18,8 +18,8 @@ export async function connectSocket(port: number): Promise<SocketClient> {
   await once(socket, 'connect');
   const closed = closing(socket);
   return {
-    async ask(text) {
-      socket.write(text);
+    async ask(sent) {
+      socket.write(sent);
       const [answer] = (await Promise.race([once(socket, 'data'), refuse(closed)])) as [Buffer];
       return answer.toString();
     },

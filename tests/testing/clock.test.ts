@@ -13,8 +13,8 @@ function sleepers(clock: VirtualClock, of: readonly number[]): readonly (readonl
   return woken;
 }
 
-describe('whoever sleeps on a virtual clock', () => {
-  it('wakes when it is due, in the order of the due times and then of going to sleep', async () => {
+describe('a sleep on a virtual clock', () => {
+  it('ends when it is due: first in the order of the due times, then in the order of the calls', async () => {
     await fc.assert(
       fc.asyncProperty(durations, async (list) => {
         const clock = createVirtualClock();
@@ -27,7 +27,7 @@ describe('whoever sleeps on a virtual clock', () => {
     );
   });
 
-  it('wakes alike however the time is cut into pieces', async () => {
+  it('ends at the same time in one advance and in several', async () => {
     await fc.assert(
       fc.asyncProperty(durations, durations, async (list, pieces) => {
         const whole = createVirtualClock();
@@ -44,7 +44,7 @@ describe('whoever sleeps on a virtual clock', () => {
     );
   });
 
-  it('wakes one after the other when asked for the next', async () => {
+  it('ends one at a time with next', async () => {
     const clock = createVirtualClock();
     const woken = sleepers(clock, [5, 3, 5]);
     const moves: unknown[] = [];
@@ -57,7 +57,7 @@ describe('whoever sleeps on a virtual clock', () => {
     expect(await clock.next()).toBe(false);
   });
 
-  it('can go to sleep again on the way', async () => {
+  it('can be followed by another sleep during one advance', async () => {
     const clock = createVirtualClock(0);
     const seen: number[] = [];
     void (async () => {
@@ -70,7 +70,7 @@ describe('whoever sleeps on a virtual clock', () => {
     expect([seen, clock.now(), clock.sleeping]).toEqual([[10, 20, 30], 35, 1]);
   });
 
-  it('sees everything done that could be before it wakes', async () => {
+  it('ends after all work that was ready before it', async () => {
     const clock = createVirtualClock();
     const seen: string[] = [];
     const chain = async (name: string, jobs: number): Promise<void> => {
@@ -84,7 +84,7 @@ describe('whoever sleeps on a virtual clock', () => {
     expect(seen).toEqual(['before', 'long after 1', 'short after 2']);
   });
 
-  it('is waited for as long as it uses the clock', async () => {
+  it('is waited for as long as its caller uses the clock', async () => {
     const clock = createVirtualClock();
     let rounds = 0;
     void (async () => {
@@ -94,7 +94,7 @@ describe('whoever sleeps on a virtual clock', () => {
     expect([rounds, clock.monotonic()]).toEqual([500, 0]);
   });
 
-  it('ends at once by its signal, and leaves nothing behind', async () => {
+  it('ends at once when its signal aborts, and leaves nothing behind', async () => {
     const clock = createVirtualClock();
     const controller = new AbortController();
     let woken = 0;
@@ -115,7 +115,7 @@ describe('whoever sleeps on a virtual clock', () => {
 });
 
 describe('a virtual clock', () => {
-  it('stands still until it is moved', async () => {
+  it('stands still until a test moves it', async () => {
     const clock = createVirtualClock(1234);
     await clock.advance(0);
     await clock.next();
@@ -124,7 +124,7 @@ describe('a virtual clock', () => {
     expect([clock.now(), clock.monotonic()]).toEqual([1240, 6]);
   });
 
-  it('jumps for those who ask the time of day, and for nobody else', async () => {
+  it('changes the time of day in a jump, and ends no sleep', async () => {
     const clock = createVirtualClock(0);
     const woken = sleepers(clock, [100]);
     await clock.advance(40);
@@ -135,14 +135,14 @@ describe('a virtual clock', () => {
     expect([clock.now(), clock.monotonic(), woken]).toEqual([53, 100, [[0, 100]]]);
   });
 
-  it('tells the time of day in whole milliseconds', async () => {
+  it('gives the time of day in whole milliseconds', async () => {
     const clock = createVirtualClock(0);
     void clock.sleep(0.75);
     await clock.next();
     expect([clock.now(), clock.monotonic()]).toEqual([0, 0.75]);
   });
 
-  it('is not idle while somebody sleeps beyond the limit, for ever even', async () => {
+  it('is not idle while a sleep is longer than the limit, also an endless one', async () => {
     const clock = createVirtualClock(0);
     const woken = sleepers(clock, [10, 5000, Infinity]);
     expect(await clock.runUntilIdle(1000)).toBe(false);
@@ -151,7 +151,7 @@ describe('a virtual clock', () => {
     expect([clock.monotonic(), clock.sleeping, await clock.next()]).toEqual([5000, 1, false]);
   });
 
-  it('goes on until a promise settles, and no further', async () => {
+  it('advances until a promise settles, and no further', async () => {
     const clock = createVirtualClock();
     const woken = sleepers(clock, [5, 50]);
     expect(await clock.waitFor(clock.sleep(20).then(() => 'rested'))).toBe('rested');
@@ -167,7 +167,7 @@ describe('a virtual clock', () => {
     expect(await clock.waitFor(Promise.resolve(7))).toBe(7);
   });
 
-  it('does not wait for a promise that nothing can settle', async () => {
+  it('rejects for a promise that nothing can settle', async () => {
     const clock = createVirtualClock();
     const never = new Promise(() => undefined);
     await expect(clock.waitFor(never)).rejects.toThrow(
@@ -177,7 +177,7 @@ describe('a virtual clock', () => {
     expect([clock.monotonic(), clock.sleeping]).toEqual([0, 1]);
   });
 
-  it('says so when it is used for ever without going on', async () => {
+  it('rejects when its callers sleep again and again without advancing the time', async () => {
     const clock = createVirtualClock();
     const loop = { goesOn: true };
     const end = (async () => {
@@ -189,7 +189,7 @@ describe('a virtual clock', () => {
     await end;
   });
 
-  it('waits for as many turns as it is told', async () => {
+  it('waits for the given number of turns', async () => {
     const order = async (turns: number): Promise<readonly string[]> => {
       const clock = createVirtualClock(0, { turns });
       const seen: string[] = [];
@@ -205,7 +205,7 @@ describe('a virtual clock', () => {
     expect(await order(5)).toEqual(['sleeper']);
   });
 
-  it('settles without going on: what is ready runs, and no sleep ends', async () => {
+  it('runs the work that is ready in settle, and ends no sleep', async () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
     void clock.sleep(1).then(() => seen.push('sleeper'));
@@ -216,17 +216,17 @@ describe('a virtual clock', () => {
     expect([seen, clock.monotonic(), clock.sleeping]).toEqual([['ready'], 0, 1]);
   });
 
-  it.each([-1, NaN, Infinity])('cannot go on by %s milliseconds', async (milliseconds) => {
+  it.each([-1, NaN, Infinity])('cannot advance by %s milliseconds', async (milliseconds) => {
     await expect(createVirtualClock().advance(milliseconds)).rejects.toThrow(RangeError);
   });
 });
 
-describe('a virtual clock that lets the event loop turn', () => {
+describe('a virtual clock that waits for turns of the event loop', () => {
   const createLoopClock = (turns?: number): VirtualClock =>
     createVirtualClock(0, { turn: 'event-loop', ...(turns === undefined ? {} : { turns }) });
   const turnLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('sees done before the next sleep ends what takes turns of the event loop', async () => {
+  it('ends the next sleep after work that takes turns of the event loop', async () => {
     const order = async (clock: VirtualClock): Promise<readonly string[]> => {
       const seen: string[] = [];
       const chain = async (): Promise<void> => {
@@ -243,7 +243,7 @@ describe('a virtual clock that lets the event loop turn', () => {
     expect(await order(createVirtualClock())).toEqual(['after 2']);
   });
 
-  it('gives others a turn in a sleep of no time', async () => {
+  it('gives other work a turn in a sleep of 0 ms', async () => {
     const seen: string[] = [];
     const other = turnLoop().then(() => seen.push('another turn'));
     await createLoopClock()
@@ -253,7 +253,7 @@ describe('a virtual clock that lets the event loop turn', () => {
     expect(seen).toEqual(['another turn', 'slept']);
   });
 
-  it('wakes in the same order as one that waits for promises alone', async () => {
+  it('ends sleeps in the same order as a clock that waits for promises alone', async () => {
     const durations = [5, 3, 0, 5, 1];
     const clocks = [createLoopClock(), createVirtualClock(0)];
     const woken = clocks.map((clock) => sleepers(clock, durations));

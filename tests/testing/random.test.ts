@@ -8,7 +8,7 @@ function numbersOf({ next }: Random, count = 20): readonly number[] {
   return Array.from({ length: count }, next);
 }
 
-describe('numbers that follow from a seed', () => {
+describe('random numbers from a seed', () => {
   it('are the same for the same seed, and for no other', () => {
     fc.assert(
       fc.property(seeds, seeds, (one, other) => {
@@ -26,11 +26,11 @@ describe('numbers that follow from a seed', () => {
     expect(new Set(first).size).toBe(first.length);
   });
 
-  it('are those of sfc32, with the seed for its second word and twelve rounds thrown away', () => {
+  it('are the numbers of sfc32, with the seed as the second word, after twelve rounds', () => {
     expect(numbersOf(createRandom(1), 3).map((number) => number * 2 ** 32)).toEqual(referenceNumbers(1, 3));
   });
 
-  it('are below their limit and reach all below it', () => {
+  it('are below the limit, and reach every number below it', () => {
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 6 }), (seed, count) => {
         const { below } = createRandom(seed);
@@ -40,7 +40,7 @@ describe('numbers that follow from a seed', () => {
     );
   });
 
-  it('happen as often as their probability says', () => {
+  it('are true as often as the probability says', () => {
     const { chance } = createRandom(3);
     const shares = [0, 0.1, 0.5, 1].map((probability) => {
       return Array.from({ length: 10_000 }, () => chance(probability)).filter(Boolean).length / 10_000;
@@ -58,7 +58,7 @@ describe('numbers that follow from a seed', () => {
     );
   });
 
-  it('can be had of safe integers only, below whole numbers only, from lists with items only', () => {
+  it('need a safe integer as seed, a whole number as limit, and a list with items', () => {
     expect(() => createRandom(0.5)).toThrow(RangeError);
     expect(() => createRandom(NaN)).toThrow('The seed must be a safe integer, not NaN');
     for (const count of [0, -1, 1.5, 2 ** 33, NaN]) {

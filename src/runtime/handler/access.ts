@@ -64,21 +64,32 @@ export async function admit(
   if (!principal.ok) return principal;
   const { value } = principal;
   const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
-    if (value !== undefined && !isSameUser(value, before, snapshot)) return unauthenticated;
+    const isKnown =
+      value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
+    if (!isKnown) return unauthenticated;
     return isAllowed(options, value, target) ? undefined : forbidden;
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal: value, refusalIn }) : { ok: false, problem: refusal };
 }
 
-async function identify(
+/** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
+export function isOpen(
   { authenticate }: AccessOptions,
+  { principal }: AdminRequest,
+  snapshot: Snapshot,
+): boolean {
+  return principal === undefined && (authenticate === undefined || authenticate.isOpen?.(snapshot) === true);
+}
+
+async function identify(
+  options: AccessOptions,
   request: AdminRequest,
   snapshot: Snapshot,
 ): Promise<Result<Principal | undefined>> {
-  if (request.principal === undefined && authenticate === undefined) return ok(undefined);
+  if (isOpen(options, request, snapshot)) return ok(undefined);
   const principal: unknown =
-    request.principal === undefined ? await authenticate?.(request, snapshot) : request.principal;
+    request.principal === undefined ? await options.authenticate?.(request, snapshot) : request.principal;
   if (isPrincipal(principal)) return ok(principal);
   if (principal !== 'throttled') return { ok: false, problem: unauthenticated };
   return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');

@@ -1,5 +1,5 @@
 /**
- * The handler: request → limits → route → authenticate → authorise → query and body → turn of the command → response.
+ * The handler: request → limits → route → origin → authenticate → authorise → query and body → turn of the command → response.
  *
  * The handler is independent of any transport. Requests and responses are plain values.
  */
@@ -27,8 +27,9 @@ import { failureOf, transitionAt, versionAt, type Conditions } from '../conditio
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
-import { accessHeaders, admit, type AccessOptions, type Caller } from './access.ts';
+import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
+import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { headerProblem, RequestError } from './request.ts';
@@ -58,6 +59,7 @@ export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
   readonly secrets: SecretPorts;
+  readonly origins: Origins;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
@@ -138,8 +140,16 @@ async function respond(
   if (match.found === 'broken-escape') return refusal(brokenEscape());
   if (match.found === 'place') return withoutRoute(request, match.place);
   const { route, parameters } = match;
+  const asking = {
+    isWriting: route.kind === 'command',
+    isOpen: isOpen(options, request, options.snapshot()),
+  };
+  const foreign = originProblem(request, asking, options.origins);
+  if (foreign !== undefined) return refusal(foreign);
   const caller = await admit(options, request, match);
   if (!caller.ok) return refusal(caller.problem, accessHeaders(options, caller.problem));
+  // A response that nobody reads is not rendered.
+  request.signal?.throwIfAborted();
   const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
   if (isAction(route)) return act(options, request, { route, parameters, query: query.value });

@@ -1,10 +1,11 @@
 /**
- * The effects of an audit: those of transitions on the document of the audited gateway.
+ * The effects of an audit: those of transitions on the snapshot of the audited gateway.
  */
 import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  linkTo,
   flushLogs,
   patchFilter,
   patchMonitor,
@@ -35,17 +36,52 @@ export interface AuditedEffect {
   readonly later?: Effect | undefined;
   /** The same effect on sessions that are closed and whose ids were reused by the sessions of `effect`. */
   readonly gone?: Effect | undefined;
+  /** For each session and each connection that `effect` leaves open: the effect that closes this one alone. */
+  readonly kept?: readonly Effect[];
 }
 
 const context: Context = { now: 0 };
+
+/** The number of sessions that the audits look at. */
+const maxSessions = 100;
 
 /** Lists effects that transitions on a snapshot ask for. @internal */
 export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
   const reversible = [...runningTransitions(snapshot), ...patchTransitions(snapshot)];
   return [
     ...reversible.flatMap(([transition, later]) => reversibleEffect(transition(snapshot, context), later)),
-    ...closingTransitions(snapshot).flatMap((transition) => closingEffects(transition(snapshot, context))),
+    ...closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
   ];
+}
+
+/**
+ * The transition with which the interface settles an effect; `undefined` if the effect only closes or flushes.
+ *
+ * @internal
+ */
+export function settlementOf(effect: Effect): Transition | undefined {
+  switch (effect.type) {
+    case 'service.start':
+      return (snapshot, within) => startService(snapshot, effect.service, within);
+    case 'service.stop':
+      return (snapshot, within) => stopService(snapshot, effect.service, within);
+    case 'service.update':
+      return (snapshot, within) => patchService(snapshot, effect.service, effect.operations, within);
+    case 'monitor.start':
+      return (snapshot, within) => startMonitor(snapshot, effect.monitor, within);
+    case 'monitor.stop':
+      return (snapshot, within) => stopMonitor(snapshot, effect.monitor, within);
+    case 'monitor.update':
+      return (snapshot, within) => patchMonitor(snapshot, effect.monitor, effect.operations, within);
+    case 'server.update':
+      return (snapshot, within) => patchServer(snapshot, effect.server, effect.operations, within);
+    case 'filter.update':
+      return (snapshot, within) => patchFilter(snapshot, effect.filter, effect.operations, within);
+    case 'sessions.close':
+    case 'connections.close':
+    case 'logs.flush':
+      return undefined;
+  }
 }
 
 function reversibleEffect(decision: Decision, later?: Transition): readonly AuditedEffect[] {
@@ -58,8 +94,31 @@ function reversibleEffect(decision: Decision, later?: Transition): readonly Audi
   return [{ effect, inverse: effectOf(revert(event)), later: effectOf(later) }];
 }
 
-function closingEffects(decision: Decision): readonly AuditedEffect[] {
-  return effectsOf(decision).map((effect) => ({ effect, gone: ofLaterSessions(effect) }));
+function closingEffects(snapshot: Snapshot, transition: Transition): readonly AuditedEffect[] {
+  return effectsOf(transition(snapshot, context)).map((effect) => ({
+    effect,
+    gone: ofLaterSessions(effect),
+    kept: keptBy(effect, snapshot),
+  }));
+}
+
+/** The effects that close what another closing effect leaves open, each a single session or connection. */
+function keptBy(effect: Effect, { sessions }: Snapshot): readonly Effect[] {
+  const closedSessions = effect.type === 'sessions.close' ? effect.sessions : [];
+  const closedConnections = effect.type === 'connections.close' ? effect.connections : [];
+  if (effect.type === 'logs.flush') return [];
+  const open = sessions
+    .range(0, maxSessions)
+    .filter(({ id }) => !closedSessions.some((session) => session.id === id));
+  return open.flatMap(({ id, connected, connections }): readonly Effect[] => [
+    { type: 'sessions.close', resource: linkTo('sessions', id), sessions: [{ id, connected }] },
+    ...connections
+      .filter((own) => !closedConnections.some((each) => each.session === id && each.id === own.id))
+      .map((own): Effect => {
+        const resource = linkTo('servers', own.server);
+        return { type: 'connections.close', resource, connections: [{ session: id, connected, id: own.id }] };
+      }),
+  ]);
 }
 
 function effectsOf(decision: Decision): readonly Effect[] {

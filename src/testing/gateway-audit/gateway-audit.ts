@@ -3,14 +3,25 @@
  * framework.
  */
 import {
+  applyReports,
   createSnapshot,
-  EffectRefused,
-  systemClock,
+  linkTo,
+  type Admin,
   type Effect,
   type GatewayDocument,
-  type GatewayPort,
+  type HostReport,
+  type Snapshot,
 } from '../../index.ts';
 import { auditedEffectsOf, type AuditedEffect } from './audited-effect.ts';
+import {
+  callsFor,
+  clientServices,
+  withGateway,
+  type AuditedGateway,
+  type GatewayAuditOptions,
+  type Host,
+} from './audited-gateway.ts';
+import { clientLaws, laws, type Law } from './law.ts';
 
 /**
  * One requirement for a gateway port.
@@ -34,12 +45,13 @@ export interface GatewayAudit {
  * a parameter), close sessions and connections, and flush the logs. Give a document with at least two resources of
  * every kind: a kind that the document lacks is not audited.
  *
- * A port may read settings from the snapshot at each use. The updates of these settings are then always in place: leave
- * out the audits `<type>/before` for such a port.
+ * Each audit has an interface of its own, over the document. When the port has applied an effect, the interface settles
+ * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit alone:
+ * a command on that interface does not reach the port.
  *
  * @param document - the initial state of the gateway
- * @param open - opens a gateway in that state; called at least once for each audit. A gateway with
- *   `Symbol.asyncDispose` is disposed of at the end of the audit
+ * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
+ * @param options - `connect`: connects a client, to audit how the port closes sessions and connections
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  *
@@ -58,213 +70,68 @@ export interface GatewayAudit {
  *
  * @public
  */
-export function gatewayAudits(
+export function gatewayAudits<Gateway extends AuditedGateway>(
   document: GatewayDocument,
-  open: () => Promise<GatewayPort & Partial<AsyncDisposable>>,
+  open: (admin: Admin) => Promise<Gateway>,
+  options: GatewayAuditOptions<Gateway> = {},
 ): readonly GatewayAudit[] {
-  const all = auditedEffectsOf(createSnapshot(document));
+  const host = { ...options, snapshot: createSnapshot(document), open };
+  const hasClients = options.connect !== undefined;
+  const all = auditedEffectsOf(hasClients ? withClients(host.snapshot) : host.snapshot);
   const types = [...new Set(all.map(({ effect }) => effect.type))];
   return types.flatMap((type) =>
-    laws.flatMap(({ id, name, check, covers }): readonly GatewayAudit[] => {
-      const covered = all.filter((audited) => audited.effect.type === type && covers(audited, all));
-      if (covered.length === 0) return [];
-      const run = async (): Promise<void> => {
-        for (const audited of covered) await withGateway(open, audited, (asked) => check(asked, all));
-      };
-      return [{ id: `${type}/${id}`, name: `${type} ${name}`, run }];
-    }),
+    [...laws, ...(hasClients ? clientLaws : [])]
+      .filter((law) => coveredBy(law, type, all).length > 0)
+      .map((law) => ({
+        id: `${type}/${law.id}`,
+        name: `${type} ${law.name}`,
+        run: () => runAudit(host, type, law),
+      })),
   );
 }
 
-/** One row of the table of audits. */
-interface Law {
-  readonly id: string;
-  /** The rest of the sentence that begins with the type of an effect. */
-  readonly name: string;
-  /** Whether the audit applies to an effect. */
-  readonly covers: (audited: AuditedEffect, all: readonly AuditedEffect[]) => boolean;
-  readonly check: (asked: Asked, all: readonly AuditedEffect[]) => Promise<void>;
-}
-
-const laws: readonly Law[] = [
-  {
-    id: 'before',
-    name: 'is not in place before apply, however often inspect is called',
-    // If no log entry is pending, the logs are already flushed.
-    covers: ({ effect }) => effect.type !== 'logs.flush',
-    async check({ audited: { effect }, expect }) {
-      await expect(effect, 'not-in-place', 'before any effect was applied');
-      await expect(effect, 'not-in-place', 'after a call of inspect alone');
-    },
-  },
-  {
-    id: 'after',
-    name: 'is in place after apply',
-    covers: () => true,
-    async check({ audited: { effect, inverse }, apply, expect }) {
-      await apply(effect);
-      await expect(effect, 'in-place', 'after apply');
-      if (inverse !== undefined) await expect(inverse, 'not-in-place', `after ${effect.type} was applied`);
-    },
-  },
-  {
-    id: 'undo',
-    name: 'is no longer in place after the inverse effect was applied',
-    covers: ({ inverse }) => inverse !== undefined,
-    async check({ audited: { effect, inverse = effect }, apply, expect }) {
-      await apply(effect);
-      await apply(inverse);
-      await expect(inverse, 'in-place', 'after this undo was applied');
-      await expect(effect, 'not-in-place', 'after the effect was undone');
-    },
-  },
-  {
-    id: 'others',
-    name: 'does not change other resources',
-    covers: (audited, all) => all.some((other) => isApart(audited, other)),
-    async check({ audited, apply, expect }, all) {
-      await apply(audited.effect);
-      for (const other of all) {
-        if (isApart(audited, other))
-          await expect(other.effect, 'not-in-place', `after ${textOf(audited.effect)}`);
-      }
-    },
-  },
-  {
-    id: 'later',
-    name: 'stays in place after a later change of other settings of the resource',
-    covers: ({ later }) => later !== undefined,
-    async check({ audited: { effect, later = effect }, apply, expect }) {
-      await apply(effect);
-      await apply(later);
-      await expect(effect, 'in-place', 'after a later change of other settings');
-      await expect(later, 'in-place', 'after an earlier change of other settings');
-    },
-  },
-  {
-    id: 'gone',
-    name: 'is in place for a closed session, and does not close a later session with the same id',
-    covers: ({ gone }) => gone !== undefined,
-    async check({ audited: { effect, gone = effect }, apply, expect }) {
-      await expect(gone, 'in-place', 'of a session with another connect time');
-      await apply(gone);
-      await expect(effect, 'not-in-place', 'after an effect on a session with another connect time');
-    },
-  },
-  {
-    id: 'abort',
-    name: 'gets a true answer if its signal aborts during apply',
-    covers: () => true,
-    async check({ audited: { effect }, applyAborted, expect }) {
-      const outcome = await applyAborted(effect);
-      if (outcome === 'done') await expect(effect, 'in-place', 'after apply resolved in spite of the abort');
-      if (outcome === 'refused')
-        await expect(effect, 'not-in-place', 'after apply refused because of the abort');
-    },
-  },
-  {
-    id: 'final',
-    name: 'stays out of place once inspect has answered not-in-place after an aborted apply',
-    covers: () => true,
-    async check({ audited: { effect }, applyAborted, answerOf, expect }) {
-      await applyAborted(effect);
-      if ((await answerOf(effect)) !== 'not-in-place') return;
-      // The request of the aborted call must not arrive any more: the client was told that nothing has changed.
-      for (let look = 0; look < laterLooks; look += 1) {
-        await systemClock.sleep(lookPauseMs);
-        await expect(effect, 'not-in-place', 'after inspect had answered so, and apply had ended');
-      }
-    },
-  },
-];
-
-const laterLooks = 10;
-const lookPauseMs = 10;
-/** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
-const longestPauseMs = 320;
-
-/** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */
-function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
-  return other.inverse !== undefined && other.effect.resource !== effect.resource;
-}
-
-/** An effect under audit, with the calls of the gateway that a check needs. */
-interface Asked {
-  readonly audited: AuditedEffect;
-  readonly apply: (effect: Effect) => Promise<void>;
-  /** Applies an effect, and aborts the signal during the call. */
-  readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
-  /** Asks `inspect` until it answers; `undefined` if it rejects for too long. */
-  readonly answerOf: (effect: Effect) => Promise<unknown>;
-  readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
-}
-
-async function withGateway(
-  open: () => Promise<GatewayPort & Partial<AsyncDisposable>>,
-  audited: AuditedEffect,
-  check: (asked: Asked) => Promise<void>,
+/** Checks every effect that a law covers, each on a gateway of its own. */
+async function runAudit<Gateway extends AuditedGateway>(
+  host: Host<Gateway>,
+  type: Effect['type'],
+  law: Law,
 ): Promise<void> {
-  const gateway = await open();
-  try {
-    await check(ask(gateway, audited));
-  } finally {
-    await gateway[Symbol.asyncDispose]?.();
+  let [index, count] = [0, 1];
+  while (index < count) {
+    await withGateway(host, async (opened) => {
+      const all = auditedEffectsOf(opened.admin.snapshot);
+      const covered = coveredBy(law, type, all);
+      const audited = covered[index];
+      if (audited === undefined)
+        throw new Error(`the gateway must report something to audit with ${type}, but reports nothing`);
+      count = covered.length;
+      await law.check(audited, callsFor(audited, opened), all);
+    });
+    index += 1;
   }
 }
 
-function ask(gateway: GatewayPort, audited: AuditedEffect): Asked {
-  // An async function, so that an error thrown by the port becomes a rejection.
-  const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
-    gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
-  const inspect = async (effect: Effect): Promise<unknown> =>
-    gateway.inspect(effect, {
-      commandId: commandOf(audited, effect),
-      signal: new AbortController().signal,
-    });
-  return {
-    audited,
-    async apply(effect) {
-      await call(effect, new AbortController()).catch((error: unknown) => {
-        throw new Error(`apply must resolve for ${textOf(effect)}, but failed: ${String(error)}`, {
-          cause: error,
-        });
-      });
-    },
-    async applyAborted(effect) {
-      const deadline = new AbortController();
-      const done = call(effect, deadline);
-      deadline.abort(new Error('The deadline for the effect has passed'));
-      return done.then(() => 'done', outcomeOf);
-    },
-    async answerOf(effect) {
-      for (let pauseMs = lookPauseMs; pauseMs <= longestPauseMs; pauseMs *= 2) {
-        try {
-          return await inspect(effect);
-        } catch {
-          await systemClock.sleep(pauseMs);
-        }
-      }
-      return undefined;
-    },
-    async expect(effect, answer, when) {
-      const seen = await inspect(effect);
-      if (seen === answer) return;
-      throw new Error(`inspect must answer "${answer}" for ${textOf(effect)} ${when}, not "${String(seen)}"`);
-    },
-  };
+function coveredBy(
+  { covers }: Law,
+  type: Effect['type'],
+  all: readonly AuditedEffect[],
+): readonly AuditedEffect[] {
+  return all.filter((audited) => audited.effect.type === type && covers(audited, all));
 }
 
-/** The id of the command of an effect. An effect and its inverse share a command; every other effect has its own. */
-function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
-  return `audit of ${textOf(asked === inverse ? effect : asked)}`;
-}
-
-function outcomeOf(error: unknown): 'refused' | 'unclear' {
-  return error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused')
-    ? 'refused'
-    : 'unclear';
-}
-
-function textOf({ type, resource }: Effect): string {
-  return `${type} of ${resource}`;
+/** The snapshot with sessions as the clients of the audits open them, to know which audits there are. */
+function withClients(snapshot: Snapshot): Snapshot {
+  const reports = clientServices(snapshot).map((service, index): HostReport => {
+    const servers = [...snapshot.servers].filter(({ name }) =>
+      service.settings.servers.includes(linkTo('servers', name)),
+    );
+    return {
+      type: 'session.opened',
+      id: Number.MAX_SAFE_INTEGER - index,
+      service: service.name,
+      ...{ connected: 0, user: '', address: '', state: '' },
+      connections: servers.slice(0, 1).map(({ name }) => ({ id: 0, server: name, role: '', state: '' })),
+    };
+  });
+  return applyReports(snapshot, reports, { now: 0 }).next;
 }

@@ -29,7 +29,7 @@ async function loaded(directory: string): Promise<readonly number[] | 'refused'>
   });
 }
 
-describe('a journal and a snapshot on which something happened', () => {
+describe('a damaged journal or snapshot', () => {
   let directory: string;
   let journal: Buffer;
   let snapshot: Buffer;
@@ -70,7 +70,7 @@ describe('a journal and a snapshot on which something happened', () => {
   }
 
   // Promise: journal-cut
-  it('are read up to a cut at any byte of the journal, and refused when its header is cut', async () => {
+  it('is read up to a cut at any byte of the journal, and refused when the header of the journal is cut', async () => {
     for (let cut = 0; cut <= journal.length; cut += 1) {
       const expected = cut < (offsets[0] ?? 0) ? 'refused' : numbersBefore(cut);
       expect([cut, await load(journal.subarray(0, cut))]).toEqual([cut, expected]);
@@ -78,7 +78,7 @@ describe('a journal and a snapshot on which something happened', () => {
   });
 
   // Promise: snapshot-cut
-  it('are refused when the snapshot is cut at any byte', async () => {
+  it('is refused when the snapshot is cut at any byte', async () => {
     for (let cut = 0; cut < snapshot.length; cut += 1) {
       expect([cut, await load(journal, snapshot.subarray(0, cut))]).toEqual([cut, 'refused']);
     }
@@ -87,7 +87,7 @@ describe('a journal and a snapshot on which something happened', () => {
   // No flipped bit can pass for a torn end: the length of a frame is checked by itself, so that nothing can seem to be
   // cut; and a sector that was not written is zeros, which no single bit makes of JSON or of the header of a frame.
   // Promise: journal-bit
-  it('are refused when any bit is flipped in the header or in the last two appends of the journal', async () => {
+  it('is refused when any bit of the header or of the last two appends of the journal is flipped', async () => {
     const [end = 0, start = 0] = [offsets[0], offsets.at(-3)];
     const places = Array.from(journal.keys()).filter((index) => index < end || index >= start);
     for (const index of places) {
@@ -98,7 +98,7 @@ describe('a journal and a snapshot on which something happened', () => {
   }, 120_000);
 
   // Promise: snapshot-bit
-  it('are refused when any bit of the snapshot is flipped', async () => {
+  it('is refused when any bit of the snapshot is flipped', async () => {
     for (const index of snapshot.keys()) {
       for (let bit = 0; bit < 8; bit += 1) {
         expect([index, bit, await load(journal, flipped(snapshot, index, bit))]).toEqual([
@@ -168,7 +168,7 @@ const fullFor =
     };
   };
 
-describe('a file store on a disk of which a call fails', () => {
+describe('a file store when a call of the disk fails', () => {
   // Promise: disk-failure
   it.each([
     ['before anything was done', failingOnce(() => Promise.reject(new DiskError('refused'))), true],
@@ -261,7 +261,7 @@ class Wrecks {
 
 describe('a file store after a power failure', () => {
   // Promise: power-failure
-  it('has all that it acknowledged, and what was in flight or not, wherever the power failed', async () => {
+  it('has every acknowledged record, and all or nothing of the call in flight, after a power failure at any moment', async () => {
     const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
     const log = new DiskLog(directory, () => wrecks.add(log, ledger));
     const store = await openStoreWith(directory, log.files);
@@ -273,7 +273,7 @@ describe('a file store after a power failure', () => {
   }, 120_000);
 
   // Promise: failed-sync
-  it('has all that it acknowledged after a sync that failed, wherever the power failed', async () => {
+  it('has every acknowledged record after a failed sync and a power failure at any moment', async () => {
     let wrecked = 0;
     for (let failAt = 1; ; failAt += 1) {
       const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
@@ -294,7 +294,7 @@ describe('a file store after a power failure', () => {
   }, 120_000);
 
   // Promise: loaded-state
-  it('has what it gave when it was loaded, wherever the process before was killed', async () => {
+  it('loads the same content again, at whatever moment the earlier process was killed', async () => {
     let wrecked = 0;
     for (let killAt = 1; ; killAt += 1) {
       const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];

@@ -3,22 +3,28 @@ import {
   createSnapshot,
   EffectRefused,
   InvalidDocumentError,
+  type Admin,
   type Effect,
   type EffectContext,
   type GatewayDocument,
   type GatewayPort,
+  type Service,
 } from 'gateway-admin-core';
 import {
   createScriptedGateway,
   createVirtualClock,
   gatewayAudits,
+  type AuditClient,
   type GatewayAudit,
   type InspectWay,
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
+import type { Json } from 'gateway-admin-core/json';
 import { effectTable } from '../../../src/resources/index.ts';
+import { hasChange } from '../../../src/testing/scripted-gateway/setting-change.ts';
 import { sampleDocument } from '../../support/document.ts';
+import { openedSession } from '../../support/opened-session.ts';
 
 /** The sample, where every filter with a parameter that may be changed has two of them. */
 const document: GatewayDocument = {
@@ -36,10 +42,32 @@ function opened(): ScriptedGateway {
   return createScriptedGateway({ snapshot, clock: createVirtualClock() });
 }
 
-function auditsOf(
-  breaks: (gateway: ScriptedGateway) => GatewayPort = (gateway) => gateway,
-): readonly GatewayAudit[] {
-  return gatewayAudits(document, () => Promise.resolve(breaks(opened())));
+/** A scripted gateway behind a port, and the interface that the gateway reports to. */
+interface Opened extends GatewayPort {
+  readonly gateway: ScriptedGateway;
+  readonly admin: Admin;
+}
+
+type Breaks = (gateway: ScriptedGateway, admin: Admin) => Partial<GatewayPort>;
+
+function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
+  const open = (admin: Admin): Promise<Opened> => {
+    const gateway = opened();
+    return Promise.resolve({ ...gateway, ...breaks(gateway, admin), gateway, admin });
+  };
+  return gatewayAudits(document, open, {
+    connect: (service, port) => Promise.resolve(connect(service, port)),
+  });
+}
+
+/** Opens a session with a connection to the first server. The client is connected as long as the session is open. */
+function connect({ key, settings: { servers } }: Service, { gateway, admin }: Opened): AuditClient {
+  const [report] = gateway.openSession(key).slice(-1);
+  if (report?.type !== 'session.opened') throw new Error(`No session opened on ${key}`);
+  const { id, connected } = report;
+  admin.report(report);
+  if (servers.length > 0) admin.report(gateway.openConnection(id, 'db-serv-1'));
+  return { isConnected: () => gateway.state.sessions[String(id)]?.connected === connected };
 }
 
 const audits = auditsOf();
@@ -61,17 +89,39 @@ async function failed(of: readonly GatewayAudit[]): Promise<readonly string[]> {
 describe('the audits', () => {
   it('have ids that stay', () => {
     expect(ids).toEqual([
-      ...laws('service.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('monitor.stop', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('monitor.start', 'before', 'after', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('server.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('monitor.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('filter.update', 'before', 'after', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('sessions.close', 'before', 'after', 'others', 'gone', 'abort', 'final'),
-      ...laws('connections.close', 'before', 'after', 'others', 'gone', 'abort', 'final'),
-      ...laws('logs.flush', 'after', 'others', 'abort', 'final'),
+      ...laws('service.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('monitor.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('server.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('monitor.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('filter.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws(
+        'sessions.close',
+        'before',
+        'after',
+        'again',
+        'others',
+        'gone',
+        'only',
+        'abort',
+        'final',
+        'clients',
+      ),
+      ...laws(
+        'connections.close',
+        'before',
+        'after',
+        'again',
+        'others',
+        'gone',
+        'only',
+        'abort',
+        'final',
+        'clients',
+      ),
+      ...laws('logs.flush', 'after', 'again', 'others', 'abort', 'final'),
     ]);
   });
 
@@ -83,12 +133,34 @@ describe('the audits', () => {
   it('are left out where the document has nothing for them', () => {
     const open = (): Promise<GatewayPort> => Promise.resolve(opened());
     expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(
-      laws('logs.flush', 'after', 'abort', 'final'),
+      laws('logs.flush', 'after', 'again', 'abort', 'final'),
     );
     const filters = [
       { name: 'Fixed', module: 'tee', parameters: { a: { value: 'b', configurable: false } } },
     ];
-    expect(gatewayAudits({ filters }, open)).toHaveLength(3);
+    expect(gatewayAudits({ filters }, open)).toHaveLength(4);
+  });
+
+  it('need the report of each client that connects, and something to close', async () => {
+    const open = (admin: Admin): Promise<Opened> =>
+      Promise.resolve({ ...opened(), gateway: opened(), admin });
+    const client = { isConnected: () => true };
+    const silent = gatewayAudits(document, open, { connect: () => Promise.resolve(client) });
+    await expect(auditNamed(silent, 'sessions.close/after').run()).rejects.toThrow(
+      'the gateway must report the session of a client that connects to ',
+    );
+    const services = [{ name: 'S', router: 'r', servers: ['/servers/one'] }];
+    const servers = [{ name: 'one', address: '::1', port: 1, protocol: 'p' }];
+    let id = 0;
+    const withoutConnection = gatewayAudits({ servers, services }, open, {
+      connect: ({ name }, { admin }) => {
+        admin.report({ ...openedSession((id += 1)), service: name });
+        return Promise.resolve(client);
+      },
+    });
+    await expect(auditNamed(withoutConnection, 'connections.close/after').run()).rejects.toThrow(
+      'the gateway must report something to audit with connections.close, but reports nothing',
+    );
   });
 
   it('need a document that is valid', () => {
@@ -126,12 +198,11 @@ describe('the audits', () => {
   });
 
   it('say what is wrong, and of what', async () => {
-    const blind = auditsOf((gateway) => ({ ...gateway, inspect: () => Promise.resolve('in-place') }));
+    const blind = auditsOf(() => ({ inspect: () => Promise.resolve('in-place') }));
     await expect(auditNamed(blind, 'service.stop/before').run()).rejects.toThrow(
       'inspect must answer "not-in-place" for service.stop of /services/My-Service before any effect was applied, not "in-place"',
     );
-    const lazy = auditsOf((gateway) => ({
-      ...gateway,
+    const lazy = auditsOf(() => ({
       apply: () => {
         throw new EffectRefused('No.');
       },
@@ -156,6 +227,19 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
   }),
   /** Says that it is done, and does nothing. */
   after: ({ apply }, type) => ({ apply: only(type, apply, () => Promise.resolve()) }),
+  /** Cannot do twice what it has done: it fails, and cleans up. */
+  again: ({ apply, inspect }, type) => {
+    const done: Effect[] = [];
+    return {
+      apply: only(type, apply, (effect, context) => {
+        done.push(effect);
+        return apply(effect, context);
+      }),
+      inspect: only(type, inspect, (effect, context) =>
+        done.length > 1 ? Promise.resolve('not-in-place') : inspect(effect, context),
+      ),
+    };
+  },
   /** Once done, it is done for good. */
   undo: ({ apply, inspect }, type) => {
     const done = new Set<string>();
@@ -198,6 +282,32 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       apply: only(type, apply, (effect, context) => apply(asToday(effect), context)),
     };
   },
+  /** Closes every session, whatever is asked. */
+  only: (gateway, type) => ({
+    apply: only(type, gateway.apply, async (effect, context) => {
+      await gateway.apply(effect, context);
+      closeAll(gateway, () => true);
+    }),
+  }),
+  /** Closes the sessions of connections instead of the connections, and no session; knows what it was asked for. */
+  clients: (gateway, type) => {
+    const asked: Effect[] = [];
+    const closes = (effect: Effect, id: number): boolean =>
+      effect.type === 'connections.close' && effect.connections.some(({ session }) => session === id);
+    return {
+      apply: only(type, gateway.apply, (effect) => {
+        asked.push(effect);
+        closeAll(gateway, (id) => closes(effect, id));
+        return Promise.resolve();
+      }),
+      inspect: (effect, context) => {
+        if (asked.includes(effect)) return Promise.resolve('in-place');
+        return effect.type.endsWith('.close')
+          ? Promise.resolve('not-in-place')
+          : gateway.inspect(effect, context);
+      },
+    };
+  },
   /** Refuses when its time is over, after it has begun. */
   abort: ({ apply }, type) => ({
     apply: only(type, apply, async (effect, context) => {
@@ -223,6 +333,10 @@ async function aborted({ signal }: EffectContext): Promise<void> {
 
 function only<T>(type: string, usual: Method<T>, broken: Method<T>): Method<T> {
   return (effect, context) => (effect.type === type ? broken : usual)(effect, context);
+}
+
+function closeAll({ state, closeSession }: ScriptedGateway, isMeant: (id: number) => boolean): void {
+  for (const id of Object.keys(state.sessions).map(Number).filter(isMeant)) closeSession(id);
 }
 
 function keyOf({ type, resource }: Effect): string {
@@ -253,17 +367,15 @@ function withTimesOf({ sessions }: ScriptedGateway['state'], effect: Effect): Ef
 describe('a port that breaks one law for one type of effect', () => {
   it.each(ids)('fails %s', async (id) => {
     const [type = '', law = ''] = id.split('/');
-    const own = auditsOf((gateway) => ({ ...gateway, ...broken[law]?.(gateway, type) }));
+    const own = auditsOf((gateway) => broken[law]?.(gateway, type) ?? {});
     expect(broken).toHaveProperty(law);
-    await expect(auditNamed(own, id).run()).rejects.toThrow(/^inspect must answer/);
+    await expect(auditNamed(own, id).run()).rejects.toThrow(
+      law === 'clients' ? /^the client of session/ : /^inspect must answer/,
+    );
   });
 });
 
-const blunders: readonly (readonly [
-  what: string,
-  id: string,
-  port: (gateway: ScriptedGateway) => Partial<GatewayPort>,
-])[] = [
+const blunders: readonly (readonly [what: string, id: string, port: Breaks])[] = [
   [
     'does what it is only asked about',
     'service.update/before',
@@ -296,6 +408,17 @@ const blunders: readonly (readonly [
     },
   ],
   [
+    'refuses to start what is started',
+    'service.start/again',
+    (gateway) => ({
+      apply: only('service.start', gateway.apply, async (effect, context) => {
+        const isStarted = 'service' in effect && gateway.state.services[effect.service]?.state === 'started';
+        if (isStarted) throw new EffectRefused('The address is in use.');
+        await gateway.apply(effect, context);
+      }),
+    }),
+  ],
+  [
     'takes one change of each filter',
     'filter.update/later',
     ({ apply }) => {
@@ -314,13 +437,122 @@ const blunders: readonly (readonly [
     'sessions.close/gone',
     ({ state, apply }) => ({ apply: (effect, context) => apply(withTimesOf(state, effect), context) }),
   ],
+  [
+    'closes connections by the ids of their sessions alone',
+    'connections.close/gone',
+    ({ state, apply }) => ({ apply: (effect, context) => apply(withTimesOf(state, effect), context) }),
+  ],
+  [
+    'closes no session',
+    'sessions.close/after',
+    ({ apply }) => ({ apply: only('sessions.close', apply, () => Promise.resolve()) }),
+  ],
+  [
+    'closes no connection',
+    'connections.close/after',
+    ({ apply }) => ({ apply: only('connections.close', apply, () => Promise.resolve()) }),
+  ],
+  [
+    'closes the next session too',
+    'sessions.close/only',
+    (gateway) => ({
+      apply: only('sessions.close', gateway.apply, async (effect, context) => {
+        await gateway.apply(effect, context);
+        closeAll(gateway, (id) => id === Math.min(...Object.keys(gateway.state.sessions).map(Number)));
+      }),
+    }),
+  ],
+  [
+    'closes the session of a connection',
+    'connections.close/only',
+    (gateway) => ({
+      apply: only('connections.close', gateway.apply, (effect) => {
+        if (effect.type !== 'connections.close') return Promise.resolve();
+        closeAll(gateway, (id) => effect.connections.some(({ session }) => session === id));
+        return Promise.resolve();
+      }),
+    }),
+  ],
+  [
+    'closes every connection of a session, also those to other servers',
+    'connections.close/only',
+    (gateway) => ({
+      apply: only('connections.close', gateway.apply, (effect) => {
+        if (effect.type !== 'connections.close') return Promise.resolve();
+        for (const { session } of effect.connections) {
+          for (const id of Object.keys(gateway.state.sessions[String(session)]?.connections ?? {}))
+            gateway.closeConnection(session, Number(id));
+        }
+        return Promise.resolve();
+      }),
+    }),
+  ],
+  [
+    'closes a later session with the id, and says that it has not',
+    'sessions.close/gone',
+    (gateway) => {
+      let closed = '';
+      return {
+        apply: only('sessions.close', gateway.apply, (effect, context) => {
+          const today = withTimesOf(gateway.state, effect);
+          closed = JSON.stringify(today);
+          return gateway.apply(today, context);
+        }),
+        inspect: only('sessions.close', gateway.inspect, (effect) =>
+          Promise.resolve(JSON.stringify(effect) === closed ? 'not-in-place' : 'in-place'),
+        ),
+      };
+    },
+  ],
 ];
 
 describe('a port that', () => {
   it.each(blunders)('%s fails %s', async (_what, id, port) => {
-    const own = auditsOf((gateway) => ({ ...gateway, ...port(gateway) }));
-    await expect(auditNamed(own, id).run()).rejects.toThrow(/^inspect must answer/);
+    await expect(auditNamed(auditsOf(port), id).run()).rejects.toThrow(
+      /^(?:apply must resolve|inspect must answer|the client of)/,
+    );
   });
+});
+
+/** A port that does nothing for an update, and reads settings from the snapshot of the interface at each use. */
+function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): GatewayPort {
+  const isUpdate = (effect: Effect): boolean => effect.type.endsWith('.update');
+  return {
+    apply: (effect, context) => (isUpdate(effect) ? Promise.resolve() : apply(effect, context)),
+    inspect: (effect, context) =>
+      isUpdate(effect) ? Promise.resolve(isSaid(effect, admin)) : inspect(effect, context),
+  };
+}
+
+/** Whether the snapshot has what an update has changed. */
+function isSaid(effect: Effect, { snapshot }: Admin): 'in-place' | 'not-in-place' {
+  if (!('operations' in effect)) throw new Error(`${effect.type} is no update`);
+  const [, collection = '', name = ''] = effect.resource.split('/');
+  const settings = snapshot[collection as 'services'].find(name)?.settings;
+  const [now, before, after] = [settings, effect.before, effect.after].map((each) => each as unknown as Json);
+  return hasChange(now, before, after) ? 'in-place' : 'not-in-place';
+}
+
+describe('a port that reads settings from the snapshot of its interface', () => {
+  it('passes the audits when inspect says what the snapshot says', async () => {
+    expect(await failed(auditsOf(settingsReader))).toEqual([]);
+  });
+
+  it.each(['in-place', 'not-in-place'] as const)(
+    'fails the audits when inspect always answers %s about updates',
+    async (answer) => {
+      const audits = auditsOf((gateway, admin) => {
+        const port = settingsReader(gateway, admin);
+        return {
+          ...port,
+          inspect: (effect, context) =>
+            effect.type.endsWith('.update') ? Promise.resolve(answer) : port.inspect(effect, context),
+        };
+      });
+      const about = answer === 'in-place' ? /update.(before|undo)/ : /update.(after|undo|later|abort)/;
+      expect(await failed(audits)).toEqual(expect.arrayContaining(ids.filter((id) => about.test(id))));
+    },
+  );
 });
 
 /** A gateway to which requests are on their way for 5 ms. An aborted call ends at once, and its request does not. */
@@ -378,12 +610,11 @@ describe('a port that cannot do anything right', () => {
       { inspect: () => Promise.resolve(true) },
       /before|after|undo|others|later|gone/,
     ],
-    ['does nothing', { apply: () => Promise.resolve() }, /after|later|abort/],
+    ['does nothing', { apply: () => Promise.resolve() }, /after|later|abort|sessions.close.clients/],
     ['throws', { apply: throwing, inspect: throwing }, /before|after|undo|others|later|gone/],
   ])('and %s fails all audits about that', async (_name, port, about) => {
-    const own = auditsOf((gateway) => ({ ...gateway, ...port }) as GatewayPort);
-    const failures = await failed(own.filter(({ id }) => about.test(id)));
-    expect(failures).toEqual(ids.filter((id) => about.test(id)));
+    const failures = await failed(auditsOf(() => port as Partial<GatewayPort>));
+    expect(failures.filter((id) => about.test(id))).toEqual(ids.filter((id) => about.test(id)));
   });
 });
 

@@ -69,8 +69,8 @@ const words =
     patchServer(snapshot, 'db-serv-1', [add('/state', value)], within);
 const stop: Transition = (snapshot, within) => stopService(snapshot, 'My Service', within);
 
-describe('a gateway without faults, whatever it is asked for', () => {
-  it('agrees with the snapshot once the effects of a decision are applied, and says that each is in place', async () => {
+describe('a scripted gateway without faults', () => {
+  it('agrees with the snapshot when the effects of a decision are applied, and inspect says in-place for each', async () => {
     await fc.assert(
       fc.asyncProperty(documents, fc.array(acts, { maxLength: 12 }), async (document, list) => {
         let current = createSnapshot(document);
@@ -93,7 +93,7 @@ describe('a gateway without faults, whatever it is asked for', () => {
     );
   });
 
-  it('says that nothing is in place before, and is as it was when all is taken back', async () => {
+  it('answers not-in-place before apply, and has its first state again when all effects are undone', async () => {
     await fc.assert(
       fc.asyncProperty(documents, acts, async (document, act) => {
         const before = createSnapshot(document);
@@ -118,7 +118,7 @@ describe('a gateway without faults, whatever it is asked for', () => {
     );
   });
 
-  it('can be asked for the same again', async () => {
+  it('can apply an effect twice', async () => {
     await fc.assert(
       fc.asyncProperty(documents, acts, async (document, act) => {
         const decision = transitionOf(act)(createSnapshot(document), context);
@@ -132,8 +132,8 @@ describe('a gateway without faults, whatever it is asked for', () => {
   });
 });
 
-describe('what a gateway says of an update', () => {
-  it('is about the settings that it changes: others may change later', async () => {
+describe('inspect of an update', () => {
+  it('looks at the changed settings only: other settings may change later', async () => {
     const gateway = gatewayOf();
     const first = accepted(limit(7)(sampleSnapshot(), context));
     const second = effectOf(timeout(9), first.next);
@@ -144,7 +144,7 @@ describe('what a gateway says of an update', () => {
     expect(await inspect(gateway, second)).toBe('in-place');
   });
 
-  it('is about single parameters too', async () => {
+  it('looks at single parameters', async () => {
     const parameter =
       (name: string, value: string): Transition =>
       (snapshot, within) =>
@@ -163,7 +163,7 @@ describe('what a gateway says of an update', () => {
     ]);
   });
 
-  it('is about lists as a whole, and about what is no longer there', async () => {
+  it('looks at whole lists, and at removed settings', async () => {
     const gateway = gatewayOf();
     const empty = effectOf((snapshot, within) =>
       patchMonitor(snapshot, 'Main Monitor', [{ op: 'remove', path: '/servers/0' }], within),
@@ -180,7 +180,7 @@ describe('what a gateway says of an update', () => {
     expect(gateway.state.services['my-service']?.settings).not.toHaveProperty('user');
   });
 
-  it('is true of a password that is written again', async () => {
+  it('answers in-place for a password that was set again', async () => {
     const again = effectOf((snapshot, within) =>
       patchService(snapshot, 'My Service', [add('/password', { sealed: 'another' })], within),
     );
@@ -191,8 +191,8 @@ describe('what a gateway says of an update', () => {
   });
 });
 
-describe('what a gateway says of a status that monitors find as well', () => {
-  it('is about the words that the update puts in and takes out', async () => {
+describe('inspect of an update of a status that monitors change too', () => {
+  it('looks at the words that the update adds and removes', async () => {
     const gateway = gatewayOf();
     const effect = effectOf(words('master', 'running', 'synced'));
     gateway.findStatus('db-serv-1', ['slave']);
@@ -203,7 +203,7 @@ describe('what a gateway says of a status that monitors find as well', () => {
     expect(await inspect(gateway, effect)).toBe('not-in-place');
   });
 
-  it('is about maintenance alone where the update changes that, because only that stays', async () => {
+  it('looks at maintenance alone if the update changes maintenance, because only that word stays', async () => {
     const gateway = gatewayOf();
     const effect = effectOf(words('maintenance', 'slave'));
     expect(await inspect(gateway, effect)).toBe('not-in-place');
@@ -217,7 +217,7 @@ describe('what a gateway says of a status that monitors find as well', () => {
     expect(await inspect(gateway, effect)).toBe('in-place');
   });
 
-  it('is about the other settings where the update changes those', async () => {
+  it('looks at the other settings if the update changes them', async () => {
     const gateway = gatewayOf();
     const effect = effectOf((snapshot, within) =>
       patchServer(snapshot, 'db-serv-1', [add('/state', ['slave']), add('/port', 1)], within),
@@ -230,8 +230,8 @@ describe('what a gateway says of a status that monitors find as well', () => {
   });
 });
 
-describe('what a gateway says of everything else', () => {
-  it('retries a service that has failed: a stop is not in place, a start is, another start once it is carried out', async () => {
+describe('inspect of any other effect', () => {
+  it('of a failed service: a stop is not in place, a start of an earlier command is, a new start only after apply', async () => {
     const gateway = gatewayOf();
     gateway.failService('My Service');
     expect(await inspect(gateway, effectOf(stop))).toBe('not-in-place');
@@ -250,7 +250,7 @@ describe('what a gateway says of everything else', () => {
     expect(await inspect(gateway, startOf('Report Service'))).toBe('in-place');
   });
 
-  it('takes sessions and connections for closed that are gone, or whose id another session has', async () => {
+  it('answers in-place for sessions and connections that are gone, or whose id a later session has', async () => {
     const gateway = gatewayOf();
     const close = effectOf((snapshot, within) => closeSession(snapshot, 9, within));
     const { connected = 0, connections = {} } = gateway.state.sessions['9'] ?? {};
@@ -273,7 +273,7 @@ describe('what a gateway says of everything else', () => {
     expect(Object.keys(gateway.state.sessions['9']?.connections ?? {})).toEqual(['0']);
   });
 
-  it('takes the logs for flushed once they were in the same operation', async () => {
+  it('answers in-place for a flush after a flush in the same command', async () => {
     const gateway = gatewayOf();
     const flush = { type: 'logs.flush', resource: '/gateway/logs' } as const;
     expect(await inspect(gateway, flush, 'a')).toBe('not-in-place');
@@ -285,7 +285,7 @@ describe('what a gateway says of everything else', () => {
     expect(gateway.state.flushes).toBe(1);
   });
 
-  it('refuses what is about things that it does not have', async () => {
+  it('refuses effects on resources that the gateway does not have', async () => {
     const gateway = gatewayOf(createSnapshot({}));
     await expect(applyAll(gateway, [effectOf(stop)])).rejects.toMatchObject({
       name: 'EffectRefused',

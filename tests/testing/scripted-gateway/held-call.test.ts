@@ -11,7 +11,7 @@ describe('a held call', () => {
   const stateOf = (gateway: ScriptedGateway): string | undefined =>
     gateway.state.services['my-service']?.state;
 
-  it('does what is asked once the test says so', async () => {
+  it('applies the effect when the test says done', async () => {
     const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
     const held = hold();
     const seen: string[] = [];
@@ -27,7 +27,7 @@ describe('a held call', () => {
     expect([seen, stateOf(gateway)]).toEqual([['begun', 'done'], 'stopped']);
   });
 
-  it('does nothing when the test has it fail, whatever the test says after that', async () => {
+  it('applies nothing when the test says fail, whatever the test says later', async () => {
     const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
     const held = hold();
     gateway.will(held.apply);
@@ -39,7 +39,7 @@ describe('a held call', () => {
     expect(stateOf(gateway)).toBe('started');
   });
 
-  it('is refused when the gateway cannot do what is asked', async () => {
+  it('is refused when the gateway cannot apply the effect', async () => {
     const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
     const held = hold();
     gateway.will(held.apply);
@@ -48,7 +48,7 @@ describe('a held call', () => {
     await expect(call).rejects.toThrow(EffectRefused);
   });
 
-  it('may be ended before it is made, or never made', async () => {
+  it('can be ended before it is made, or never made', async () => {
     const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
     const [done, failed] = [hold(), hold()];
     done.done();
@@ -58,7 +58,7 @@ describe('a held call', () => {
     expect(stateOf(gateway)).toBe('stopped');
   });
 
-  it('does nothing any more once the calls are dropped', async () => {
+  it('applies nothing after the calls are dropped', async () => {
     const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
     const held = hold();
     gateway.will(held.apply);

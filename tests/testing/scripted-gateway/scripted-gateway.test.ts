@@ -76,7 +76,7 @@ async function stories(
   return [...seen].sort();
 }
 
-describe('the ways in which apply may go', () => {
+describe('the outcomes of apply', () => {
   it.each([
     ['done', ['done, done, resolved']],
     ['refuse', ['not done, not done, EffectRefused']],
@@ -97,7 +97,7 @@ describe('the ways in which apply may go', () => {
   });
 });
 
-describe('the ways in which inspect may go', () => {
+describe('the outcomes of inspect', () => {
   it.each([
     ['answer', ['not done, not done, not-in-place']],
     ['throwAtOnce', ['not done, not done, threw Error']],
@@ -111,7 +111,7 @@ describe('the ways in which inspect may go', () => {
     expect(await stories('inspect', ({ willSee }) => willSee(fault))).toEqual(expected);
   });
 
-  it('late tells what was so at the beginning or in the end', async () => {
+  it('a late answer gives the state at the beginning or at the end of the call', async () => {
     const answers = new Set<string>();
     for (let seed = 0; seed < 20; seed += 1) {
       const { gateway, clock } = scene({ seed });
@@ -125,8 +125,8 @@ describe('the ways in which inspect may go', () => {
   });
 });
 
-describe('an answer that comes twice', () => {
-  it('calls whoever waits for it again and again, and fails in the end', async () => {
+describe('a call that answers twice', () => {
+  it('calls its waiting code several times, and rejects at the end', async () => {
     const { gateway } = scene();
     gateway.will('twice');
     gateway.willSee('twice');
@@ -145,7 +145,7 @@ describe('an answer that comes twice', () => {
   });
 });
 
-describe('chance', () => {
+describe('random faults', () => {
   const count = 400;
   const ways = (options: Parameters<typeof scene>[0], calls = count): readonly string[] => {
     const { gateway } = scene(options);
@@ -162,7 +162,7 @@ describe('chance', () => {
     return gateway.calls.map(({ method, way }) => `${method} ${way}`);
   };
 
-  it('leads to every fault, as often as its probability says', () => {
+  it('happen as often as their probability says', () => {
     const seen = ways({ faults: everyFault, seed: 1 }, 4000);
     for (const method of ['apply', 'inspect'] as const) {
       let left = 1;
@@ -174,7 +174,7 @@ describe('chance', () => {
     }
   });
 
-  it('leads to the same with the same seed, whatever the order in which probabilities are given', () => {
+  it('are the same for the same seed, in whatever order the probabilities are given', () => {
     const reversed = {
       inspect: Object.fromEntries(Object.entries(everyFault.inspect).reverse()),
       apply: Object.fromEntries(Object.entries(everyFault.apply).reverse()),
@@ -184,7 +184,7 @@ describe('chance', () => {
     expect(ways({ faults: everyFault, seed: 6 })).not.toEqual(first);
   });
 
-  it('has no say without probabilities, or with all or nothing', () => {
+  it('never happen with the probability 0, and always with the probability 1', () => {
     const plain = new Set(['apply done', 'inspect answer']);
     expect(new Set(ways({ seed: 3 }))).toEqual(plain);
     expect(new Set(ways({ faults: { apply: { refuse: 0 }, inspect: {} } }))).toEqual(plain);
@@ -193,7 +193,7 @@ describe('chance', () => {
     );
   });
 
-  it('lets no operation ask in vain more than three times in a row', async () => {
+  it('fail at most three inspections of a command in a row', async () => {
     const { gateway } = scene({ faults: { inspect: { fail: 1 } } });
     for (let round = 0; round < 8; round += 1) {
       for (const commandId of ['a', 'b'])
@@ -208,7 +208,7 @@ describe('chance', () => {
     ]);
   });
 
-  it('makes a while between a moment and the longest', async () => {
+  it('delay a late answer by up to the longest delay', async () => {
     const whiles: number[] = [];
     for (let seed = 0; seed < 200; seed += 1) {
       const { gateway, clock } = scene({ seed, lateMs: 1000 });
@@ -227,7 +227,7 @@ describe('chance', () => {
 });
 
 describe('a script', () => {
-  it('says how the next calls go, before chance does', async () => {
+  it('decides the next calls, before random faults do', async () => {
     const { gateway } = scene({ faults: { apply: { refuse: 1 }, inspect: { fail: 1 } } });
     gateway.will('done', 'failAfter');
     gateway.will('done');
@@ -244,7 +244,7 @@ describe('a script', () => {
     ]);
   });
 
-  it('says how all calls go after the next ones, until chance is to decide again', async () => {
+  it('decides all later calls, until random faults are turned on again', async () => {
     const { gateway } = scene({ faults: { apply: { failBefore: 1 }, inspect: { fail: 1 } } });
     const call = async (): Promise<void> => {
       await gateway.apply(stop, context).catch(String);
@@ -262,7 +262,7 @@ describe('a script', () => {
     expect(ways('inspect')).toEqual(['answer', 'in-place', 'in-place', 'answer', 'fail']);
   });
 
-  it('may have inspect say what is not true', async () => {
+  it('can give an untrue answer of inspect', async () => {
     const { gateway } = scene();
     gateway.willSee('in-place', 'not-in-place', 'answer');
     const answers: string[] = [];
@@ -270,7 +270,7 @@ describe('a script', () => {
     expect(answers).toEqual(['in-place', 'not-in-place', 'not-in-place']);
   });
 
-  it('may give the error with which a call rejects: nothing is done', async () => {
+  it('can give the error with which a call rejects: nothing is applied', async () => {
     const { gateway } = scene();
     const [refusal, failure] = [new EffectRefused('The port is in use.'), new Error('cannot see')];
     gateway.will(refusal).willSee(failure);
@@ -280,7 +280,7 @@ describe('a script', () => {
     expect(gateway.calls.map(({ way }) => way)).toEqual(['custom', 'custom']);
   });
 
-  it('may give a function, which performs the effect if it likes, and answers as it likes', async () => {
+  it('can give a function that decides whether the effect is applied, and how the call answers', async () => {
     const { gateway } = scene();
     const answer = Promise.resolve();
     const stateOf = (): string | undefined => gateway.state.services['my-service']?.state;
@@ -306,7 +306,7 @@ describe('a script', () => {
     expect(await gateway.inspect(stop, context)).toBe('not-in-place');
   });
 
-  it('leaves a record of the calls, and of their effects', async () => {
+  it('records the calls and the applied effects', async () => {
     const { gateway } = scene();
     const start: Effect = {
       type: 'service.start',
@@ -327,7 +327,7 @@ describe('a script', () => {
 });
 
 describe('a gateway without a clock', () => {
-  it('takes its time from the system', () => {
+  it('uses the system clock', () => {
     const gateway = createScriptedGateway({ snapshot: sampleSnapshot() });
     const before = Date.now();
     const [opened] = gateway.openSession('My Service');
@@ -337,8 +337,8 @@ describe('a gateway without a clock', () => {
   });
 });
 
-describe('the figures of a gateway', () => {
-  it('are those that the test gives, if any', () => {
+describe('the telemetry of a scripted gateway', () => {
+  it('gives the figures of the test, if there are any', () => {
     const telemetry = { idle: () => 7 };
     const snapshot = sampleSnapshot();
     expect(createScriptedGateway({ snapshot, telemetry }).telemetry).toBe(telemetry);
@@ -346,8 +346,8 @@ describe('the figures of a gateway', () => {
   });
 });
 
-describe('calls that are dropped', () => {
-  it('do nothing any more, and are not answered; later ones are', async () => {
+describe('dropped calls', () => {
+  it('apply nothing and are not answered; later calls are', async () => {
     const seen = new Set<string>();
     for (let seed = 0; seed < 20; seed += 1) {
       const one = scene({ seed });
@@ -367,7 +367,7 @@ describe('calls that are dropped', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('a wrong argument', () => {
   it.each([
     [{ lateMs: 0 }, 'lateMs must be a number of milliseconds from 1 on, not 0'],
     [{ lateMs: Infinity }, 'lateMs must be'],
@@ -430,8 +430,8 @@ async function simulate(seed: number): Promise<Run> {
   return { gateway, clock, differences: gateway.differences(admin.snapshot), outcomes, errors, idle };
 }
 
-describe('an interface on a gateway with every fault', () => {
-  it('comes to rest, and agrees with the gateway then', async () => {
+describe('an interface in front of a gateway with every fault', () => {
+  it('settles every command, and then agrees with the gateway', async () => {
     const seen = new Set<string>();
     let failures = 0;
     for (let seed = 0; seed < 60; seed += 1) {
@@ -454,7 +454,7 @@ describe('an interface on a gateway with every fault', () => {
     );
   });
 
-  it('goes the same way with the same seed', async () => {
+  it('does the same for the same seed', async () => {
     const tell = ({ gateway, clock, outcomes }: Run): unknown => [
       gateway.state,
       gateway.calls.map(({ method, way, effect }) => [method, way, effect]),
@@ -465,7 +465,7 @@ describe('an interface on a gateway with every fault', () => {
     expect(tell(await simulate(4))).not.toEqual(tell(await simulate(5)));
   });
 
-  it('does not come to rest where the gateway never says anything, until it is closed', async () => {
+  it('keeps commands in flight until close if the gateway never answers', async () => {
     const { gateway, clock } = scene();
     const admin = createAdmin({ snapshot: sampleSnapshot(), gateway, clock });
     gateway.will('silentBefore');

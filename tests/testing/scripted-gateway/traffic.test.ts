@@ -84,8 +84,8 @@ function justBegun({
   };
 }
 
-describe('what happens on a gateway by itself', () => {
-  it('makes the snapshot agree once it is reported, whatever happens to whatever gateway', () => {
+describe('traffic on a scripted gateway', () => {
+  it('makes the snapshot agree with the gateway when it is reported', () => {
     const list = fc.array(
       fc.tuple(fc.constantFrom(...keys(happenings)), fc.array(fc.nat(), { minLength: 3, maxLength: 3 })),
       {
@@ -108,7 +108,7 @@ describe('what happens on a gateway by itself', () => {
     );
   });
 
-  it('can be told to an interface that has just begun', () => {
+  it('can be reported to an interface that has just started', () => {
     fc.assert(
       fc.property(documents, (document) => {
         const gateway = gatewayOf(createSnapshot(document));
@@ -120,7 +120,7 @@ describe('what happens on a gateway by itself', () => {
     );
   });
 
-  it('opens sessions with the lowest free id, and closes first who had it before', () => {
+  it('gives a session the lowest free id, and closes the earlier session with that id first', () => {
     const gateway = gatewayOf();
     const facts = {
       service: 'my-service',
@@ -138,7 +138,7 @@ describe('what happens on a gateway by itself', () => {
     ]);
   });
 
-  it('gives a connection an id that its session never had', () => {
+  it('gives a connection an id that its session has not used before', () => {
     const gateway = gatewayOf();
     const of = { session: 9, connected: Date.parse('2016-09-09T14:12:37+03:00') };
     const facts = {
@@ -153,7 +153,7 @@ describe('what happens on a gateway by itself', () => {
     expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 6 }]);
   });
 
-  it('is nothing where it cannot happen', () => {
+  it('does nothing if it is impossible', () => {
     const gateway = gatewayOf();
     expect([
       gateway.openSession('Bare Service'),
@@ -169,7 +169,7 @@ describe('what happens on a gateway by itself', () => {
     expect(gateway.differences(sampleSnapshot())).toEqual([]);
   });
 
-  it('leaves maintenance to the administrator', () => {
+  it('does not change maintenance', () => {
     const gateway = gatewayOf();
     expect(gateway.findStatus('DB Server 2', ['running'])).toEqual([
       { type: 'server.reported', server: 'db-server-2', status: ['running'] },
@@ -182,7 +182,7 @@ describe('what happens on a gateway by itself', () => {
     ]);
   });
 
-  it('needs things that there are', () => {
+  it('refuses unknown resources', () => {
     const gateway = gatewayOf();
     for (const happen of [
       () => gateway.openSession('none'),
@@ -212,7 +212,7 @@ describe('the differences between a gateway and a snapshot', () => {
   Object.assign(failing['sessions']?.[1] ?? {}, { state: 'failed' });
   const sentences = gatewayOf(createSnapshot(failing)).differences(createSnapshot(changed));
 
-  it('are a sentence for each place, and say what both have', () => {
+  it('are a sentence for each place, with both values', () => {
     expect(sentences).toEqual([
       '/services/my-service/state: the gateway has "started", the snapshot "stopped"',
       '/services/my-service/settings/max_connection: the gateway has 100, the snapshot 7',
@@ -232,7 +232,7 @@ describe('the differences between a gateway and a snapshot', () => {
     ]);
   });
 
-  it('show no secret', () => {
+  it('contain no secret', () => {
     const without = createSnapshot({ ...sampleDocument, services: [], sessions: [] });
     const [service, ...services] = sampleDocument.services ?? [];
     const others = withSecrets('service', 'v1.other');
@@ -254,7 +254,7 @@ describe('the differences between a gateway and a snapshot', () => {
     expect(all.join()).not.toContain('v1.other');
   });
 
-  it('are in each state of a service or monitor', () => {
+  it('are found in each state of a service or monitor', () => {
     const state = (state: 'failed' | 'stopped' | 'started') =>
       createSnapshot({ monitors: [{ name: 'Watch', module: 'pgmon', state }] });
     const states = ['failed', 'stopped', 'started'] as const;
@@ -263,7 +263,7 @@ describe('the differences between a gateway and a snapshot', () => {
         expect(gatewayOf(state(actual)).differences(state(told))).toHaveLength(actual === told ? 0 : 1);
   });
 
-  it('are none for a status in another order', () => {
+  it('ignore the order of status words', () => {
     const gateway = gatewayOf();
     const reversed = { ...sampleDocument.servers?.[0], status: ['running', 'master'] };
     const servers = [reversed, ...(sampleDocument.servers ?? []).slice(1)] as typeof sampleDocument.servers;

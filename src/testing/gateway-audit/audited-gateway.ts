@@ -1,0 +1,236 @@
+/**
+ * The gateway of an audit: an opened port with an interface and clients, and the calls that a check needs.
+ */
+import {
+  createAdmin,
+  EffectRefused,
+  systemClock,
+  type Admin,
+  type Effect,
+  type GatewayPort,
+  type Service,
+  type SessionIdentity,
+  type Snapshot,
+} from '../../index.ts';
+import { settlementOf, type AuditedEffect } from './audited-effect.ts';
+
+/**
+ * A gateway that a host has opened for an audit. If it has `Symbol.asyncDispose`, it is disposed of at the end.
+ *
+ * @public
+ */
+export type AuditedGateway = GatewayPort & Partial<AsyncDisposable>;
+
+/**
+ * A client of an audited gateway.
+ *
+ * @public
+ */
+export interface AuditClient {
+  /** Whether the client still has its connection to the gateway, as the client sees the connection. */
+  isConnected(): boolean;
+}
+
+/**
+ * The options of `gatewayAudits`.
+ *
+ * @public
+ */
+export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
+  /**
+   * Connects a client to a started service of the opened gateway. Resolves when the gateway has reported the session of
+   * the client with its connections.
+   *
+   * With this function the audits close the sessions and connections of real clients, and look at the clients. Without
+   * it the audits close the sessions of the document, and know only what `inspect` answers.
+   */
+  readonly connect?: (service: Service, gateway: Gateway) => Promise<AuditClient>;
+}
+
+/** How a host opens a gateway and connects clients. @internal */
+export interface Host<Gateway extends AuditedGateway> extends GatewayAuditOptions<Gateway> {
+  /** The initial state of the gateway. */
+  readonly snapshot: Snapshot;
+  readonly open: (admin: Admin) => Promise<Gateway>;
+}
+
+/** An opened gateway with its interface and its clients. @internal */
+export interface OpenedGateway {
+  readonly admin: Admin;
+  readonly gateway: GatewayPort;
+  /** Left out if the host connects no clients. */
+  readonly clients?: Clients;
+}
+
+/** The clients of a gateway. */
+interface Clients {
+  readonly all: readonly (SessionIdentity & { readonly client: AuditClient })[];
+  /** Connects one more client. */
+  readonly connectAnother: () => Promise<unknown>;
+}
+
+/** The calls of the gateway that a check needs. @internal */
+export interface Calls {
+  /** Applies an effect, and lets the interface settle the effect. */
+  readonly apply: (effect: Effect) => Promise<void>;
+  /** Applies an effect, and aborts the signal during the call. */
+  readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
+  /** Asks `inspect` until it answers; `undefined` if it rejects for too long. */
+  readonly answerOf: (effect: Effect) => Promise<unknown>;
+  readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
+  /** Expects that the clients of the given sessions are disconnected, and that all others are still connected. */
+  readonly expectClients: (closed: readonly SessionIdentity[], when: string) => Promise<void>;
+}
+
+/** The time in which a client sees the end of its connection. */
+const patienceMs = 1000;
+const pauseMs = 10;
+
+/** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
+const longestPauseMs = 320;
+
+/** The services to which clients connect: twice to the first started service, once to the second. @internal */
+export function clientServices({ services }: Snapshot): readonly Service[] {
+  const [first, second = first] = [...services].filter(({ state }) => state === 'started');
+  return first === undefined || second === undefined ? [] : [first, first, second];
+}
+
+/** Opens a gateway with its clients, and disposes of the gateway after the check. @internal */
+export async function withGateway<Gateway extends AuditedGateway>(
+  { snapshot, open, connect }: Host<Gateway>,
+  check: (opened: OpenedGateway) => Promise<void>,
+): Promise<void> {
+  // The audit calls the port itself. The interface only settles what the port has applied.
+  const settled = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
+  const admin = createAdmin({ snapshot, gateway: settled });
+  const gateway = await open(admin);
+  try {
+    if (connect === undefined) await check({ admin, gateway });
+    else await check({ admin, gateway, clients: await connectClients(admin, gateway, connect) });
+  } finally {
+    await gateway[Symbol.asyncDispose]?.();
+    await admin.close();
+  }
+}
+
+async function connectClients<Gateway extends AuditedGateway>(
+  admin: Admin,
+  gateway: Gateway,
+  connect: NonNullable<GatewayAuditOptions<Gateway>['connect']>,
+): Promise<Clients> {
+  const connectTo = async (service: Service): Promise<Clients['all'][number]> => {
+    const before = [...admin.snapshot.sessions];
+    const client = await connect(service, gateway);
+    const session = [...admin.snapshot.sessions].find((each) => !before.some((old) => isSame(old, each)));
+    if (session !== undefined) return { client, id: session.id, connected: session.connected };
+    throw new Error(`the gateway must report the session of a client that connects to ${service.name}`);
+  };
+  const all: Clients['all'][number][] = [];
+  const services = clientServices(admin.snapshot);
+  for (const service of services) all.push(await connectTo(service));
+  return { all, connectAnother: () => Promise.all(services.slice(0, 1).map(connectTo)) };
+}
+
+function isSame(one: SessionIdentity, other: SessionIdentity): boolean {
+  return one.id === other.id && one.connected === other.connected;
+}
+
+/** The calls for the audit of one effect. @internal */
+export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: OpenedGateway): Calls {
+  // An async function, so that an error thrown by the port becomes a rejection.
+  const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
+    gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
+  const inspect = async (effect: Effect): Promise<unknown> =>
+    gateway.inspect(effect, { commandId: commandOf(audited, effect), signal: new AbortController().signal });
+  const settled = new Set<Effect>();
+  const settleOnce = async (effect: Effect): Promise<void> => {
+    if (!settled.has(effect)) await settle(admin, effect);
+    settled.add(effect);
+  };
+  return {
+    async apply(effect) {
+      await call(effect, new AbortController()).catch((error: unknown) => {
+        throw new Error(`apply must resolve for ${textOf(effect)}, but failed: ${String(error)}`, {
+          cause: error,
+        });
+      });
+      await settleOnce(effect);
+    },
+    async applyAborted(effect) {
+      const deadline = new AbortController();
+      const done = call(effect, deadline);
+      deadline.abort(new Error('The deadline for the effect has passed'));
+      const outcome = await done.then(() => 'done' as const, outcomeOf);
+      if (outcome === 'done') await settleOnce(effect);
+      return outcome;
+    },
+    async answerOf(effect) {
+      for (let waitMs = pauseMs; waitMs <= longestPauseMs; waitMs *= 2) {
+        try {
+          return await inspect(effect);
+        } catch {
+          await systemClock.sleep(waitMs);
+        }
+      }
+      return undefined;
+    },
+    async expect(effect, answer, when) {
+      const seen = await inspect(effect);
+      if (seen === answer) return;
+      throw new Error(`inspect must answer "${answer}" for ${textOf(effect)} ${when}, not "${String(seen)}"`);
+    },
+    async expectClients(closed, when) {
+      if (clients !== undefined) await expectClients(clients, closed, when);
+    },
+  };
+}
+
+/** The id of the command of an effect. An effect and its inverse share a command; every other effect has its own. */
+function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
+  return `audit of ${textOf(asked === inverse ? effect : asked)}`;
+}
+
+function outcomeOf(error: unknown): 'refused' | 'unclear' {
+  return error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused')
+    ? 'refused'
+    : 'unclear';
+}
+
+/** Lets the interface settle an effect that the port has applied. */
+async function settle(admin: Admin, effect: Effect): Promise<void> {
+  const transition = settlementOf(effect);
+  if (transition === undefined) return;
+  const execution = await admin.execute(transition);
+  if (execution.outcome !== 'refused') return;
+  throw new Error(`the interface must settle ${textOf(effect)}, but refused: ${execution.problem.detail}`);
+}
+
+async function expectClients(
+  { all, connectAnother }: Clients,
+  closed: readonly SessionIdentity[],
+  when: string,
+): Promise<void> {
+  const isClosed = (session: SessionIdentity): boolean => closed.some((each) => isSame(each, session));
+  for (const { client, id } of all.filter(isClosed)) {
+    if (!(await isGone(client)))
+      throw new Error(`the client of session ${String(id)} must be disconnected ${when}`);
+  }
+  // A client sees the end of its connection later than the gateway. When another client is connected, all have seen it.
+  await connectAnother();
+  for (const { client, ...session } of all) {
+    if (!isClosed(session) && !client.isConnected())
+      throw new Error(`the client of session ${String(session.id)} must stay connected ${when}`);
+  }
+}
+
+/** Waits until a client is disconnected; `false` if it stays connected. */
+async function isGone(client: AuditClient): Promise<boolean> {
+  for (let waited = 0; client.isConnected() && waited < patienceMs; waited += pauseMs)
+    await systemClock.sleep(pauseMs);
+  return !client.isConnected();
+}
+
+/** What an effect is about, for messages. @internal */
+export function textOf({ type, resource }: Effect): string {
+  return `${type} of ${resource}`;
+}

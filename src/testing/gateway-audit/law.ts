@@ -1,0 +1,152 @@
+/**
+ * The laws of gateway ports: each row of the table is one requirement, for every effect that it covers.
+ */
+import { systemClock } from '../../index.ts';
+import type { AuditedEffect } from './audited-effect.ts';
+import { textOf, type Calls } from './audited-gateway.ts';
+
+/** One row of the table of audits. @internal */
+export interface Law {
+  readonly id: string;
+  /** The rest of the sentence that begins with the type of an effect. */
+  readonly name: string;
+  /** Whether the audit applies to an effect. */
+  readonly covers: (audited: AuditedEffect, all: readonly AuditedEffect[]) => boolean;
+  readonly check: (audited: AuditedEffect, calls: Calls, all: readonly AuditedEffect[]) => Promise<void>;
+}
+
+/** The requirements, for gateways with and without clients. @internal */
+export const laws: readonly Law[] = [
+  {
+    id: 'before',
+    name: 'is not in place before apply, however often inspect is called',
+    // If no log entry is pending, the logs are already flushed.
+    covers: ({ effect }) => effect.type !== 'logs.flush',
+    async check({ effect }, { expect }) {
+      await expect(effect, 'not-in-place', 'before any effect was applied');
+      await expect(effect, 'not-in-place', 'after a call of inspect alone');
+    },
+  },
+  {
+    id: 'after',
+    name: 'is in place after apply',
+    covers: () => true,
+    async check({ effect, inverse }, { apply, expect }) {
+      await apply(effect);
+      await expect(effect, 'in-place', 'after apply');
+      if (inverse !== undefined) await expect(inverse, 'not-in-place', `after ${effect.type} was applied`);
+    },
+  },
+  {
+    id: 'again',
+    name: 'is applied a second time without an error, and stays in place',
+    covers: () => true,
+    async check({ effect }, { apply, expect }) {
+      await apply(effect);
+      await apply(effect);
+      await expect(effect, 'in-place', 'after apply was called twice');
+    },
+  },
+  {
+    id: 'undo',
+    name: 'is no longer in place after the inverse effect was applied',
+    covers: ({ inverse }) => inverse !== undefined,
+    async check({ effect, inverse = effect }, { apply, expect }) {
+      await apply(effect);
+      await apply(inverse);
+      await expect(inverse, 'in-place', 'after this undo was applied');
+      await expect(effect, 'not-in-place', 'after the effect was undone');
+    },
+  },
+  {
+    id: 'others',
+    name: 'does not change other resources',
+    covers: (audited, all) => all.some((other) => isApart(audited, other)),
+    async check(audited, { apply, expect }, all) {
+      await apply(audited.effect);
+      for (const other of all) {
+        if (isApart(audited, other))
+          await expect(other.effect, 'not-in-place', `after ${textOf(audited.effect)}`);
+      }
+    },
+  },
+  {
+    id: 'later',
+    name: 'stays in place after a later change of other settings of the resource',
+    covers: ({ later }) => later !== undefined,
+    async check({ effect, later = effect }, { apply, expect }) {
+      await apply(effect);
+      await apply(later);
+      await expect(effect, 'in-place', 'after a later change of other settings');
+      await expect(later, 'in-place', 'after an earlier change of other settings');
+    },
+  },
+  {
+    id: 'gone',
+    name: 'is in place for a closed session, and does not close a later session with the same id',
+    covers: ({ gone }) => gone !== undefined,
+    async check({ effect, gone = effect }, { apply, expect, expectClients }) {
+      await expect(gone, 'in-place', 'of a session with another connect time');
+      await apply(gone);
+      await expect(effect, 'not-in-place', 'after an effect on a session with another connect time');
+      await expectClients([], 'after an effect on a session with another connect time');
+    },
+  },
+  {
+    id: 'only',
+    name: 'closes nothing else',
+    covers: ({ kept = [] }) => kept.length > 0,
+    async check({ effect, kept = [] }, { apply, expect }) {
+      await apply(effect);
+      for (const other of kept) await expect(other, 'not-in-place', `after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'abort',
+    name: 'gets a true answer if its signal aborts during apply',
+    covers: () => true,
+    async check({ effect }, { applyAborted, expect }) {
+      const outcome = await applyAborted(effect);
+      if (outcome === 'done') await expect(effect, 'in-place', 'after apply resolved in spite of the abort');
+      if (outcome === 'refused')
+        await expect(effect, 'not-in-place', 'after apply refused because of the abort');
+    },
+  },
+  {
+    id: 'final',
+    name: 'stays out of place once inspect has answered not-in-place after an aborted apply',
+    // The looks take time, so one effect of each type has to do.
+    covers: ({ effect }, all) => all.find((other) => other.effect.type === effect.type)?.effect === effect,
+    async check({ effect }, { applyAborted, answerOf, expect }) {
+      await applyAborted(effect);
+      if ((await answerOf(effect)) !== 'not-in-place') return;
+      // The request of the aborted call must not arrive any more: the client was told that nothing has changed.
+      for (let look = 0; look < laterLooks; look += 1) {
+        await systemClock.sleep(lookPauseMs);
+        await expect(effect, 'not-in-place', 'after inspect had answered so, and apply had ended');
+      }
+    },
+  },
+];
+
+const laterLooks = 5;
+const lookPauseMs = 10;
+
+/** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */
+function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
+  return other.inverse !== undefined && other.effect.resource !== effect.resource;
+}
+
+/** The requirements for gateways with clients. @internal */
+export const clientLaws: readonly Law[] = [
+  {
+    id: 'clients',
+    name: 'disconnects the clients of the sessions that it closes, and no others',
+    covers: ({ gone }) => gone !== undefined,
+    async check({ effect }, { apply, expectClients }) {
+      await apply(effect);
+      const closed = effect.type === 'sessions.close' ? effect.sessions : [];
+      await expectClients(closed, `after ${textOf(effect)}`);
+    },
+  },
+];

@@ -1,0 +1,176 @@
+import { describe, expect, it } from '@jest/globals';
+import { createAdmin, type AdminOptions } from 'gateway-admin-core';
+
+import { sampleSnapshot } from '../../support/document.ts';
+import { runAdmin, sampleGateway } from '../../support/running-admin.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The status and the code of an answer to a request with these headers. */
+async function answerTo(
+  method: string,
+  target: string,
+  headers: Headers,
+  options: Partial<AdminOptions> = {},
+): Promise<string> {
+  const { admin, gateway } = runAdmin(options as object);
+  const handled = await admin.handle({ method, target, headers });
+  if (!handled.matched) return 'nothing';
+  const { status, body } = handled.response;
+  if (status === 403) expect(gateway.calls).toEqual([]);
+  const { code = '' } = typeof body === 'string' ? (JSON.parse(body) as { code?: string }) : {};
+  return `${String(status)} ${code}`.trim();
+}
+
+const stop = (headers: Headers, options?: Partial<AdminOptions>): Promise<string> =>
+  answerTo('PUT', '/service/My-Service/stop', headers, options);
+
+const host = '127.0.0.1:8989';
+const console = 'https://console.example';
+
+describe('a command', () => {
+  it.each<[string, Headers]>([
+    ['without any of the headers, from a program in the process', {}],
+    ['without Origin, from a program', { host }],
+    ['from a page of the interface', { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' }],
+    ['from the address bar', { host, 'sec-fetch-site': 'none' }],
+    ['from a page of the interface, in an old browser', { host, origin: `http://${host}` }],
+    ['from such a page behind a proxy that ends TLS', { host, origin: `https://${host}` }],
+    ['from such a page at the default port', { host: 'localhost', origin: 'http://localhost' }],
+    ['from such a page with the port said', { host: 'localhost:80', origin: 'http://localhost' }],
+    ['from such a page, by an IPv6 address', { host: '[::1]:8989', origin: 'http://[::1]:8989' }],
+  ])('passes %s', async (_from, headers) => {
+    expect(await stop(headers)).toBe('204');
+  });
+
+  // Promise: foreign-origin
+  it.each<[string, Headers]>([
+    ['a page of another origin', { host, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['a page of another origin, in an old browser', { host, origin: 'https://evil.example' }],
+    ['a page of the same site', { host, origin: 'http://127.0.0.1:80', 'sec-fetch-site': 'same-site' }],
+    ['a page at another port, in an old browser', { host, origin: 'http://127.0.0.1:8990' }],
+    ['a page in a sandbox', { host, origin: 'null' }],
+    ['a page in a sandbox, in a browser of today', { host, origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['a page that a browser does not name', { host, 'sec-fetch-site': 'cross-site' }],
+    ['several origins', { host, origin: `http://${host} https://evil.example` }],
+    ['an extension', { host, origin: `chrome-extension://${host}` }],
+    ['an origin with more than a host', { host, origin: `http://${host}/x` }],
+    ['an origin with a user', { host, origin: `http://evil@${host}` }],
+    ['an origin without a host to compare', { origin: 'http://evil.example' }],
+  ])('from %s is 403 origin-refused', async (_from, headers) => {
+    for (const [method, target] of [
+      ['PUT', '/service/My-Service/stop'],
+      ['DELETE', '/sessions/9'],
+      ['POST', '/gateway/logs/flush'],
+      ['PATCH', '/services/My-Service'],
+      ['PUT', '/users'],
+      ['DELETE', '/commands/x'],
+      ['DELETE', '/sessions/9?dry_run=true'],
+    ] as const)
+      expect(await answerTo(method, target, headers)).toBe('403 origin-refused');
+  });
+
+  it('passes from an origin that the host program allows', async () => {
+    const headers = { host, origin: console, 'sec-fetch-site': 'cross-site' };
+    expect(await stop(headers, { allowedOrigins: ['http://other.example', console] })).toBe('204');
+    expect(await stop(headers, { allowedOrigins: ['https://console.example:8443'] })).toBe(
+      '403 origin-refused',
+    );
+  });
+
+  it('is refused by its origin before the log-in is checked', async () => {
+    const authenticate = (): Promise<never> => Promise.reject(new Error('asked'));
+    expect(await stop({ host, origin: console }, { authenticate })).toBe('403 origin-refused');
+  });
+});
+
+describe('reading', () => {
+  it('passes from a page of any origin: the browser does not show the page the answer', async () => {
+    const headers = { host, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect(await answerTo('GET', '/services', headers)).toBe('200');
+    expect(await answerTo('OPTIONS', '/services', headers)).toBe('204');
+  });
+});
+
+describe('without a log-in', () => {
+  // Promise: rebound-host
+  it.each([
+    'evil.example',
+    'evil.example:8989',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'a b',
+    '/',
+    '',
+  ])('a request to the host %j is 403, reads included', async (name) => {
+    for (const method of ['GET', 'HEAD']) {
+      expect(await answerTo(method, '/services', { host: name })).toMatch(/^403/);
+    }
+    expect(await stop({ host: name, origin: `http://${name}`, 'sec-fetch-site': 'same-origin' })).toBe(
+      '403 origin-refused',
+    );
+  });
+
+  it.each([
+    '127.0.0.1',
+    '10.0.0.7:8989',
+    '[::1]',
+    '[fe80::1]:8989',
+    'localhost',
+    'LOCALHOST:8989',
+    'a.localhost',
+  ])('a request to the host %s passes', async (name) => {
+    expect(await answerTo('GET', '/services', { host: name })).toBe('200');
+  });
+
+  it('a request to a host that the host program allows passes', async () => {
+    const options = { allowedHosts: ['gateway.example', 'Other.example:8989'] };
+    for (const name of ['gateway.example', 'GATEWAY.example:1234', 'other.example:8989'])
+      expect(await answerTo('GET', '/services', { host: name }, options)).toBe('200');
+    expect(await answerTo('GET', '/services', { host: 'other.example:8990' }, options)).toBe(
+      '403 origin-refused',
+    );
+  });
+});
+
+describe('with a log-in', () => {
+  it('a request to any host passes, because a page of a rebound name has no credentials', async () => {
+    const authenticate = (): Promise<{ name: string }> => Promise.resolve({ name: 'ada' });
+    expect(await answerTo('GET', '/services', { host: 'gateway.example' }, { authenticate })).toBe('200');
+    const { admin } = runAdmin();
+    const request = { method: 'GET', target: '/services', headers: { host: 'gateway.example' } };
+    expect(await admin.handle({ ...request, principal: { name: 'ada' } })).toMatchObject({
+      response: { status: 200 },
+    });
+  });
+
+  it('that nobody has to use yet, a request to an unknown host is 403', async () => {
+    const authenticate = Object.assign((): Promise<undefined> => Promise.resolve(undefined), {
+      isOpen: () => true,
+    });
+    expect(await answerTo('GET', '/services', { host }, { authenticate })).toBe('200');
+    expect(await answerTo('GET', '/services', { host: 'gateway.example' }, { authenticate })).toBe(
+      '403 origin-refused',
+    );
+  });
+});
+
+describe('the options', () => {
+  it.each<[object, string]>([
+    [{ allowedOrigins: ['console.example'] }, 'allowedOrigins has "console.example", which is no origin'],
+    [{ allowedOrigins: ['https://console.example/'] }, 'which is no origin'],
+    [{ allowedOrigins: ['HTTPS://console.example'] }, 'which is no origin'],
+    [{ allowedOrigins: ['*'] }, 'which is no origin'],
+    [{ allowedOrigins: ['null'] }, 'which is no origin'],
+    [
+      { allowedHosts: ['http://gateway.example'] },
+      'allowedHosts has "http://gateway.example", which is no host',
+    ],
+    [{ allowedHosts: [''] }, 'which is no host'],
+    [{ allowedHosts: ['a b'] }, 'which is no host'],
+  ])('are refused: %j', (options, message) => {
+    const given = { snapshot: sampleSnapshot(), gateway: sampleGateway(), ...options };
+    expect(() => createAdmin(given)).toThrow(RangeError);
+    expect(() => createAdmin(given)).toThrow(message);
+  });
+});

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Admin, GatewayDocument, Service, ServiceDocument } from 'gateway-admin-core';
+import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admin-core/testing';
+
+import { startingDocument } from '../../examples/gateway/document.ts';
+import { Gateway } from '../../examples/gateway/gateway.ts';
+import { connectSocket } from './socket-client.ts';
+
+/** The first packet of a client of PostgreSQL. Any other would do. */
+const startup = '\0\0\0\x13\0\x03\0\0user\0somebody\0\0';
+/** The answer of a server: it is ready for a query. */
+const ready = 'Z\0\0\0\x05I';
+
+const servers: Server[] = [];
+
+/** Opens a server that is ready for a query after anything that it is sent. */
+async function openServer(): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('data', () => socket.write(ready)).on('error', () => undefined);
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Four services on two servers, two monitors; some of them started, and some stopped. */
+async function auditedDocument(): Promise<GatewayDocument> {
+  const place = { address: '127.0.0.1', protocol: 'postgresql' };
+  const ports = await Promise.all([openServer(), openServer()]);
+  const service = (name: string, server: string, state: 'started' | 'stopped'): ServiceDocument => ({
+    ...{ name, state, router: 'readconnroute', servers: [`/servers/${server}`] },
+    listeners: [{ name: 'Clients', ...place, port: 0 }],
+  });
+  const monitor = {
+    module: 'tcpmon',
+    servers: ['/servers/one', '/servers/two'],
+    monitor_interval: 3_600_000,
+  };
+  return startingDocument({
+    servers: ['one', 'two'].map((name, index) => ({ name, ...place, port: ports[index] ?? 0 })),
+    services: [
+      service('First', 'one', 'started'),
+      service('Second', 'two', 'started'),
+      service('Third', 'one', 'stopped'),
+      service('Fourth', 'two', 'stopped'),
+    ],
+    monitors: [
+      { name: 'Watch', ...monitor },
+      { name: 'Probe', ...monitor, state: 'stopped' },
+    ],
+  });
+}
+
+async function open(admin: Admin): Promise<Gateway & AsyncDisposable> {
+  const gateway = new Gateway();
+  await gateway.open(admin);
+  return Object.assign(gateway, { [Symbol.asyncDispose]: () => gateway.close() });
+}
+
+/** Connects a client that is at rest: it has an answer. */
+async function connect({ listeners: [listener] }: Service): Promise<AuditClient> {
+  const { ask, closed } = await connectSocket(listener?.port ?? 0);
+  let isConnected = true;
+  void closed.then(() => (isConnected = false));
+  expect(await ask(startup)).toBe(ready);
+  return { isConnected: () => isConnected };
+}
+
+let audits: readonly GatewayAudit[];
+
+beforeAll(async () => {
+  audits = gatewayAudits(await auditedDocument(), open, { connect });
+});
+
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+it('the example gateway passes the audits of gateways', async () => {
+  const failures: string[] = [];
+  for (const { id, run } of audits)
+    await run().catch((error: unknown) => failures.push(`${id}: ${String(error)}`));
+  expect(failures).toEqual([]);
+  expect([...new Set(audits.map(({ id }) => id.split('/')[0]))].sort()).toEqual([
+    ...[
+      'connections.close',
+      'logs.flush',
+      'monitor.start',
+      'monitor.stop',
+      'monitor.update',
+      'server.update',
+    ],
+    ...['service.start', 'service.stop', 'service.update', 'sessions.close'],
+  ]);
+}, 60_000);

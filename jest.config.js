@@ -13,6 +13,15 @@ function sourceOf(built) {
   return built.replace(/^\.\/dist\/(.+)\.js$/, '<rootDir>/src/$1.ts');
 }
 
+/**
+ * Tests run in a context whose global object is a proxy: a use of a global takes half a microsecond there. Modules get
+ * these as parameters instead. Only names that no test replaces and no module declares belong here.
+ */
+const sandboxInjectedGlobals = [
+  'Array ArrayBuffer BigInt Boolean DataView Date Error Function Infinity Intl JSON Map Math Number Object Promise',
+  'Proxy RangeError Reflect RegExp Set String Symbol SyntaxError TypeError Uint8Array WeakMap WeakRef WeakSet',
+].flatMap((names) => names.split(' '));
+
 /** @type {import('jest').Config} */
 export default {
   roots: ['<rootDir>/tests'],
@@ -29,6 +38,7 @@ export default {
     ],
   },
   moduleNameMapper,
+  sandboxInjectedGlobals,
   testSequencer: '<rootDir>/tests/support/longest-first.js',
   reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],
   // Shared machines stall for seconds at times. A test that hangs still ends.

@@ -6,7 +6,15 @@ import type { Changes } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
 import type { Crossings } from './crossing.ts';
 import { carryOut, type EffectOptions } from './effect.ts';
-import { groupsIn, inverseOf, aspectOf, isActing, type ActingStage, type Group } from './stage.ts';
+import {
+  groupsIn,
+  inverseOf,
+  aspectOf,
+  isActing,
+  isIrreversible,
+  type ActingStage,
+  type Group,
+} from './stage.ts';
 
 /** The result of a performed command. @internal */
 export interface Performed {
@@ -115,7 +123,10 @@ export async function settleGroups(
   return done < of ? end({ reason: rest, kept: [] }) : { events };
 }
 
-/** Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone. */
+/**
+ * Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone; also if an
+ * effect cannot be undone and the outcome of the command is unknown by then.
+ */
 async function performGroup(
   group: Group,
   options: CommandOptions,
@@ -124,6 +135,8 @@ async function performGroup(
   await options.intend(group, part, of);
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
+    if (options.isUnknown() && isIrreversible(stage.effect))
+      return { reason: stoppedAfterUnknown, kept: await undo(done, options) };
     options.crossings.begin(options.commandId, stage.effect);
     const outcome = await carryOut(stage.effect, options);
     if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, options) };

@@ -22,12 +22,14 @@ export interface EffectOptions {
    * signal aborts with a {@link SearchEnded}.
    */
   readonly onUnknown: () => AbortSignal;
+  /** Throws a {@link SearchEnded} if the command was abandoned: then no further effect is begun. */
+  readonly throwIfAbandoned: () => void;
   /** Gets every error and every late answer of the host as a {@link HostError}. */
   readonly onError: (error: unknown) => void;
 }
 
 /** The options for asking the host once. @internal */
-export type InspectOptions = Omit<EffectOptions, 'onUnknown'>;
+export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned'>;
 
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
@@ -68,10 +70,11 @@ interface Call {
  * A resolved or refused call is trusted. Any other rejection, or a timeout, is ambiguous, so the host is polled with
  * `inspect`, with growing pauses.
  *
- * @throws SearchEnded if the signal of `onUnknown` aborts before the outcome is known
+ * @throws SearchEnded if the command was abandoned, or if the signal of `onUnknown` aborts before the outcome is known
  * @internal
  */
 export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
+  options.throwIfAbandoned();
   const call: Call = { ending: undefined, standing: 'awaited' };
   await withDeadline(options, async (context) => {
     call.ending = await endingOf(effect, context, options, call);

@@ -73,8 +73,11 @@ const traces: Readonly<
   Record<Relation, (stages: OnAspect, inPlace: ReadonlySet<ActingStage>) => readonly ActingStage[]>
 > = {
   irreversible: () => [],
-  // The aspect is either in its original state, or in the state that the first effect made.
-  alternating: ([first], inPlace) => (inPlace.has(first) ? [first] : []),
+  // The aspect is either in its original state, or in the state that the first change made.
+  alternating(stages, inPlace) {
+    const change = firstChange(stages);
+    return inPlace.has(change) ? [change] : [];
+  },
   successive: (stages, inPlace) => stages.slice(0, stages.findLastIndex((stage) => inPlace.has(stage)) + 1),
 };
 
@@ -154,10 +157,15 @@ async function findingOf(
 }
 
 /** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
-async function isMoved([first, ...others]: OnAspect, options: CommandOptions): Promise<boolean> {
-  if (others.length === 0) return true;
-  const inverse = inverseOf(first.effect);
+async function isMoved(stages: OnAspect, options: CommandOptions): Promise<boolean> {
+  if (stages.length === 1) return true;
+  const inverse = inverseOf(firstChange(stages).effect);
   return inverse === undefined || !(await findOutAgain(inverse, options)).done;
+}
+
+/** The first effect that changes what is wanted. A start of a failed service changes nothing, and has no inverse. */
+function firstChange(stages: OnAspect): ActingStage {
+  return stages.find(({ effect }) => inverseOf(effect) !== undefined) ?? stages[0];
 }
 
 function tracesOf(aspects: readonly OnAspect[], inPlace: ReadonlySet<ActingStage>): readonly ActingStage[] {

@@ -182,6 +182,12 @@ export class Turns {
     return this.#inFlight.get(id)?.outcome === 'unknown';
   }
 
+  /** @throws SearchEnded if a command in flight was abandoned */
+  throwIfAbandoned(id: string): void {
+    const reason: unknown = this.#inFlight.get(id)?.search?.signal.reason;
+    if (reason instanceof SearchEnded && reason.why === 'abandoned') throw reason;
+  }
+
   /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */
   async close(): Promise<void> {
     this.#closed = true;

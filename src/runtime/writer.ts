@@ -297,6 +297,9 @@ export class Writer {
       intend: (group, part, of) => this.#intend(performing, group, part, of),
       settle: (events, place) => this.#settle(performing, events, place),
       onUnknown: () => this.#answerUnknown(performing, outcomeUnknown(performing.command.id)),
+      throwIfAbandoned: () => {
+        this.#turns.throwIfAbandoned(performing.command.id);
+      },
     };
   }
 
@@ -416,7 +419,8 @@ function commandOf(
   const [first] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');
   const { type, resource, actor } = first;
-  const command = { id, type, resource, resources, since };
+  // A copy, because the resources are free again only under the same links.
+  const command = { id, type, resource, resources: Object.freeze([...resources]), since };
   return actor === undefined ? command : { ...command, actor };
 }
 

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createMemoryStore,
+  EffectRefused,
+  patchService,
   sequence,
   startMonitor,
   stopMonitor,
@@ -76,6 +78,22 @@ describe('admin.commands', () => {
     expect(admin.commands()).toEqual([]);
   });
 
+  it('gives lists that nobody can change', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
+    const links = ['/services/My-Service'];
+    const execution = admin.execute((snapshot, context) => ({
+      ...stop(snapshot, context),
+      resources: links,
+    }));
+    await held.begun;
+    links.pop();
+    expect(() => (admin.commands()[0]?.resources as string[]).pop()).toThrow(TypeError);
+    held.done();
+    await execution;
+    expect((await admin.execute(stop)).outcome).toBe('unchanged');
+  });
+
   it('leaves out the commands that wait for their turn', async () => {
     const { admin } = await silentHost(stop);
     const waiting = admin.execute(stop);
@@ -120,6 +138,38 @@ describe('admin.abandon', () => {
     expect(appliedTo(gateway)).toEqual(['monitor.stop /monitors/Main-Monitor']);
     expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
   });
+
+  it.each(['done', 'refused'] as const)(
+    'begins no further effect when the call in flight is %s, not even an undo',
+    async (end) => {
+      const [first, second] = [hold(), hold()];
+      const gateway = sampleGateway()
+        .will(first.apply, second.apply)
+        .willSee('not-in-place', 'in-place')
+        .otherwise({ inspect: 'not-in-place' });
+      const { admin, clock } = runAdmin({ gateway });
+      const patch: Transition = (snapshot, context) =>
+        patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context);
+      const execution = admin.execute(sequence(stop, patch, stopMain));
+      await first.begun;
+      await clock.advance(admin.limits.effectDeadlineMs);
+      const { snapshot } = admin;
+      const id = idOf(await execution);
+      await clock.advance(1000);
+      await second.begun;
+      const abandoned = admin.abandon(id);
+      await clock.settle();
+      if (end === 'done') second.done();
+      else second.fail(new EffectRefused('No.'));
+      expect((await abandoned).outcome).toBe('accepted');
+      await clock.advance(60_000);
+      expect(appliedTo(gateway)).toEqual([
+        'service.stop /services/My-Service',
+        'service.update /services/My-Service',
+      ]);
+      expect([admin.snapshot === snapshot, admin.commands()]).toEqual([true, []]);
+    },
+  );
 
   it.each([
     [

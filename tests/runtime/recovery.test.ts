@@ -37,6 +37,8 @@ function callOf(method: string, effect: Effect): string {
 
 interface Row {
   readonly command: Transition;
+  /** Whether the service had failed before the command. */
+  readonly failed?: true;
   /** What the gateway says of each inspection: in place or not. */
   readonly seen: readonly boolean[];
   readonly calls: readonly Call[];
@@ -46,11 +48,13 @@ interface Row {
 
 /** Begins a command in a life that dies, and opens the next one. */
 async function restart(
-  { command, seen }: Pick<Row, 'command' | 'seen'>,
+  { command, failed, seen }: Pick<Row, 'command' | 'failed' | 'seen'>,
   gateway = sampleGateway(),
 ): Promise<{ readonly admin: Admin; readonly calls: readonly string[]; readonly events: readonly string[] }> {
   const store = createMemoryStore();
   const dying = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
+  const report = { type: 'service.reported', service: 'My Service', state: 'failed' } as const;
+  if (failed === true) dying.admin.report(report);
   dying.admin.execute(command).catch(() => undefined);
   await dying.clock.settle();
   gateway.willSee(...seen.map((inPlace) => (inPlace ? 'in-place' : 'not-in-place')));
@@ -223,8 +227,38 @@ describe('an open command of an earlier life', () => {
         events: ['command.failed'],
       },
     ],
-  ])('%s', async (_what, { command, seen, calls, events }) => {
-    expect(await restart({ command, seen })).toMatchObject({ calls, events });
+    [
+      'undoes the stop of a failed service that was started first: the service was wanted',
+      {
+        command: sequence(start, stop, limit(2)),
+        failed: true,
+        seen: [false, true, false],
+        calls: [inspectStart, inspectStop, 'inspect service.update 2', 'apply service.start'],
+        events: ['command.failed'],
+      },
+    ],
+    [
+      'leaves a failed service that was only started as it is',
+      {
+        command: sequence(start, stop, limit(2)),
+        failed: true,
+        seen: [true, false, false],
+        calls: [inspectStart, inspectStop, 'inspect service.update 2'],
+        events: ['command.failed'],
+      },
+    ],
+    [
+      'takes a failed service that is started, stopped and started for unchanged',
+      {
+        command: sequence(start, stop, start),
+        failed: true,
+        seen: [true, false, true, true],
+        calls: [inspectStart, inspectStop, inspectStart, inspectStart],
+        events: ['command.failed'],
+      },
+    ],
+  ])('%s', async (_what, { calls, events, ...row }) => {
+    expect(await restart(row)).toMatchObject({ calls, events });
   });
 
   it('keeps the events whose effects the host refuses to undo', async () => {

@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { sequence, stopMonitor, stopService, type Transition } from 'gateway-admin-core';
+import {
+  closeServiceSessions,
+  sequence,
+  stopMonitor,
+  stopService,
+  type Transition,
+} from 'gateway-admin-core';
 import { hold, type InspectWay } from 'gateway-admin-core/testing';
 
-import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { silentHost, type SilentHost } from '../support/silent-host.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -156,6 +162,32 @@ describe('a host that does not answer within the deadline', () => {
     await running.clock.advance(60_000);
     expect(stateOf(running)).toBe('stopped');
     expect((await admin.execute(stop)).outcome).toBe('unchanged');
+  });
+
+  it('begins nothing afterwards that cannot be undone, and undoes what is done', async () => {
+    const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
+    const { admin, clock, gateway, execution } = await silentHost(
+      sequence(stop, closeAll),
+      'not-in-place',
+      'in-place',
+    );
+    const reader = admin.events();
+    expect((await execution).outcome).toBe('unknown');
+    await clock.advance(60_000);
+    expect(appliedTo(gateway)).toEqual([
+      'service.stop /services/My-Service',
+      'service.start /services/My-Service',
+    ]);
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+    expect(await reader.next()).toMatchObject({
+      value: {
+        event: {
+          type: 'command.failed',
+          reason:
+            'The outcome of one part was unknown for a time. The gateway was not asked for the parts after it. Nothing was changed.',
+        },
+      },
+    });
   });
 
   it('leads to a refusal of the commands that wait for the resource', async () => {

@@ -34,6 +34,8 @@ export interface Surroundings {
   readonly mortality: number;
   /** What happens in the gateway before and after each of its calls. */
   readonly cross: (effect: Effect) => void;
+  /** The gateway begins to apply a start. The result is called when the start is applied. */
+  readonly starting: (effect: Effect) => () => void;
 }
 
 /** Each one anew: whoever waits for it must be forgotten with it. */
@@ -75,10 +77,9 @@ class Mortal {
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
-    const { gateway, store, clock, cross } = surroundings;
+    const { gateway, store, clock, cross, starting } = surroundings;
     const crossed = async <T>(effect: Effect, call: () => Promise<T>): Promise<T> => {
-      // A gateway that has reported a failure and then starts the service would have to report the start.
-      if (!effect.type.endsWith('.start')) cross(effect);
+      cross(effect);
       try {
         return await call();
       } finally {
@@ -94,9 +95,12 @@ class Mortal {
     this.gateway = {
       apply: async (effect: Effect, context: EffectContext) => {
         this.asking += 1;
-        await this.#through(() => crossed(effect, () => gateway.apply(effect, context))).finally(
-          () => (this.asking -= 1),
-        );
+        const apply = async (): Promise<void> => {
+          const started = starting(effect);
+          await gateway.apply(effect, context);
+          started();
+        };
+        await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
       },
       inspect: (effect: Effect, context: EffectContext) =>
         this.#through(() => crossed(effect, () => gateway.inspect(effect, context))),
@@ -183,7 +187,8 @@ export class Life {
         if (!this.alive) return;
         this.#waiting.delete(waiting);
         // Closing leaves what is not known to the next life.
-        if (String(error).includes('Closed before')) model.mayHaveHappened(command.changes);
+        if (String(error).includes('The search for the outcome of a command has ended'))
+          model.mayHaveHappened(command.changes);
         else this.faults.push(`${command.kind} threw ${String(error)}`);
       },
     );

@@ -2,7 +2,13 @@
  * Deterministic simulation: a world of clients, a failing gateway, a failing disk, and a process that dies between any
  * two steps and is started again. Everything follows from a seed, so that a fault can be looked at again and again.
  */
-import { createSnapshot, type Effect, type GatewayDocument, type HostReport } from 'gateway-admin-core';
+import {
+  createSnapshot,
+  type Admin,
+  type Effect,
+  type GatewayDocument,
+  type HostReport,
+} from 'gateway-admin-core';
 import {
   createRandom,
   createScriptedGateway,
@@ -57,6 +63,8 @@ class World {
   readonly #roughness: number;
   /** Some gateways report each change once. The others report the whole state, again and again. */
   readonly #repeats: boolean;
+  /** The services and monitors whose failure was reported while a start of them was running. */
+  readonly #failedMeanwhile = new Set<string>();
   #mortality: number;
   #life: Life | undefined;
   #commands = 0;
@@ -149,7 +157,12 @@ class World {
       () => gateway.closeConnection(session, this.#random.below(3)),
       () => gateway.closeSession(session),
     ];
-    admin.report(this.#random.pick(happenings)());
+    this.#report(admin, this.#random.pick(happenings)());
+  }
+
+  #report(admin: Admin, reports: readonly HostReport[]): void {
+    for (const report of reports) if (isFailure(report)) this.#failedMeanwhile.add(nameIn(report));
+    admin.report(reports);
   }
 
   /** A service or monitor fails or recovers. The gateway reports that once and never again. */
@@ -171,8 +184,19 @@ class World {
   #cross(effect: Effect): void {
     if (this.#life?.alive !== true || !this.#random.chance(0.5 * this.#roughness)) return;
     const { service, monitor } = effect as { readonly service?: string; readonly monitor?: string };
-    this.#life.admin.report(this.#failure(service, monitor));
+    this.#report(this.#life.admin, this.#failure(service, monitor));
     if (this.#repeats) this.#life.admin.report(this.#gateway.statusReports());
+  }
+
+  /** A gateway that has reported a failure while a start was running must report that the start is done. */
+  #starting(effect: Effect): () => void {
+    if (effect.type !== 'service.start' && effect.type !== 'monitor.start') return () => undefined;
+    const name = effect.type === 'service.start' ? effect.service : effect.monitor;
+    this.#failedMeanwhile.delete(name);
+    return () => {
+      if (this.#failedMeanwhile.has(name) && this.#life?.alive === true)
+        this.#life.admin.report(this.#gateway.statusReports().filter((report) => nameIn(report) === name));
+    };
   }
 
   /** The life that goes on; when there is none, the process is started until it runs. */
@@ -197,6 +221,7 @@ class World {
       cross: (effect) => {
         this.#cross(effect);
       },
+      starting: (effect) => this.#starting(effect),
     });
     const life = await this.#clock.waitFor(beginning);
     if (life?.alive !== true) return undefined;
@@ -226,6 +251,16 @@ class World {
     await this.#settle();
     this.#disk.tear();
   }
+}
+
+function isFailure(report: HostReport): boolean {
+  return 'state' in report && report.state === 'failed';
+}
+
+/** The name of the service or monitor that a report is about. */
+function nameIn(report: HostReport): string {
+  const { service, monitor } = report as { readonly service?: string; readonly monitor?: string };
+  return service ?? monitor ?? '';
 }
 
 /** Every fault of the gateway, more or less often. */

@@ -4,10 +4,10 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-/** The files that may use Node are those that the web fence leaves out. */
+/** The files that may use Node are those of the last part of the build. */
 const nodeOnly = JSON.parse(
-  readFileSync(new URL('src/tsconfig.web.json', import.meta.url), 'utf8'),
-).exclude.map((path) => (path.endsWith('.ts') ? `src/${path}` : `src/${path}/**`));
+  readFileSync(new URL('src/tsconfig.node.json', import.meta.url), 'utf8'),
+).include.map((path) => (path.endsWith('.ts') ? `src/${path}` : `src/${path}/**`));
 
 const pure = [
   'src/problem.ts',
@@ -86,7 +86,7 @@ export default defineConfig(
         'error',
         {
           patterns: [
-            { regex: '^node:', message: 'Only the files that src/tsconfig.web.json leaves out use Node.' },
+            { regex: '^node:', message: 'Only the files that src/tsconfig.node.json includes use Node.' },
           ],
         },
       ],

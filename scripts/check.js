@@ -1,33 +1,24 @@
 /**
- * Everything that has to hold before a change is done: builds, then runs the checks side by side, then the tests.
+ * Everything that has to hold before a change is done: the build and the checks in two lines side by side, then the tests.
  * A failed check does not stop the others, so that one run tells everything. The last line is that of the tests.
  */
 import { spawn } from 'node:child_process';
 
-/** Scripts of package.json, the slowest first. All of them read the build, none of them writes it. */
-const checks = [
-  'lint',
-  'typecheck:all',
-  'api:check',
-  'package',
-  'typecheck:web',
-  'typecheck:pure',
-  'dead-code',
-  'format:check',
-];
-
 const failed = [];
-// Removed first: what a deleted source left behind must not make a check pass.
-for (const name of ['clean', 'build', 'build:example']) await check(name);
-await Promise.all([work(), work()]);
+await Promise.all([
+  // Reads the sources alone, and takes as long as all others together.
+  inTurn(['lint']),
+  // `clean` comes first: what a deleted source left behind must not make a check pass. The others read the build.
+  inTurn(['clean', 'build', 'build:example', 'package', 'api:check', 'dead-code', 'format:check']),
+]);
 if (failed.length > 0) console.log(`\nFailed checks: ${failed.join(', ')}\n`);
 
 const { code } = await run('jest', 'inherit');
 process.exitCode = failed.length > 0 ? 1 : code;
 
-/** One of several workers that take checks until none is left. */
-async function work() {
-  for (let name = checks.shift(); name !== undefined; name = checks.shift()) await check(name);
+/** Runs scripts of package.json one after the other. */
+async function inTurn(names) {
+  for (const name of names) await check(name);
 }
 
 async function check(name) {

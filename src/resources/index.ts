@@ -474,6 +474,7 @@ export function revert(event: AdminEvent): Transition {
  * @public
  */
 export function canRevert(event: AdminEvent): boolean {
+  assertEvent(event);
   return revertOf(event.type) !== undefined;
 }
 

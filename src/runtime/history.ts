@@ -182,7 +182,8 @@ export function restore(
   for (const record of records) takeRecord(history, parseRecord(record));
   const next = firstOfNextLife(history.revision);
   return new History(
-    Object.freeze({ ...history.snapshot, revision: next }),
+    // The events of an earlier life, such as a flush of the logs, say nothing about this process.
+    Object.freeze({ ...history.snapshot, ...processOf(given), revision: next }),
     next,
     deepFreeze(unsettledIn(history)),
   );
@@ -195,13 +196,23 @@ function withoutSessions(snapshot: Snapshot): Snapshot {
 }
 
 function begin(given: Snapshot, document: GatewayDocument, revision: number, unsettled?: Unsettled): History {
-  const { epoch, gateway, logs, threads, tasks, modules } = given;
-  const process = { epoch, gateway, logs, threads, tasks, modules, revision };
   return new History(
-    Object.freeze({ ...createSnapshot(withoutProcess(document)), ...process }),
+    Object.freeze({ ...createSnapshot(withoutProcess(document)), ...processOf(given), revision }),
     revision,
     unsettled,
   );
+}
+
+/** What belongs to the process, and is always taken from the given snapshot. */
+function processOf({
+  epoch,
+  gateway,
+  logs,
+  threads,
+  tasks,
+  modules,
+}: Snapshot): Omit<Snapshot, keyof Collections | 'sessions' | 'revision'> {
+  return { epoch, gateway, logs, threads, tasks, modules };
 }
 
 /** Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { compile, compilerOptions } from '../support/compiler.ts';
+import { compile, compilerOptions, configuredFiles } from '../support/compiler.ts';
+import { filesBelow } from '../support/project.ts';
 
 /** What the compiler says when a file of src uses these expressions, one a line. */
 function refusals(config: string, expressions: readonly string[]): readonly string[] {
@@ -35,6 +36,11 @@ describe('the compiler fence', () => {
   it('leaves everything behind the main entry what browsers have, and nothing of Node', () => {
     const all = [...ofNode, ...ofTheWeb, ...ofTheLanguage];
     expect(refusals('src/tsconfig.web.json', all)).toEqual(ofNode);
+  });
+
+  it('has each source in one part of the build', () => {
+    const parts = ['pure', 'web', 'node'].flatMap((part) => configuredFiles(`src/tsconfig.${part}.json`));
+    expect(parts.toSorted()).toEqual(filesBelow('src', '.ts'));
   });
 
   it('does not stand where Node may be used', () => {

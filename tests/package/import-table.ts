@@ -8,9 +8,9 @@ import ts from 'typescript';
 
 import { read } from '../support/project.ts';
 
-/** Files below src/ that may use Node: those that the web fence leaves out. */
-const nodeOnly = ts.readConfigFile('src/tsconfig.web.json', read).config as {
-  readonly exclude: readonly string[];
+/** Files below src/ that may use Node: those of the last part of the build. */
+const nodeOnly = ts.readConfigFile('src/tsconfig.node.json', read).config as {
+  readonly include: readonly string[];
 };
 
 interface Row {
@@ -209,7 +209,7 @@ function faultOf({ from, to, kind }: Import): string | undefined {
 }
 
 function needsNode(path: string): boolean {
-  return nodeOnly.exclude.some((each) => path === each || path.startsWith(`${each}/`));
+  return nodeOnly.include.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
 function fits(pattern: string, path: string): boolean {

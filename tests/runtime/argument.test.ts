@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   adoptDocument,
   applyReports,
+  canRevert,
   closeServerConnections,
   closeServiceSessions,
   closeSession,
@@ -164,7 +165,8 @@ describe('other arguments of pure functions', () => {
     }
     expect(() => evolve(snapshot, [null] as never)).toThrow(/^An event must be an object with a type/);
     for (const value of [undefined, null, 5]) {
-      expect(() => revert(value as never)).toThrow(/^An event must be an object with a type/);
+      for (const read of [revert, canRevert])
+        expect(() => read(value as never)).toThrow(/^An event must be an object with a type/);
     }
   });
 });

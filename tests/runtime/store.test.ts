@@ -67,7 +67,7 @@ describe('an interface with a store', () => {
     expect(toDocument(admin.snapshot).gateway).toEqual({ version: '3.0.0' });
     expect(admin.snapshot.logs).toMatchObject({
       attributes: { logdir: '/elsewhere' },
-      last_flushed: before.admin.snapshot.logs.last_flushed,
+      last_flushed: Date.parse('2001-01-01T00:00:00Z'),
     });
     await admin.close();
   });
@@ -81,6 +81,18 @@ describe('an interface with a store', () => {
     expect(Math.max(0, ...sizes)).toBe(0);
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
     expect(admin.snapshot.sessions.size).toBe(0);
+    await admin.close();
+  });
+
+  it('has not flushed the logs before its gateway has', async () => {
+    const store = createMemoryStore();
+    const snapshot = createSnapshot({ logs: { logdir: '/var/log' } });
+    const before = await openRunning(store, { snapshot });
+    await before.admin.execute(flush);
+    expect(before.admin.snapshot.logs.last_flushed).toBe(before.clock.now());
+    await before.admin.close();
+    const { admin } = await openRunning(store, { snapshot });
+    expect(admin.snapshot.logs).toEqual(snapshot.logs);
     await admin.close();
   });
 

@@ -34,7 +34,7 @@ export interface Surroundings {
   readonly mortality: number;
   /** What happens in the gateway before and after each of its calls. */
   readonly cross: (effect: Effect) => void;
-  /** The gateway begins to apply a start. The result is called when the start is applied. */
+  /** The gateway begins to apply a start. The result is called when the gateway has applied the start, or has not. */
   readonly starting: (effect: Effect) => () => void;
 }
 
@@ -95,11 +95,8 @@ class Mortal {
     this.gateway = {
       apply: async (effect: Effect, context: EffectContext) => {
         this.asking += 1;
-        const apply = async (): Promise<void> => {
-          const started = starting(effect);
-          await gateway.apply(effect, context);
-          started();
-        };
+        const started = starting(effect);
+        const apply = (): Promise<void> => gateway.apply(effect, context).finally(started);
         await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
       },
       inspect: (effect: Effect, context: EffectContext) =>

@@ -188,7 +188,7 @@ class World {
     if (this.#repeats) this.#life.admin.report(this.#gateway.statusReports());
   }
 
-  /** A gateway that has reported a failure while a start was running must report that the start is done. */
+  /** A gateway that has reported a failure while a start was running must report what the start has led to. */
   #starting(effect: Effect): () => void {
     if (effect.type !== 'service.start' && effect.type !== 'monitor.start') return () => undefined;
     const name = effect.type === 'service.start' ? effect.service : effect.monitor;

@@ -9,9 +9,23 @@ import { read, root } from './project.ts';
 
 /** The options in a configuration file, by its path from the root. */
 export function compilerOptions(path: string): ts.CompilerOptions {
+  return configuration(path).options;
+}
+
+/** The paths, from the root, of the files that a configuration file names. */
+export function configuredFiles(path: string): readonly string[] {
+  return configuration(path).fileNames.map((file) => file.slice(root.length));
+}
+
+function configuration(path: string): ts.ParsedCommandLine {
   const { config } = ts.readConfigFile(path, read) as { config: unknown };
-  return ts.parseJsonConfigFileContent(config, ts.sys, join(root, dirname(path)), undefined, join(root, path))
-    .options;
+  return ts.parseJsonConfigFileContent(
+    config,
+    ts.sys,
+    join(root, dirname(path)),
+    undefined,
+    join(root, path),
+  );
 }
 
 /**

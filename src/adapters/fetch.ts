@@ -3,7 +3,7 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { mountAt, notFound } from './mount.ts';
+import { bodyTaken, mountAt, notFound } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -81,7 +81,8 @@ async function toRequest(
 }
 
 /** Reads the body, and stops once the body is longer than the limit. */
-async function readBody({ body }: Request, limit: number): Promise<Uint8Array> {
+async function readBody({ body, bodyUsed }: Request, limit: number): Promise<Uint8Array> {
+  if (bodyUsed) throw bodyTaken();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { mountAt, notFound } from './mount.ts';
+import { bodyTaken, mountAt, notFound } from './mount.ts';
 
 /**
  * Options of `createHandler` for `node:http`.
@@ -129,6 +129,7 @@ function joined(headers: IncomingMessage['headers']): Record<string, string | un
 
 /** Reads the body, and stops once the body is longer than the limit. */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  if (request.readableDidRead) throw bodyTaken();
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

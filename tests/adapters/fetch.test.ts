@@ -22,6 +22,17 @@ describe('an interface behind fetch', () => {
     expect([response.status, await response.json()]).toMatchObject([200, { max_connection: 7 }]);
   });
 
+  // Promise: body-parser
+  it('says to onError that a body parser has read the body before', async () => {
+    const { admin, errors } = runAdmin();
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const request = new Request(`${origin}/services/My-Service`, { method: 'PATCH', headers, body: '[]' });
+    await request.text();
+    const response = await createHandler(admin)(request);
+    expect([response.status, await response.json()]).toMatchObject([500, { code: 'internal' }]);
+    expect(errors.map(String)).toEqual([expect.stringContaining('before body parsers')]);
+  });
+
   it('stops producing a list when the client stops reading', async () => {
     const { admin } = runAdmin({ snapshot: crowdedSnapshot(2345) });
     let ended = false;

@@ -54,6 +54,30 @@ describe('an interface behind node', () => {
     agent.destroy();
   });
 
+  // Promise: body-parser
+  it('says to onError that a body parser has read the body before', async () => {
+    const handler = createHandler(running.admin);
+    const parsing = createServer((request, response) => {
+      request.resume().once('end', () => {
+        handler(request, response);
+      });
+    });
+    await new Promise<void>((resolve) => parsing.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${String((parsing.address() as AddressInfo).port)}`;
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const sent = { method: 'PATCH', headers, body: '[]' };
+    const answer = await fetch(`${origin}/services/My-Service`, sent);
+    expect([answer.status, await answer.json()]).toMatchObject([500, { code: 'internal' }]);
+    expect(running.errors.map(String)).toEqual([expect.stringContaining('before body parsers')]);
+    // What needs no body is not in the way of a body parser.
+    expect((await fetch(`${origin}/services`)).status).toBe(200);
+    expect(
+      (await fetch(`${origin}/gateway/logs/flush?dry_run=true`, { ...sent, method: 'POST' })).status,
+    ).toBe(200);
+    parsing.closeAllConnections();
+    parsing.close();
+  });
+
   it('cancels a waiting command when its client disconnects', async () => {
     const held = hold();
     gateway.will(held.apply);

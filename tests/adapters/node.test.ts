@@ -161,12 +161,13 @@ describe('pipelined requests', () => {
     const { started, held, socket, server } = await pipeline(50, '/sessions', 20_000);
     socket.pause();
     const answering = setInterval(() => held.splice(0).forEach((go) => go()), 1);
-    await aMoment();
-    const before = started.length;
-    await aMoment();
+    // The buffers of the system hold the first answers, and never all of the 50 lists.
+    for (let before = -1; before < started.length;) {
+      before = started.length;
+      for (let moment = 0; moment < 4; moment += 1) await aMoment();
+    }
     clearInterval(answering);
-    // The buffers of the system hold the first short answers, and never all of the 50 lists.
-    expect([started.length - before, started.length < 50]).toEqual([0, true]);
+    expect(started.length).toBeLessThan(50);
     socket.destroy();
     server.closeAllConnections();
     server.close();

@@ -15,9 +15,11 @@ export interface FetchOptions {
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
+  /** Gives where a request comes from, such as the IP address of the client. Left out if the server does not tell. */
+  readonly peerOf?: (request: Request) => string | undefined;
   /** Answers requests outside the interface. Default: a 404 `route-not-found`. */
   readonly next?: (request: Request) => Response | Promise<Response>;
-  /** Gets errors inside the adapter and in `principalOf` or `next`. Default: errors are ignored. */
+  /** Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -68,14 +70,16 @@ export function createHandler(
 async function toRequest(
   request: Request,
   target: string,
-  { principalOf }: FetchOptions,
+  { principalOf, peerOf }: FetchOptions,
 ): Promise<AdminRequest> {
+  const peer = peerOf?.(request);
   return {
     method: request.method,
     target,
     headers: Object.fromEntries(request.headers),
     body: (limit) => readBody(request, limit),
     signal: request.signal,
+    ...(peer === undefined ? {} : { peer }),
     ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
   };
 }

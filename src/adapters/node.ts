@@ -18,7 +18,12 @@ export interface NodeOptions {
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: IncomingMessage) => Principal | undefined | Promise<Principal | undefined>;
-  /** Gets errors inside the adapter and in `principalOf`. Default: errors are ignored. */
+  /**
+   * Gives where a request comes from. Default: the remote address of the connection. Behind a proxy, take the address from
+   * the header in which the proxy writes it.
+   */
+  readonly peerOf?: (request: IncomingMessage) => string | undefined;
+  /** Gets errors inside the adapter, and in `principalOf` or `peerOf`. Default: errors are ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -105,8 +110,9 @@ async function toRequest(
   request: IncomingMessage,
   target: string,
   response: ServerResponse,
-  { principalOf }: NodeOptions,
+  { principalOf, peerOf = ({ socket }) => socket.remoteAddress }: NodeOptions,
 ): Promise<AdminRequest> {
+  const peer = peerOf(request);
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
@@ -117,6 +123,7 @@ async function toRequest(
     headers: joined(request.headers),
     body: (limit) => readBody(request, limit),
     signal: gone.signal,
+    ...(peer === undefined ? {} : { peer }),
     ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
   };
 }

@@ -35,6 +35,11 @@ export interface AdminRequest {
    * member is present, `authenticate` is not called.
    */
   readonly principal?: Principal | null;
+  /**
+   * Where the request comes from, such as the IP address of the client. Waiting places for log-ins are shared out by peer.
+   * All requests without the member are one peer.
+   */
+  readonly peer?: string;
   /** Aborts when the client disconnects. A command that has not started is cancelled; a started command continues. */
   readonly signal?: AbortSignal;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AdminRequest } from 'gateway-admin-core';
 import { createHandler } from 'gateway-admin-core/fetch';
 
 import { crowdedSnapshot } from '../support/document.ts';
@@ -67,5 +68,21 @@ describe('an interface behind fetch', () => {
     expect((await handler(new Request(`${origin}/services`))).status).toBe(401);
     const named = { headers: { 'x-name': 'ada' } };
     expect((await handler(new Request(`${origin}/services`, named))).status).toBe(200);
+  });
+
+  it('takes the peer from peerOf', async () => {
+    const peers: unknown[] = [];
+    const authenticate = ({ peer }: AdminRequest) => {
+      peers.push(peer);
+      return Promise.resolve({ name: 'ada' });
+    };
+    const { admin } = runAdmin({ authenticate });
+    const peerOf = ({ headers }: Request) => headers.get('x-real-ip') ?? undefined;
+    await createHandler(admin, { peerOf })(
+      new Request(`${origin}/services`, { headers: { 'x-real-ip': '192.0.2.1' } }),
+    );
+    await createHandler(admin, { peerOf })(new Request(`${origin}/services`));
+    await createHandler(admin)(new Request(`${origin}/services`));
+    expect(peers).toEqual(['192.0.2.1', undefined, undefined]);
   });
 });

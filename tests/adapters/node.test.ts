@@ -1,8 +1,9 @@
-import { createServer, request as httpRequest, Agent } from 'node:http';
+import { createServer, request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Server } from 'node:http';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AdminRequest } from 'gateway-admin-core';
 import { createHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
@@ -52,6 +53,21 @@ describe('an interface behind node', () => {
     });
     expect(connection).toBe('close');
     agent.destroy();
+  });
+
+  it('takes the peer from the connection, or from peerOf', async () => {
+    const peers: unknown[] = [];
+    const authenticate = ({ peer }: AdminRequest) => {
+      peers.push(peer);
+      return Promise.resolve({ name: 'ada' });
+    };
+    const { admin } = runAdmin({ authenticate });
+    const peerOf = ({ headers }: IncomingMessage) => String(headers['x-real-ip']);
+    for (const handler of [createHandler(admin), createHandler(admin, { peerOf })]) {
+      server.removeAllListeners('request').on('request', handler);
+      await fetch(`http://127.0.0.1:${String(port)}/services`, { headers: { 'x-real-ip': '192.0.2.1' } });
+    }
+    expect(peers).toEqual(['127.0.0.1', '192.0.2.1']);
   });
 
   // Promise: body-parser

@@ -34,6 +34,7 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
+import { assertKnownHashes, createPasswords } from './password/passwords.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -44,6 +45,7 @@ import { Writer } from './writer.ts';
  * @returns the running interface; close the interface before the gateway ends
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
+ * @throws Error if users log in with a password, and the hasher does not know the password hash of one of them
  *
  * @example
  * ```ts
@@ -177,21 +179,10 @@ interface Assembly {
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   const { limits, onError } = options;
+  if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
-  const handle = createRequestHandler({
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
-    secrets: options.secrets,
-    authenticate: options.authenticate,
-    authorize: options.authorize,
-    origins: options.origins,
-    limits,
-    clock: options.clock,
-    surroundings: surroundingsOf(options, writer),
-    onError,
-  });
+  const handle = handlerOf(options, writer);
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -233,6 +224,27 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     [Symbol.asyncDispose]: close,
   };
   return { admin, writer };
+}
+
+function handlerOf(options: CompleteOptions, writer: Writer): Admin['handle'] {
+  const running = {
+    snapshot: () => writer.snapshot,
+    execute: (command: CommandRequest) => writer.execute(command),
+  };
+  const passwords = createPasswords({ ...options, ...running });
+  return createRequestHandler({
+    ...running,
+    decide: (command) => writer.preview(command),
+    secrets: options.secrets,
+    authenticate: options.authenticate,
+    authorize: options.authorize,
+    passwords,
+    origins: options.origins,
+    limits: options.limits,
+    clock: options.clock,
+    surroundings: surroundingsOf(options, writer),
+    onError: options.onError,
+  });
 }
 
 function writerOf(

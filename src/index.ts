@@ -123,6 +123,7 @@ export { ReportError } from './runtime/report-error.ts';
 export { HostError, type HostCall } from './runtime/host-error.ts';
 export { DifferingDocumentError } from './runtime/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
+export { createFirstUser } from './runtime/first-user.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
 export type { Authorize } from './runtime/handler/access.ts';

@@ -27,6 +27,7 @@ import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
 import { guardClock } from './guarded-clock.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
+import { shareSecrets } from './first-user.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
@@ -34,7 +35,7 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
-import { assertKnownHashes, createPasswords } from './password/passwords.ts';
+import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -182,7 +183,8 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
-  const handle = handlerOf(options, writer);
+  const passwords = passwordsOf(options, writer);
+  const handle = handlerOf(options, writer, passwords);
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -223,17 +225,23 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     close,
     [Symbol.asyncDispose]: close,
   };
+  const share = { peer: 'the host', name: '' };
+  shareSecrets(admin, { ...options.secrets, hash: (password) => passwords.hash(share, password) });
   return { admin, writer };
 }
 
-function handlerOf(options: CompleteOptions, writer: Writer): Admin['handle'] {
-  const running = {
+function passwordsOf(options: CompleteOptions, writer: Writer): Passwords {
+  return createPasswords({
+    ...options,
     snapshot: () => writer.snapshot,
-    execute: (command: CommandRequest) => writer.execute(command),
-  };
-  const passwords = createPasswords({ ...options, ...running });
+    execute: (command) => writer.execute(command),
+  });
+}
+
+function handlerOf(options: CompleteOptions, writer: Writer, passwords: Passwords): Admin['handle'] {
   return createRequestHandler({
-    ...running,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
     secrets: options.secrets,
     authenticate: options.authenticate,

@@ -26,6 +26,7 @@ import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
+import { shareOf } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
@@ -276,7 +277,7 @@ async function command(
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
   const secrets: SecretPorts = {
     ...options.secrets,
-    hash: (password) => options.passwords.hash(request, caller.principal, password),
+    hash: (password) => options.passwords.hash(shareOf(request, caller.principal?.name), password),
   };
   const change = await route.command(parameters, body?.value ?? null, secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));

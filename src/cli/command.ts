@@ -14,7 +14,7 @@ export interface Streams {
 export const exitCodes = { done: 0, refused: 1, wrongUse: 2, interrupted: 130 } as const;
 
 /** An option of a command. */
-export interface Option {
+interface Option {
   /** What the option needs, such as `FILE`; left out for a switch. */
   readonly value?: string;
   /** What the option does, in a line. */

@@ -19,6 +19,7 @@ import {
   assertEventsOptions,
   assertOpenOptions,
   assertOptions,
+  assertReadOnly,
 } from './argument.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
@@ -179,19 +180,8 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   const { limits, onError } = options;
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
-  const handle = createRequestHandler({
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
-    secrets: options.secrets,
-    authenticate: options.authenticate,
-    authorize: options.authorize,
-    origins: options.origins,
-    limits,
-    clock: options.clock,
-    surroundings: surroundingsOf(options, writer),
-    onError,
-  });
+  const mode: Mode = { isReadOnly: false };
+  const handle = handlerOf(options, writer, mode);
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -202,6 +192,13 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       return writer.snapshot;
     },
     limits,
+    get readOnly() {
+      return mode.isReadOnly;
+    },
+    set readOnly(readOnly) {
+      assertReadOnly(readOnly);
+      mode.isReadOnly = readOnly;
+    },
     handle,
     execute: async (transition, options = {}) => {
       assertCommand(transition, options);
@@ -254,6 +251,29 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
+    onError,
+  });
+}
+
+/** The mode of an interface. */
+interface Mode {
+  isReadOnly: boolean;
+}
+
+function handlerOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Admin['handle'] {
+  const { secrets, authenticate, authorize, origins, limits, clock, onError } = options;
+  return createRequestHandler({
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    decide: (command) => writer.preview(command),
+    isReadOnly: () => mode.isReadOnly,
+    secrets,
+    authenticate,
+    authorize,
+    origins,
+    limits,
+    clock,
+    surroundings: surroundingsOf(options, writer),
     onError,
   });
 }

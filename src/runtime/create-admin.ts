@@ -35,6 +35,7 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
+import { assertKnownHashes, createPasswords } from './password/passwords.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -45,6 +46,7 @@ import { Writer } from './writer.ts';
  * @returns the running interface; close the interface before the gateway ends
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
+ * @throws Error if users log in with a password, and the hasher does not know the password hash of one of them
  *
  * @example
  * ```ts
@@ -178,6 +180,7 @@ interface Assembly {
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   const { limits, onError } = options;
+  if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
   const mode: Mode = { isReadOnly: false };
@@ -232,6 +235,33 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   return { admin, writer };
 }
 
+/** The mode of an interface. */
+interface Mode {
+  isReadOnly: boolean;
+}
+
+function handlerOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Admin['handle'] {
+  const running = {
+    snapshot: () => writer.snapshot,
+    execute: (command: CommandRequest) => writer.execute(command),
+  };
+  const passwords = createPasswords({ ...options, ...running });
+  return createRequestHandler({
+    ...running,
+    decide: (command) => writer.preview(command),
+    secrets: options.secrets,
+    authenticate: options.authenticate,
+    authorize: options.authorize,
+    isReadOnly: () => mode.isReadOnly,
+    passwords,
+    origins: options.origins,
+    limits: options.limits,
+    clock: options.clock,
+    surroundings: surroundingsOf(options, writer),
+    onError: options.onError,
+  });
+}
+
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
@@ -251,29 +281,6 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
-    onError,
-  });
-}
-
-/** The mode of an interface. */
-interface Mode {
-  isReadOnly: boolean;
-}
-
-function handlerOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Admin['handle'] {
-  const { secrets, authenticate, authorize, origins, limits, clock, onError } = options;
-  return createRequestHandler({
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
-    isReadOnly: () => mode.isReadOnly,
-    secrets,
-    authenticate,
-    authorize,
-    origins,
-    limits,
-    clock,
-    surroundings: surroundingsOf(options, writer),
     onError,
   });
 }

@@ -33,6 +33,8 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
+const runtime = ['runtime/*', 'runtime/handler/*', 'runtime/password/*'];
+
 const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [
@@ -69,9 +71,9 @@ const rows: readonly Row[] = [
   { from: 'resources/shared/*', values: kindMay, types: ['resources/*'] },
   {
     from: 'runtime/*',
-    values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],
+    values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
-  { from: 'runtime/handler/*', values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'] },
+  { from: 'runtime/*/*', values: [...beneathRuntime, ...runtime, 'ports/*'] },
   {
     from: 'ports/port.ts',
     values: [],
@@ -93,10 +95,9 @@ const rows: readonly Row[] = [
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*'] },
   {
     from: 'ports/basic-authentication.ts',
-    values: ['ports/port.ts', 'ports/bounded-queue.ts', 'core/*', 'json/*'],
-    types: ['http/*'],
+    values: ['ports/port.ts'],
+    types: ['snapshot/*'],
   },
-  { from: 'ports/bounded-queue.ts', values: [] },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
   { from: 'adapters/mount.ts', values: ['index.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
@@ -106,7 +107,7 @@ const rows: readonly Row[] = [
   { from: 'testing/*/*', values: testingMay },
   {
     from: 'index.ts',
-    values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],
+    values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
 ];
 

@@ -159,7 +159,7 @@ describe('an interface with roles', () => {
     return runAdmin({
       snapshot: createSnapshot({ ...sampleDocument, users }),
       hasher,
-      authenticate: createBasicAuthentication({ hasher }),
+      authenticate: createBasicAuthentication(),
       authorize: createRoles(people),
       ...(options as object),
     });

@@ -245,14 +245,15 @@ function handlerOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode
     snapshot: () => writer.snapshot,
     execute: (command: CommandRequest) => writer.execute(command),
   };
-  const passwords = createPasswords({ ...options, ...running });
+  const isReadOnly = (): boolean => mode.isReadOnly;
+  const passwords = createPasswords({ ...options, ...running, isReadOnly });
   return createRequestHandler({
     ...running,
     decide: (command) => writer.preview(command),
     secrets: options.secrets,
     authenticate: options.authenticate,
     authorize: options.authorize,
-    isReadOnly: () => mode.isReadOnly,
+    isReadOnly,
     passwords,
     origins: options.origins,
     limits: options.limits,

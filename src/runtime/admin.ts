@@ -123,6 +123,17 @@ export interface Admin {
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /**
+   * Whether every request that would change something is refused with 403 `read-only`, dry runs included. False at first,
+   * and not kept by a store. Set the member to change the mode at once.
+   *
+   * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and
+   * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both modes,
+   * because the program that calls them knows the mode and may need the calm for its own changes.
+   *
+   * Setting a value that is not true or false throws a TypeError.
+   */
+  readOnly: boolean;
+  /**
    * Answers a request. Never rejects, also not for a value that is no request: the response then names the fault, as 400
    * `header-invalid` for the headers and as 500 `internal` for anything else.
    */

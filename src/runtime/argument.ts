@@ -118,6 +118,11 @@ export function assertCommandId(id: unknown): void {
     throw new TypeError('The id of a command must be a string, such as the command of a problem');
 }
 
+/** @throws TypeError if the mode of the interface is not true or false @internal */
+export function assertReadOnly(readOnly: unknown): void {
+  if (typeof readOnly !== 'boolean') throw new TypeError('readOnly must be true or false');
+}
+
 /**
  * Checks the options of `events`.
  *

@@ -19,6 +19,7 @@ import {
   assertEventsOptions,
   assertOpenOptions,
   assertOptions,
+  assertReadOnly,
 } from './argument.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
@@ -183,8 +184,9 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
-  const passwords = passwordsOf(options, writer);
-  const handle = handlerOf(options, writer, passwords);
+  const mode: Mode = { isReadOnly: false };
+  const passwords = passwordsOf(options, writer, mode);
+  const handle = handlerOf(options, writer, { mode, passwords });
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -195,6 +197,13 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       return writer.snapshot;
     },
     limits,
+    get readOnly() {
+      return mode.isReadOnly;
+    },
+    set readOnly(readOnly) {
+      assertReadOnly(readOnly);
+      mode.isReadOnly = readOnly;
+    },
     handle,
     execute: async (transition, options = {}) => {
       assertCommand(transition, options);
@@ -230,15 +239,25 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   return { admin, writer };
 }
 
-function passwordsOf(options: CompleteOptions, writer: Writer): Passwords {
+/** The mode of an interface. */
+interface Mode {
+  isReadOnly: boolean;
+}
+
+function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
   return createPasswords({
     ...options,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
+    isReadOnly: () => mode.isReadOnly,
   });
 }
 
-function handlerOf(options: CompleteOptions, writer: Writer, passwords: Passwords): Admin['handle'] {
+function handlerOf(
+  options: CompleteOptions,
+  writer: Writer,
+  { mode, passwords }: { readonly mode: Readonly<Mode>; readonly passwords: Passwords },
+): Admin['handle'] {
   return createRequestHandler({
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
@@ -246,6 +265,7 @@ function handlerOf(options: CompleteOptions, writer: Writer, passwords: Password
     secrets: options.secrets,
     authenticate: options.authenticate,
     authorize: options.authorize,
+    isReadOnly: () => mode.isReadOnly,
     passwords,
     origins: options.origins,
     limits: options.limits,

@@ -31,6 +31,7 @@ export function createLogIn(hasher: Hasher, limits: Partial<Limits> = {}, clock:
     limits: { ...defaultLimits, ...limits },
     snapshot: fail,
     execute: fail,
+    isReadOnly: () => false,
     onError: fail,
   });
   const authenticate = createBasicAuthentication();

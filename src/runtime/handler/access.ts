@@ -1,5 +1,5 @@
 /**
- * Access: finds the caller of a request, and decides whether the caller may use a route.
+ * Access: finds the caller of a request, and decides whether the caller may use a route now.
  *
  * Both are decided before anything about the resource is looked up. A command is decided again at its turn, because the
  * body, a password hash or the queue can take a long time.
@@ -33,10 +33,12 @@ export interface AccessOptions {
   readonly snapshot: () => Snapshot;
   readonly authenticate: Authenticate | undefined;
   readonly authorize: Authorize | undefined;
+  /** Whether the interface refuses to change anything. */
+  readonly isReadOnly: () => boolean;
   readonly passwords: Passwords;
 }
 
-/** A caller who may use a route. @internal */
+/** A caller who may use a route now. @internal */
 export interface Caller {
   /** `undefined` if no request needs a log-in. */
   readonly principal: Principal | undefined;
@@ -53,7 +55,7 @@ interface Target {
 /**
  * Finds the caller of a request, and decides whether the caller may use the route.
  *
- * @returns the caller, or a problem: `unauthenticated`, `login-throttled` or `forbidden`
+ * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
 export async function admit(
@@ -69,7 +71,8 @@ export async function admit(
     const isKnown =
       value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
     if (!isKnown) return unauthenticated;
-    return isAllowed(options, value, target) ? undefined : forbidden;
+    if (!isAllowed(options, value, target)) return forbidden;
+    return target.route.kind === 'command' && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal: value, refusalIn }) : { ok: false, problem: refusal };
@@ -145,6 +148,12 @@ const unauthenticated = problem(
 const forbidden = problem(
   'forbidden',
   'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
+);
+
+const readOnly = problem(
+  'read-only',
+  'The interface is read-only at the moment. Nothing was changed. Send the command again when the interface takes ' +
+    'commands again.',
 );
 
 /** The headers that tell a client how to get access. @internal */

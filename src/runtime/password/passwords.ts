@@ -5,6 +5,7 @@
  * log-in that was verified a short time ago is not hashed again. Every other log-in costs the same work and gets the same
  * answer, whether or not its user exists.
  */
+import { unchanged } from '../../core/decision.ts';
 import { passwordFault } from '../../core/secret.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Clock, Hasher } from '../../ports/port.ts';
@@ -25,6 +26,8 @@ export interface PasswordOptions {
   readonly limits: Pick<Limits, 'maxHashesInFlight' | 'maxHashesQueued' | 'hashDeadlineMs'>;
   readonly snapshot: () => Snapshot;
   readonly execute: (command: CommandRequest) => Promise<Execution>;
+  /** Whether the interface refuses to change anything. */
+  readonly isReadOnly: () => boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -134,23 +137,24 @@ function principalOf({ name }: Principal): Principal {
 
 /**
  * Creates the function that replaces the hash of a user by a new one, if the hash is cheaper to guess than new ones. If
- * this fails, the next log-in tries again.
+ * this fails, or the interface is read-only, a later log-in tries again.
  */
 function createRenewal(
-  { hasher, snapshot, execute }: PasswordOptions,
+  { hasher, snapshot, execute, isReadOnly }: PasswordOptions,
   hash: (share: Share, password: string) => Promise<Turn<string>>,
 ): (user: User, share: Share, password: string) => Promise<User | undefined> {
   const renewing = new WeakSet<User>();
   return async (user, share, password) => {
     const { name, passwordHash: from } = user;
-    if (hasher.needsRehash?.(from) !== true || renewing.has(user)) return undefined;
+    if (hasher.needsRehash?.(from) !== true || renewing.has(user) || isReadOnly()) return undefined;
     renewing.add(user);
     try {
       const turn = await hash(share, password);
       if (turn.outcome !== 'done') return undefined;
       const to = turn.value;
       await execute({
-        transition: (state, context) => rehashUser(state, name, { from, to }, context),
+        transition: (state, context) =>
+          isReadOnly() ? unchanged(state, []) : rehashUser(state, name, { from, to }, context),
         actor: name,
       });
       const renewed = snapshot().users.find(name);

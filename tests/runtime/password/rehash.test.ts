@@ -167,6 +167,28 @@ describe('a log-in with a hash of an older cost', () => {
     await second.admin.close();
   });
 
+  it.each([
+    ['neither before nor after it is made', [false, false], 1],
+    ['before it is made', [true, true], 0],
+    ['while it is made', [false, true], 0],
+  ] as const)(
+    'renews the hash unless the interface is read-only: %s',
+    async (_when, [before, after], count) => {
+      let make = (): void => undefined;
+      const made = new Promise<string>((resolve) => (make = () => resolve('$pbkdf2-sha256$i=2$new')));
+      const hash: Hasher['hash'] = (password) => (password === 'nobody' ? hasher.hash(password) : made);
+      const running = runAdmin(await optionsWith({ ...hasher, hash }));
+      const { revision } = running.admin.snapshot;
+      running.admin.readOnly = before;
+      expect((await send(running, ada)).status).toBe(200);
+      running.admin.readOnly = after;
+      make();
+      expect(await eventsOf(running)).toHaveLength(count);
+      expect(running.admin.snapshot.revision - revision).toBe(count);
+      expect(running.errors).toEqual([]);
+    },
+  );
+
   it('obeys the rule of the host, and says nothing', async () => {
     const veto: AdminOptions['veto'] = () => ({
       ...{ type: 'urn:x', title: 'No', status: 409, detail: 'Not now.', code: 'host-no' as const },

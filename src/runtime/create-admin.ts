@@ -16,10 +16,11 @@ import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './ad
 import {
   assertCommand,
   assertCommandId,
-  assertEventsOptions,
   assertOpenOptions,
   assertOptions,
+  assertReaderOptions,
 } from './argument.ts';
+import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
@@ -178,23 +179,12 @@ interface Assembly {
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   const { limits, onError } = options;
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
-  const writer = writerOf(options, snapshot, { log, journal });
-  const handle = createRequestHandler({
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
-    secrets: options.secrets,
-    authenticate: options.authenticate,
-    authorize: options.authorize,
-    origins: options.origins,
-    limits,
-    clock: options.clock,
-    surroundings: surroundingsOf(options, writer),
-    onError,
-  });
+  const audit = new Audit({ ...options, revision: () => writer.snapshot.revision });
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
   const close = once(async () => {
     await writer.close();
     log.close();
+    audit.close();
     await journal.close();
   });
   const admin: Admin = {
@@ -202,11 +192,12 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       return writer.snapshot;
     },
     limits,
-    handle,
+    handle: handlerOf(options, writer, audit),
     execute: async (transition, options = {}) => {
       assertCommand(transition, options);
       const { signal, ...how } = options;
-      return writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) });
+      const request = { ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) };
+      return audit.execute(request, (command) => writer.execute(command));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -216,7 +207,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return writer.abandon(commandId);
+      return audit.abandon(commandId, (id) => writer.abandon(id));
     },
     report(report) {
       try {
@@ -226,8 +217,12 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       }
     },
     events(where = {}) {
-      assertEventsOptions(where);
+      assertReaderOptions(where, 'events');
       return log.read(where);
+    },
+    audit(where = {}) {
+      assertReaderOptions(where, 'audit');
+      return audit.read(where);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -238,7 +233,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { log, journal }: { readonly log: EventLog; readonly journal: Journal },
+  { log, journal, audit }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit },
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -254,7 +249,21 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
+    onRecovered: (command, execution) => {
+      audit.recovered(command, execution);
+    },
     onError,
+  });
+}
+
+function handlerOf(options: CompleteOptions, writer: Writer, audit: Audit): Admin['handle'] {
+  return createRequestHandler({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    decide: (command) => writer.preview(command),
+    surroundings: surroundingsOf(options, writer),
+    audit,
   });
 }
 

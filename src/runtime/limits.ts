@@ -34,6 +34,8 @@ export interface Limits {
   readonly storeDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
+  /** Largest number of past audit records that are kept for readers; 10,000 by default. */
+  readonly maxAuditKept: number;
 }
 
 /**
@@ -52,6 +54,7 @@ export const defaultLimits: Limits = Object.freeze({
   effectDeadlineMs: 10_000,
   storeDeadlineMs: 30_000,
   maxEventsKept: 10_000,
+  maxAuditKept: 10_000,
 });
 
 /**

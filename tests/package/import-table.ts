@@ -33,6 +33,7 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
+const runtime = ['runtime/*', 'runtime/*/*'];
 const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [
@@ -69,9 +70,9 @@ const rows: readonly Row[] = [
   { from: 'resources/shared/*', values: kindMay, types: ['resources/*'] },
   {
     from: 'runtime/*',
-    values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],
+    values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
-  { from: 'runtime/handler/*', values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'] },
+  { from: 'runtime/*/*', values: [...beneathRuntime, ...runtime, 'ports/*'] },
   {
     from: 'ports/port.ts',
     values: [],
@@ -106,7 +107,7 @@ const rows: readonly Row[] = [
   { from: 'testing/*/*', values: testingMay },
   {
     from: 'index.ts',
-    values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],
+    values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
 ];
 

@@ -16,11 +16,12 @@ import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './ad
 import {
   assertCommand,
   assertCommandId,
-  assertEventsOptions,
   assertOpenOptions,
   assertOptions,
   assertReadOnly,
+  assertReaderOptions,
 } from './argument.ts';
+import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
@@ -180,19 +181,40 @@ interface Assembly {
 
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
-  const { limits, onError } = options;
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
-  const log = new EventLog(limits.maxEventsKept, snapshot.revision);
-  const writer = writerOf(options, snapshot, { log, journal });
+  const log = new EventLog(options.limits.maxEventsKept, snapshot.revision);
+  const audit = new Audit({ ...options, revision: () => writer.snapshot.revision });
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
   const mode: Mode = { isReadOnly: false };
   const passwords = passwordsOf(options, writer, mode);
-  const handle = handlerOf(options, writer, { mode, passwords });
+  const handle = handlerOf(options, writer, { mode, passwords, audit });
   const close = once(async () => {
     await writer.close();
     log.close();
+    audit.close();
     await journal.close();
   });
-  const admin: Admin = {
+  const admin = adminOf(options, { writer, log, audit, mode, handle, close });
+  const share = { peer: 'the host', name: '' };
+  shareSecrets(admin, { ...options.secrets, hash: (password) => passwords.hash(share, password) });
+  return { admin, writer };
+}
+
+/** The parts behind an interface. */
+interface Parts {
+  readonly writer: Writer;
+  readonly log: EventLog;
+  readonly audit: Audit;
+  readonly mode: Mode;
+  readonly handle: Admin['handle'];
+  readonly close: () => Promise<void>;
+}
+
+function adminOf(
+  { limits, onError }: CompleteOptions,
+  { writer, log, audit, mode, handle, close }: Parts,
+): Admin {
+  return {
     get snapshot() {
       return writer.snapshot;
     },
@@ -205,10 +227,11 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       mode.isReadOnly = readOnly;
     },
     handle,
-    execute: async (transition, options = {}) => {
-      assertCommand(transition, options);
-      const { signal, ...how } = options;
-      return writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) });
+    execute: async (transition, how = {}) => {
+      assertCommand(transition, how);
+      const { signal, ...rest } = how;
+      const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
+      return audit.execute(request, (command) => writer.execute(command));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -218,7 +241,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return writer.abandon(commandId);
+      return audit.abandon(commandId, (id) => writer.abandon(id));
     },
     report(report) {
       try {
@@ -228,15 +251,16 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       }
     },
     events(where = {}) {
-      assertEventsOptions(where);
+      assertReaderOptions(where, 'events');
       return log.read(where);
+    },
+    audit(where = {}) {
+      assertReaderOptions(where, 'audit');
+      return audit.read(where);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-  const share = { peer: 'the host', name: '' };
-  shareSecrets(admin, { ...options.secrets, hash: (password) => passwords.hash(share, password) });
-  return { admin, writer };
 }
 
 /** The mode of an interface. */
@@ -256,29 +280,25 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
 function handlerOf(
   options: CompleteOptions,
   writer: Writer,
-  { mode, passwords }: { readonly mode: Readonly<Mode>; readonly passwords: Passwords },
+  parts: { readonly mode: Readonly<Mode>; readonly passwords: Passwords; readonly audit: Audit },
 ): Admin['handle'] {
+  const { mode, passwords, audit } = parts;
   return createRequestHandler({
+    ...options,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
-    secrets: options.secrets,
-    authenticate: options.authenticate,
-    authorize: options.authorize,
     isReadOnly: () => mode.isReadOnly,
-    passwords,
-    origins: options.origins,
-    limits: options.limits,
-    clock: options.clock,
     surroundings: surroundingsOf(options, writer),
-    onError: options.onError,
+    passwords,
+    audit,
   });
 }
 
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { log, journal }: { readonly log: EventLog; readonly journal: Journal },
+  { log, journal, audit }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit },
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -293,6 +313,9 @@ function writerOf(
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);
+    },
+    onRecovered: (command, execution) => {
+      audit.recovered(command, execution);
     },
     onError,
   });

@@ -33,8 +33,7 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
-const runtime = ['runtime/*', 'runtime/handler/*', 'runtime/password/*'];
-
+const runtime = ['runtime/*', 'runtime/*/*'];
 const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [

@@ -126,6 +126,7 @@ export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
 export type { Authorize } from './runtime/handler/access.ts';
+export { createRoles, type RolesOptions } from './runtime/handler/role.ts';
 export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
 export type { AuditReadOptions } from './runtime/audit/audit-log.ts';
@@ -164,7 +165,7 @@ export type { Sealed } from './core/secret.ts';
 // Render resources, and use the table of routes.
 export type { Telemetry } from './resources/shared/rendering.ts';
 export { createTimeFormat, type TimeFormat } from './core/time.ts';
-export type { PathParameters, Route } from './http/route.ts';
+export type { PathParameters, Role, Route } from './http/route.ts';
 
 // JSON types of the signatures above. The JSON functions are in gateway-admin-core/json.
 export type { Json } from './json/value.ts';

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
-import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
+import { createAdmin, createBasicAuthentication } from 'gateway-admin-core';
 import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument, Snapshot } from 'gateway-admin-core';
@@ -89,9 +89,7 @@ async function openInterface(options: AdminOptions, directory?: string): Promise
   const admin = store === undefined ? createAdmin(options) : await openAdmin({ ...options, store });
   if (options.authenticate !== undefined || admin.snapshot.users.size === 0) return admin;
   await admin.close();
-  const hasher = createPbkdf2Hasher();
-  const authenticate = createBasicAuthentication({ hasher });
-  return openInterface({ ...options, hasher, authenticate }, directory);
+  return openInterface({ ...options, authenticate: createBasicAuthentication() }, directory);
 }
 
 /** Prints the addresses, and commands to try. */

@@ -8,6 +8,7 @@
 import * as z from 'zod/mini';
 
 import { deepFreeze, type Json } from '../json/value.ts';
+import type { SecretName } from './secret.ts';
 import * as shape from './shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
 
@@ -19,6 +20,13 @@ interface FieldRules {
   readonly setting?: true | string;
   /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */
   readonly secret?: string;
+  /**
+   * The field stores the secret entries of the map with this name, sealed. Clients write such an entry in the map, and
+   * the entry is never shown. Needs `setting`, `default`, and `secret` with the name of the field itself.
+   */
+  readonly sealedEntriesOf?: string;
+  /** The member of a secret entry that is the secret; the whole entry if left out. Only with `sealedEntriesOf`. */
+  readonly secretMember?: string;
   /** The collection that the links of the field belong to, such as `servers`. */
   readonly links?: string;
   /** The field may be absent. */
@@ -233,9 +241,12 @@ export function linkFields({ all }: Fields): Readonly<Record<string, string>> {
   );
 }
 
-/** Gives the stored name of each secret, with the name that clients know. @internal */
-export function secretNames({ all }: Fields): readonly (readonly [stored: string, client: string])[] {
-  return all.flatMap(({ name, secret }) => (secret === undefined ? [] : [[secret, name] as const]));
+/** Gives the names of each secret. @internal */
+export function secretNames({ all }: Fields): readonly SecretName[] {
+  return all.flatMap(({ name, secret: stored, sealedEntriesOf: map }) => {
+    if (stored === undefined) return [];
+    return [{ stored, client: map ?? name, whole: map === undefined }];
+  });
 }
 
 // The types below follow from a table.

@@ -3,11 +3,32 @@
  *
  * Every rule is checked before the first operation is applied, so the answer lists all faults at once.
  */
-import { type Json, isArray, isContainer, type JsonContainer } from '../json/value.ts';
+import {
+  deepFreeze,
+  isArray,
+  isContainer,
+  isObject,
+  type Json,
+  type JsonContainer,
+  type JsonObject,
+} from '../json/value.ts';
 import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
 import { isSealed } from './secret.ts';
+
+/**
+ * How a map stores its secret entries. An operation on a secret entry becomes an operation on a second map, so that no
+ * operation on the first map reads, compares, copies or loses a secret entry.
+ *
+ * @internal
+ */
+export interface SecretEntries {
+  /** Name of the second map, with the sealed texts. */
+  readonly storedAs: string;
+  /** The member of an entry that is the secret; the whole entry if left out. */
+  readonly member?: string;
+}
 
 /** One modifiable field of a patch view. @internal */
 export interface PatchField {
@@ -17,6 +38,8 @@ export interface PatchField {
   readonly links?: string;
   /** Name under which the sealed text is stored. Only for a secret, which a patch can write and never read. */
   readonly sealedAs?: string;
+  /** Only for a map that can have secret entries. */
+  readonly secretEntries?: SecretEntries;
   /** The empty value, which a patch restores when it removes the field. Left out for a field that may be absent. */
   readonly empty?: Json;
 }
@@ -29,6 +52,8 @@ export interface PatchRules {
   readonly readOnly: readonly string[];
   /** The modifiable field with this name or alias, which is the first token of a pointer. */
   field(this: void, token: string): PatchField | undefined;
+  /** Whether the entry with this name is secret, in a map that can have secret entries. */
+  isSecretEntry(this: void, name: string): boolean;
 }
 
 /** The operations of a patch after the check. @internal */
@@ -59,7 +84,7 @@ export function prepareOperations(rules: PatchRules, operations: readonly Parsed
       readsMore = true;
       prepared.push(operation);
     } else {
-      writesSecret ||= field.sealedAs !== undefined;
+      writesSecret ||= isSecretWrite(rules, operation, field);
       for (const each of translate(rules, operation, field)) prepared.push(each);
     }
   }
@@ -82,9 +107,22 @@ function ruleFault(
   if (value === undefined || !isContainer(value)) return undefined;
   if (isOversize(value)) return faultAt(operation, path, oversize);
   const inside = hasReservedKey(value);
-  if (inside === undefined) return undefined;
+  if (inside === undefined) return entryFault(rules, operation, field);
   const detail = '__proto__, constructor and prototype are not allowed as keys';
   return { pointer: formatPointer(path) + inside, operation: index, code: 'reserved-key', detail };
+}
+
+/** The fault of the first secret entry in the value for a whole map. */
+function entryFault(
+  rules: PatchRules,
+  operation: ParsedOperation,
+  field: PatchField | undefined,
+): Fault | undefined {
+  for (const { path, value } of secretEntriesIn(rules, operation, field)) {
+    const refusal = secretRefusal(operation.op, secretOf(field?.secretEntries, path, value));
+    if (refusal !== undefined) return faultAt(operation, path, refusal);
+  }
+  return undefined;
 }
 
 type Refusal = readonly [code: ProblemCode, detail: string];
@@ -111,11 +149,12 @@ function isOversize(value: JsonContainer): boolean {
 }
 
 function placeRefusal(
-  { names, readOnly }: PatchRules,
+  rules: PatchRules,
   operation: ParsedOperation,
   tokens: readonly string[],
   field: PatchField | undefined,
 ): Refusal | undefined {
+  const { names, readOnly } = rules;
   const reserved = reservedToken(tokens);
   if (reserved !== undefined) return ['reserved-key', `"${reserved}" is not allowed as a key`];
   const [token] = tokens;
@@ -124,7 +163,10 @@ function placeRefusal(
       'op-not-allowed',
       `must name a field, because a patch cannot change the whole resource; modifiable fields: ${names}`,
     ];
-  if (field !== undefined) return field.sealedAs === undefined ? undefined : secretRefusal(operation, tokens);
+  if (field !== undefined) {
+    if (!isSecretPlace(rules, tokens, field)) return undefined;
+    return secretRefusal(operation.op, secretOf(field.secretEntries, tokens, operation.value));
+  }
   if (!readOnly.includes(token))
     return ['field-unknown', `names no field of this resource; modifiable fields: ${names}`];
   return operation.op === 'test'
@@ -132,22 +174,107 @@ function placeRefusal(
     : ['field-not-modifiable', `names a field that cannot be modified; modifiable fields: ${names}`];
 }
 
+/** Whether a place is a secret, or is inside a secret. */
+function isSecretPlace(
+  { isSecretEntry }: PatchRules,
+  [, name]: readonly string[],
+  { sealedAs, secretEntries }: PatchField,
+): boolean {
+  if (sealedAs !== undefined) return true;
+  return secretEntries !== undefined && name !== undefined && isSecretEntry(name);
+}
+
+/** The secret entries in the value for a whole map, each as an operation on the entry. */
+function secretEntriesIn(
+  { isSecretEntry }: PatchRules,
+  { index, op, path, value }: ParsedOperation,
+  field: PatchField | undefined,
+): readonly ParsedOperation[] {
+  if (field?.secretEntries === undefined || path.length > 1 || !isObject(value)) return [];
+  return Object.entries(value)
+    .filter(([name]) => isSecretEntry(name))
+    .map(([name, entry]) => ({ index, op, path: [field.name, name], value: entry }));
+}
+
+function isSecretWrite(rules: PatchRules, operation: ParsedOperation, field: PatchField): boolean {
+  return isSecretPlace(rules, operation.path, field) || secretEntriesIn(rules, operation, field).length > 0;
+}
+
+/** What an operation gives as a secret: `whole` tells whether the place is a whole secret, and not a part of one. */
+interface GivenSecret {
+  readonly whole: boolean;
+  readonly text: Json | undefined;
+}
+
+function secretOf(
+  entries: SecretEntries | undefined,
+  { length, [2]: last }: readonly string[],
+  value: Json | undefined,
+): GivenSecret {
+  if (entries === undefined) return { whole: length === 1, text: value };
+  const { member } = entries;
+  if (member === undefined) return { whole: length === 2, text: value };
+  if (length === 2) return { whole: true, text: isObject(value) ? value[member] : undefined };
+  return { whole: length === 3 && last === member, text: value };
+}
+
 /** The answer depends neither on the stored secret nor on a guess, so that no client can test a guess. */
-function secretRefusal({ op, value }: ParsedOperation, tokens: readonly string[]): Refusal | undefined {
+function secretRefusal(op: ParsedOperation['op'], { whole, text }: GivenSecret): Refusal | undefined {
   const writes = op === 'add' || op === 'replace' || op === 'remove';
-  if (!writes || tokens.length > 1) {
+  if (!writes || !whole) {
     return [
       'field-write-only',
-      'names a secret, which a patch cannot read or compare; add, replace or remove the whole field',
+      'names a secret, which a patch cannot read or compare; add, replace or remove the whole secret',
     ];
   }
-  if (op === 'remove' || isSealed(value)) return undefined;
+  if (op === 'remove' || isSealed(text)) return undefined;
   const form = 'a string of 1 to 1024 bytes in UTF-8 without control characters';
   return ['password-unacceptable', `must be ${form}; a program seals it first and gives { "sealed": … }`];
 }
 
 /** Translates an operation to operations on the settings. */
 function translate(
+  rules: PatchRules,
+  operation: ParsedOperation,
+  field: PatchField,
+): readonly ParsedOperation[] {
+  const { secretEntries } = field;
+  if (secretEntries !== undefined) {
+    const added = (secret: ParsedOperation): ParsedOperation =>
+      toStored(secretEntries, { ...secret, op: 'add' });
+    if (isSecretPlace(rules, operation.path, field)) return [toStored(secretEntries, operation)];
+    const secrets = secretEntriesIn(rules, operation, field);
+    if (secrets.length > 0) return [withoutEntries(operation, field, secrets), ...secrets.map(added)];
+  }
+  return translateOpen(rules, operation, field);
+}
+
+/** Translates an operation on a secret entry to an operation on the map of sealed texts. */
+function toStored(entries: SecretEntries, { index, op, path, value }: ParsedOperation): ParsedOperation {
+  const [, ...inner] = path;
+  return { index, op, path: [entries.storedAs, ...inner], value: unsealed(entries, value) };
+}
+
+/** Replaces the sealed form of a secret by the sealed text. */
+function unsealed({ member }: SecretEntries, value: Json | undefined): Json | undefined {
+  const text = member !== undefined && isObject(value) ? value[member] : undefined;
+  if (member !== undefined && isSealed(text))
+    return deepFreeze({ ...(value as JsonObject), [member]: text.sealed });
+  return isSealed(value) ? value.sealed : value;
+}
+
+/** Takes the secret entries out of the value for a whole map. Stored secret entries that the value lacks stay. */
+function withoutEntries(
+  { index, value }: ParsedOperation,
+  { name }: PatchField,
+  secrets: readonly ParsedOperation[],
+): ParsedOperation {
+  const names = new Set(secrets.map(({ path: [, entry] }) => entry));
+  const open = Object.entries(value as JsonObject).filter(([entry]) => !names.has(entry));
+  return setting(index, [name], deepFreeze(Object.fromEntries(open)));
+}
+
+function translateOpen(
   rules: PatchRules,
   { index, op, path, from, value }: ParsedOperation,
   field: PatchField,

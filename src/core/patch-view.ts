@@ -9,12 +9,20 @@ import * as z from 'zod/mini';
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { difference, type Difference } from '../json/diff.ts';
 import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
-import { prepareOperations, type PatchField, type PatchRules } from './patch-rule.ts';
+import { prepareOperations, type PatchField, type PatchRules, type SecretEntries } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
-import { fail, ok, problemOf, type Fault, type Result } from '../problem.ts';
+import {
+  fail,
+  faultsOf,
+  ok,
+  problemOf,
+  type Fault,
+  type Problem,
+  type ProblemCode,
+  type Result,
+} from '../problem.ts';
 import { isShown, objectOf, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
-import { type SecretPorts, passwordFault } from './secret.ts';
 import { parseShape } from './shape.ts';
 
 /**
@@ -33,10 +41,18 @@ export const patchShape = z.array(
 
 /** The parts of a patch view that do not follow from the fields of the kind. @internal */
 export interface PatchHooks<T extends object> {
-  /** Replaces a shorthand of this resource by the full operation; `settings` is the state before the operation. */
+  /** Replaces a shorthand for a value by the full value. Gives back an operation without a shorthand as it is. */
+  readonly complete?: (operation: ParsedOperation) => ParsedOperation;
+  /**
+   * Replaces a shorthand that depends on the present settings by the full operation; `settings` is the state before the
+   * operation, with the stored names.
+   */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
-  /** Checks rules that shapes cannot express, on the whole result. */
-  readonly check?: (before: T, after: T) => readonly Fault[];
+  /**
+   * Checks rules that shapes cannot express, on the whole result. The operations and the pointers of the faults have the
+   * stored names.
+   */
+  readonly check?: (before: T, after: T, operations: readonly ParsedOperation[]) => readonly Fault[];
 }
 
 /** The fields of a resource as a JSON Patch sees them. @internal */
@@ -51,6 +67,8 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
   readonly emptied: readonly (readonly [name: string, empty: Json])[];
   /** The stored name of each secret, by the name for clients. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** The maps that can have secret entries, by the name of the map that stores these entries. */
+  readonly maps: ReadonlyMap<string, string>;
   /** The fields whose stored form differs, each with the function that gives the stored form. */
   readonly normalized: readonly (readonly [name: string, normalize: (value: never) => unknown])[];
 }
@@ -62,20 +80,22 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
  */
 export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<T> = {}): PatchView<T> {
   const settings = fields.all.filter(({ setting }) => setting !== undefined);
+  const patchable = settings.filter(({ sealedEntriesOf }) => sealedEntriesOf === undefined);
   const byToken = new Map<string, PatchField>();
-  for (const field of settings) {
-    const patchField = patchFieldOf(field);
+  for (const field of patchable) {
+    const patchField = patchFieldOf(field, settings);
     byToken.set(field.patchName, patchField);
     if (isShown(field)) byToken.set(field.name, patchField);
   }
   return Object.freeze({
     ...hooks,
     shape: z.compile(objectOf(settings, 'patchName', settingShape)) as z.core.$ZodType as z.core.$ZodType<T>,
-    names: settings.map(({ patchName }) => patchName).join(', '),
+    names: patchable.map(({ patchName }) => patchName).join(', '),
     readOnly: fields.all
       .filter((field) => isShown(field) && field.setting === undefined)
       .map(({ name }) => name),
     field: (token: string) => byToken.get(token),
+    isSecretEntry: () => false,
     linked: settings.flatMap(({ patchName, links }) =>
       links === undefined ? [] : [[patchName, links] as const],
     ),
@@ -83,8 +103,13 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
       empty === undefined ? [] : [[name, empty] as const],
     ),
     secrets: new Map(
-      settings.flatMap(({ patchName, secret }) =>
+      patchable.flatMap(({ patchName, secret }) =>
         secret === undefined ? [] : [[patchName, secret] as const],
+      ),
+    ),
+    maps: new Map(
+      settings.flatMap(({ patchName, sealedEntriesOf: map }) =>
+        map === undefined ? [] : [[patchName, map] as const],
       ),
     ),
     normalized: settings.flatMap(({ patchName, normalize }) =>
@@ -93,13 +118,35 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
   });
 }
 
-function patchFieldOf({ patchName, links, secret, hiddenWhenEmpty, default: empty }: Field): PatchField {
+function patchFieldOf(
+  { patchName, links, secret, hiddenWhenEmpty, default: empty }: Field,
+  settings: readonly Field[],
+): PatchField {
+  const second = settings.find(({ sealedEntriesOf }) => sealedEntriesOf === patchName);
   return Object.freeze({
     name: patchName,
     ...(links === undefined ? {} : { links }),
     ...(secret === undefined ? {} : { sealedAs: secret }),
+    ...(second === undefined ? {} : { secretEntries: secretEntriesIn(second) }),
     ...(hiddenWhenEmpty === true && empty !== undefined ? { empty } : {}),
   });
+}
+
+function secretEntriesIn({ patchName: storedAs, secretMember: member }: Field): SecretEntries {
+  return Object.freeze({ storedAs, ...(member === undefined ? {} : { member }) });
+}
+
+/**
+ * Gives the view in which the entries with certain names are secret, in every map that can have secret entries.
+ *
+ * @param isSecretEntry - whether an entry is secret, by its name
+ * @internal
+ */
+export function withSecretEntries<T extends object>(
+  view: PatchView<T>,
+  isSecretEntry: (name: string) => boolean,
+): PatchView<T> {
+  return view.maps.size === 0 ? view : { ...view, isSecretEntry };
 }
 
 function settingShape({ shape, optional }: Field): z.core.SomeType {
@@ -130,11 +177,12 @@ export function patchSettings<T extends object>(
   operations: readonly ParsedOperation[],
   find: FindName,
 ): Result<Patched<T>> {
-  const { faults, prepared, readsMore, writesSecret } = prepareOperations(view, operations);
+  const full = completeOperations(view, operations);
+  const { faults, prepared, readsMore, writesSecret } = prepareOperations(view, full);
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
   const old = toClient(view, before);
   const applied = apply(view, readsMore ? { ...shown(), ...old } : old, prepared);
-  if (!applied.ok) return applied;
+  if (!applied.ok) return asClientsKnow(view, applied.problem);
   const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
   const patched = conclude(view, { before, old, result, operations: prepared }, find, view.check);
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
@@ -167,7 +215,7 @@ export function revertSettings<T extends object>(
   const old = toClient(view, before);
   const renamed = operations.map((operation) => withClientName(view, operation));
   const applied = applyOperations(old, renamed, revertRules);
-  if (!applied.ok) return applied;
+  if (!applied.ok) return asClientsKnow(view, applied.problem);
   const result = applied.value;
   if (!isObject(result))
     return fail(
@@ -200,45 +248,12 @@ export function adoptSettings<T extends object>(
   return conclude(view, { before, old, result, operations: [] }, find, undefined);
 }
 
-/**
- * Seals the secrets in a patch from a client. A value that cannot be a secret becomes `null`, which the rules of
- * patches refuse. Therefore no value from a client passes for sealed text, and no plain secret goes on.
- *
- * @returns the operations; refused with `secret-not-storable` if a secret could not be read after a restart
- * @internal
- */
-export async function sealOperations<T extends object>(
-  view: PatchView<T>,
+/** Replaces the shorthands for values. The values are frozen, because they can become part of the settings. @internal */
+export function completeOperations<T extends object>(
+  { complete }: PatchView<T>,
   operations: readonly ParsedOperation[],
-  secrets: Pick<SecretPorts, 'seal'>,
-): Promise<Result<readonly ParsedOperation[]>> {
-  const faults: Fault[] = [];
-  const sealing = operations.map(async (operation, index) => {
-    const { value } = operation;
-    if (value === undefined || !isSecret(view, operation)) return operation;
-    if (typeof value !== 'string' || passwordFault(value) !== undefined) return { ...operation, value: null };
-    const sealed = await secrets.seal(value);
-    if (sealed !== undefined) return { ...operation, value: { sealed } };
-    // The rules of patches refuse a `test` of a secret anyway.
-    if (operation.op !== 'test') faults.push(notStorable(operation, index));
-    return { ...operation, value: null };
-  });
-  const sealed = await Promise.all(sealing);
-  return faults.length === 0 ? ok(sealed) : { ok: false, problem: problemOf(faults) };
-}
-
-function notStorable({ path }: ParsedOperation, operation: number): Fault {
-  const detail =
-    'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +
-    'Configure a lasting key for the gateway first';
-  return { pointer: formatPointer(path), operation, code: 'secret-not-storable', detail };
-}
-
-function isSecret<T extends object>(
-  { field }: PatchView<T>,
-  { path: [token = ''] }: ParsedOperation,
-): boolean {
-  return field(token)?.sealedAs !== undefined;
+): readonly ParsedOperation[] {
+  return complete === undefined ? operations : operations.map((operation) => deepFreeze(complete(operation)));
 }
 
 /** Renames the secrets to the names that clients know, so that the pointers of faults use these names. */
@@ -275,7 +290,9 @@ function withClientName<T extends object>(
 
 function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject): JsonObject {
   return Object.freeze(
-    Object.fromEntries(Object.entries(document).filter(([name]) => view.field(name)?.name === name)),
+    Object.fromEntries(
+      Object.entries(document).filter(([name]) => view.field(name)?.name === name || view.maps.has(name)),
+    ),
   );
 }
 
@@ -344,9 +361,60 @@ function validate<T extends object>(
   const resolved = resolveFields(view, result, old, find);
   const canonical = resolved.settings as unknown as T;
   const after = parsed.ok ? normalize(view, canonical) : before;
-  const broken = parsed.ok ? (check?.(before, after) ?? []) : parsed.faults;
+  const broken = parsed.ok
+    ? [...entryFaults(view, before, after), ...(check?.(before, after, operations) ?? [])]
+    : parsed.faults;
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
-  const faults = [...broken, ...resolved.faults].map((fault) => locate(fault, operations));
+  const faults = [...broken, ...resolved.faults].map((fault) => shownFault(view, locate(fault, operations)));
+  return { ok: false, problem: problemOf(faults) };
+}
+
+/** Refuses entries that come into the wrong map. No patch brings such an entry, but an undo or another snapshot can. */
+function entryFaults<T extends object>(
+  { maps, isSecretEntry }: PatchView<T>,
+  before: T,
+  after: T,
+): readonly Fault[] {
+  return [...maps].flatMap(([stored, map]) => [
+    ...newNames(before, after, map)
+      .filter((name) => isSecretEntry(name) || Object.hasOwn(mapOf(after, stored), name))
+      .map((name) => entryFault(map, name, 'is secret, and must be sealed')),
+    ...newNames(before, after, stored)
+      .filter((name) => !isSecretEntry(name))
+      .map((name) => entryFault(stored, name, undeclared)),
+  ]);
+}
+
+const undeclared =
+  'is sealed, and is not declared secret here; start the interface with this name in secretParameters';
+
+function entryFault(map: string, name: string, detail: string): Fault {
+  return { pointer: formatPointer([map, name]), code: 'validation-failed', detail };
+}
+
+function newNames<T extends object>(before: T, after: T, map: string): readonly string[] {
+  const old = mapOf(before, map);
+  return Object.keys(mapOf(after, map)).filter((name) => !Object.hasOwn(old, name));
+}
+
+function mapOf(settings: object, name: string): JsonObject {
+  return (settings as Readonly<Record<string, JsonObject>>)[name] ?? {};
+}
+
+/** Names the place of a fault as clients do: a secret entry is in the map that clients know. */
+function shownFault<T extends object>({ maps }: PatchView<T>, fault: Fault): Fault {
+  const [token = '', ...inner] = parsePointer(fault.pointer) ?? [];
+  const map = maps.get(token);
+  if (map === undefined) return fault;
+  const pointer = formatPointer([map, ...inner]);
+  // The detail of this fault would name the map that clients do not know.
+  return fault.code === 'patch-path-missing'
+    ? { ...fault, pointer, detail: 'does not exist' }
+    : { ...fault, pointer };
+}
+
+function asClientsKnow<T extends object>(view: PatchView<T>, problem: Problem<ProblemCode>): Result<never> {
+  const faults = faultsOf(problem).map((fault) => shownFault(view, fault));
   return { ok: false, problem: problemOf(faults) };
 }
 

@@ -12,6 +12,7 @@ import {
   type JsonContainer,
   type JsonObject,
 } from '../json/value.ts';
+import type { Result } from '../problem.ts';
 
 /**
  * Sealed text in place of a secret. A transition accepts no other form of a secret.
@@ -36,8 +37,8 @@ export function isSealed(value: Json | undefined): value is Json & Sealed {
  * @public
  */
 export interface SecretPorts {
-  /** Hashes the password of an admin user; `undefined` if too many passwords are being hashed. */
-  hash(password: string): Promise<string | undefined>;
+  /** Hashes the password of an admin user. Refused if too many passwords are being hashed, or the hasher takes too long. */
+  hash(password: string): Promise<Result<string>>;
   /** The objection of the host to the password of an admin user; `undefined` if there is none. */
   objection(password: string): string | undefined;
   /** Seals a secret that the host must read again; `undefined` if the secret could not be read after a restart. */
@@ -75,20 +76,33 @@ function utf8Length(text: string): number {
   return length;
 }
 
+/** The names of a secret. @internal */
+export interface SecretName {
+  /** The name under which the hashed or sealed form is stored. */
+  readonly stored: string;
+  /** The name that clients know. */
+  readonly client: string;
+  /** Whether everything that clients know by that name is secret. False for a map of which some entries are secret. */
+  readonly whole: boolean;
+}
+
+/** Gives the names of members and fields that are secret as a whole. @internal */
+export function namesOf(secrets: readonly SecretName[]): ReadonlySet<string> {
+  return new Set(secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])));
+}
+
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
  * The function removes every member with the stored name of a secret, at any depth. A JSON Patch operation whose
  * pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
  *
- * @param secrets - the stored name of each secret, with the name for clients
+ * @param secrets - the names of each secret
  * @internal
  */
-export function createRedactor(
-  secrets: Iterable<readonly [stored: string, client: string]>,
-): (value: Json | object) => Json {
-  const clientNames = new Map(secrets);
-  const secretNames = new Set([...clientNames.keys(), ...clientNames.values()]);
+export function createRedactor(secrets: readonly SecretName[]): (value: Json | object) => Json {
+  const clientNames = new Map(secrets.map(({ stored, client }) => [stored, client]));
+  const secretNames = namesOf(secrets);
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
@@ -146,7 +160,7 @@ function redactOperation(
 }
 
 /**
- * Puts a mark in the place of each secret, so that a reader sees that there is one.
+ * Puts a mark in the place of each secret, so that a reader sees that there is one. A map of secrets keeps its names.
  *
  * @param value - plain data, such as a service with its settings
  * @param secrets - the names under which secrets are stored
@@ -159,7 +173,14 @@ export function maskSecrets(value: unknown, secrets: ReadonlySet<string>): Json 
   return Object.fromEntries(
     Object.entries(value).map(([name, member]: [string, unknown]) => [
       name,
-      secrets.has(name) ? '[redacted]' : maskSecrets(member, secrets),
+      secrets.has(name) ? marked(member) : maskSecrets(member, secrets),
     ]),
+  );
+}
+
+function marked(secret: unknown): Json {
+  if (typeof secret !== 'object' || secret === null) return '[redacted]';
+  return Object.fromEntries(
+    Object.entries(secret).map(([name, member]: [string, unknown]) => [name, marked(member)]),
   );
 }

@@ -18,6 +18,16 @@ import type { Problem, Result } from '../problem.ts';
  */
 export type PathParameters = Readonly<Record<string, string>>;
 
+/**
+ * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing and flushing,
+ * `administrator` for everything else.
+ *
+ * @see docs/spec-choices.md 32.
+ *
+ * @public
+ */
+export type Role = 'reader' | 'operator' | 'administrator';
+
 /** The methods that a route can have. @internal */
 type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 
@@ -37,6 +47,8 @@ export interface Route {
   readonly path: string;
   /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
+  /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. */
+  readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
   readonly query: readonly ('fields' | 'range' | 'dry_run')[];
   /**

@@ -24,8 +24,8 @@ export interface ScryptHasherOptions {
  *
  * A hash is the text `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`: `ln` is the binary logarithm of the cost, salt and hash are
  * in base64 without padding. `verify` takes the cost from the hash, so hashes of lower cost stay valid after the cost
- * is raised. A hash of another form, or with a cost out of range, matches no password; its verification takes as long
- * as that of a wrong password.
+ * is raised; the missing cost is worked off, so that such a verification takes as long as any other. A hash of another
+ * form, or with a cost out of range, matches no password; its verification takes as long as that of a wrong password.
  *
  * @param options - the cost; see `ScryptHasherOptions`
  * @returns the hasher
@@ -63,8 +63,15 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
     async verify(password: string, hash: string) {
       const parts = parseHash(hash) ?? decoy;
       const key = await derive(password, parts.logCost, parts.salt);
+      // Each step doubles the cost: the steps from a lower cost to the present one cost the difference.
+      for (let step = parts.logCost; step < logCost; step += 1) await derive(password, step, parts.salt);
       return timingSafeEqual(key, parts.key) && parts !== decoy;
     },
+    needsRehash(hash: string) {
+      const parts = parseHash(hash);
+      return parts !== undefined && parts.logCost < logCost;
+    },
+    knows: (hash: string) => parseHash(hash) !== undefined,
   });
 }
 

@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Context } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import { isSealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation, ParsedOperation } from '../json/patch.ts';
 import { formatPointer, reservedToken } from '../json/pointer.ts';
@@ -173,23 +174,30 @@ function indexServices(services: Snapshot['services']): ServicesByFilter {
   return index;
 }
 
-const settings = settingsOf('filters', fields, { represent, expand, check });
+const settings = settingsOf('filters', fields, { represent, complete, expand, check });
 
 /**
  * Replaces the shorthands for a parameter. A text means a parameter with this value. A parameter without `configurable`
- * is configurable. Setting the value of a missing parameter adds the parameter.
+ * is configurable.
  */
-function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
+function complete(operation: ParsedOperation): ParsedOperation {
   const { op, path, value } = operation;
   const [field, name, member] = path;
   if (field !== 'parameters' || value === undefined || op === 'test') return operation;
   if (name === undefined) return { ...operation, ...fromSingleEntry(value) };
-  if (member === undefined) return { ...operation, value: fromShorthand(value) };
+  return member === undefined ? { ...operation, value: fromShorthand(value) } : operation;
+}
+
+/** Setting the value of a missing parameter adds the parameter. */
+function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
+  const { op, path, value } = operation;
+  const [field, name, member] = path;
+  if (field !== 'parameters' || value === undefined || op !== 'add') return operation;
+  if (name === undefined || member !== 'value' || path.length > 3) return operation;
   // An earlier operation may have replaced the map by any value. The validation of the result refuses that.
   const { parameters } = settings;
   const present = !isObject(parameters) || Object.hasOwn(parameters, name);
-  if (present || path.length > 3 || member !== 'value' || op !== 'add') return operation;
-  return { ...operation, path: [field, name], value: { value, configurable: true } };
+  return present ? operation : { ...operation, path: [field, name], value: { value, configurable: true } };
 }
 
 /** Replaces the single-entry form: a parameter together with its name. */
@@ -200,7 +208,9 @@ function fromSingleEntry(value: Json | undefined): { readonly value?: Json } {
 }
 
 function fromShorthand(value: Json): Json {
-  return isObject(value) ? { configurable: true, ...value } : { value, configurable: true };
+  return isObject(value) && !isSealed(value)
+    ? { configurable: true, ...value }
+    : { value, configurable: true };
 }
 
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */

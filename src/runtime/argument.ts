@@ -18,6 +18,11 @@ const ports = {
   store: ['load', 'append', 'compact', Symbol.asyncDispose],
 } as const satisfies Record<string, readonly PropertyKey[]>;
 
+/** The functions that a port may have. */
+const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>> = {
+  hasher: ['needsRehash', 'knows'],
+};
+
 /** The options that are functions. */
 const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'veto'] as const;
 
@@ -71,6 +76,8 @@ function assertPort(name: keyof typeof ports, port: unknown): asserts port is Me
   const missing = methods.find((method) => !isFunction((port as Members)[method]));
   if (missing !== undefined)
     throw new TypeError(`The option ${name} must have the function ${textOf(missing)}`);
+  const wrong = optional[name]?.find((method) => !isOptional((port as Members)[method], isFunction));
+  if (wrong !== undefined) throw new TypeError(`The option ${name}.${wrong} must be a function`);
 }
 
 function assertDurable(name: keyof typeof ports, port: unknown): void {

@@ -35,6 +35,7 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
+import { assertKnownHashes, createPasswords } from './password/passwords.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -45,6 +46,7 @@ import { Writer } from './writer.ts';
  * @returns the running interface; close the interface before the gateway ends
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
+ * @throws Error if users log in with a password, and the hasher does not know the password hash of one of them
  *
  * @example
  * ```ts
@@ -178,9 +180,11 @@ interface Assembly {
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   const { limits, onError } = options;
+  if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const audit = new Audit({ ...options, revision: () => writer.snapshot.revision });
   const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
+  const handle = handlerOf(options, writer, audit);
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -192,7 +196,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       return writer.snapshot;
     },
     limits,
-    handle: handlerOf(options, writer, audit),
+    handle,
     execute: async (transition, options = {}) => {
       assertCommand(transition, options);
       const { signal, ...how } = options;
@@ -230,6 +234,28 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   return { admin, writer };
 }
 
+function handlerOf(options: CompleteOptions, writer: Writer, audit: Audit): Admin['handle'] {
+  const running = {
+    snapshot: () => writer.snapshot,
+    execute: (command: CommandRequest) => writer.execute(command),
+  };
+  const passwords = createPasswords({ ...options, ...running });
+  return createRequestHandler({
+    ...running,
+    decide: (command) => writer.preview(command),
+    secrets: options.secrets,
+    authenticate: options.authenticate,
+    authorize: options.authorize,
+    passwords,
+    origins: options.origins,
+    limits: options.limits,
+    clock: options.clock,
+    surroundings: surroundingsOf(options, writer),
+    audit,
+    onError: options.onError,
+  });
+}
+
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
@@ -253,17 +279,6 @@ function writerOf(
       audit.recovered(command, execution);
     },
     onError,
-  });
-}
-
-function handlerOf(options: CompleteOptions, writer: Writer, audit: Audit): Admin['handle'] {
-  return createRequestHandler({
-    ...options,
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
-    surroundings: surroundingsOf(options, writer),
-    audit,
   });
 }
 

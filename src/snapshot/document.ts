@@ -205,7 +205,7 @@ function load(document: Json, sessions: Iterable<Result<Json>>): Loading {
 
 /** The names under which the things of a collection store secrets. */
 function storedSecrets(member: keyof Collections): ReadonlySet<string> {
-  return new Set(secretNames(collectionFields[member]).map(([stored]) => stored));
+  return new Set(secretNames(collectionFields[member]).map(({ stored }) => stored));
 }
 
 type Members = Readonly<Record<keyof Collections, readonly Json[]>>;

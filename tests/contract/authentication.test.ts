@@ -43,7 +43,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     const running = runAdmin({
       snapshot: createSnapshot({ ...sampleDocument, users }, { epoch: 'sample' }),
       hasher,
-      authenticate: createBasicAuthentication({ hasher }),
+      authenticate: createBasicAuthentication(),
       ...(authorize === undefined ? {} : { authorize }),
     });
     const open = await transports[name](running.admin);

@@ -139,9 +139,9 @@ describe('the fields of a kind', () => {
   it('say which of them hold links and which are secrets', () => {
     expect(linkFields(fields)).toEqual({ guards: 'guards' });
     expect(secretNames(fields)).toEqual([
-      ['codeSealed', 'code'],
-      ['alarmSealed', 'alarm'],
-      ['makerHash', 'maker'],
+      { stored: 'codeSealed', client: 'code', whole: true },
+      { stored: 'alarmSealed', client: 'alarm', whole: true },
+      { stored: 'makerHash', client: 'maker', whole: true },
     ]);
   });
 });

@@ -5,7 +5,8 @@ import * as z from 'zod/mini';
 import type { Json, JsonObject } from '../../src/json/value.ts';
 import { parseOperations, type Operation } from '../../src/json/patch.ts';
 import { defineFields } from '../../src/core/field.ts';
-import { patchSettings, patchViewOf, sealOperations } from '../../src/core/patch-view.ts';
+import { sealOperations } from '../../src/core/patch-seal.ts';
+import { patchSettings, patchViewOf } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
 import type { Result } from '../../src/problem.ts';
 

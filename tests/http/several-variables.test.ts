@@ -28,6 +28,7 @@ const toys: readonly BoundRoute[] = [
   itemRoute<Listener>({
     id: 'listeners.get',
     path,
+    role: 'reader',
     summary: 'Gives one listener of a service.',
     shape: listenerFields.representation,
     find,
@@ -37,6 +38,7 @@ const toys: readonly BoundRoute[] = [
     id: 'listeners.close',
     method: 'DELETE',
     path,
+    role: 'operator',
     summary: 'Closes a listener of a service.',
     find,
     link: ({ name }) => name,

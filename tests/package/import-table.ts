@@ -34,6 +34,7 @@ const beneathRuntime = [
 ];
 
 const runtime = ['runtime/*', 'runtime/*/*'];
+
 const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [
@@ -94,10 +95,9 @@ const rows: readonly Row[] = [
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*'] },
   {
     from: 'ports/basic-authentication.ts',
-    values: ['ports/port.ts', 'ports/bounded-queue.ts', 'core/*', 'json/*'],
-    types: ['http/*'],
+    values: ['ports/port.ts'],
+    types: ['snapshot/*'],
   },
-  { from: 'ports/bounded-queue.ts', values: [] },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
   { from: 'adapters/mount.ts', values: ['index.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },

@@ -10,6 +10,7 @@ import {
   createAdmin,
   createBasicAuthentication,
   createPbkdf2Hasher,
+  createRoles,
   createSecretSealer,
   createSnapshot,
   createTimeFormat,
@@ -115,6 +116,8 @@ import {
   type ProblemCode,
   type PublishedEvent,
   type Result,
+  type Role,
+  type RolesOptions,
   type Route,
   type SecretSealer,
   type SecretSealerOptions,
@@ -332,7 +335,7 @@ describe('a host', () => {
   it('can name what it gives and gets', async () => {
     const hasherOptions: Pbkdf2HasherOptions = { rounds: 1 };
     const hasher = createPbkdf2Hasher(hasherOptions);
-    const logIn: BasicAuthenticationOptions = { hasher, realm: 'admin' };
+    const logIn: BasicAuthenticationOptions = { realm: 'admin' };
     const sealerOptions: SecretSealerOptions = { key: new Uint8Array(32) };
     const sealer: SecretSealer = createSecretSealer(sealerOptions);
     const seen: [Principal | undefined, Route, PathParameters][] = [];
@@ -491,6 +494,15 @@ describe('a host', () => {
     const times: TimeFormat = createTimeFormat('+03:00');
     const shown: Result<string> = { ok: true, value: times.iso8601(0) };
     expect(shown.value).toBe('1970-01-01T03:00:00+03:00');
+  });
+
+  it('can tell which role a user needs', () => {
+    const people: RolesOptions = { administrators: ['ada'], readers: ['eve'] };
+    const authorize: Authorize = createRoles(people);
+    const needed: readonly Role[] = routes
+      .filter((route) => !authorize({ name: 'eve' }, route, {}))
+      .map(({ role }) => role);
+    expect(needed).not.toContain('reader');
   });
 
   it('can list the endpoints', () => {

@@ -189,7 +189,7 @@ describe('the password of a service', () => {
     const problem = expectRefused(patch(operation));
     expect(problem).toMatchObject({ code: 'field-write-only', status: 422 });
     expect(problem.detail).toMatch(
-      /names a secret, which a patch cannot read or compare; add, replace or remove the whole field$/,
+      /names a secret, which a patch cannot read or compare; add, replace or remove the whole secret$/,
     );
     expect(JSON.stringify(problem)).not.toContain(planted.sealed);
   });

@@ -5,6 +5,7 @@ import { problemTable, type Json, type Problem, type ProblemCode, type Snapshot 
 
 import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
+import { ok } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { isAction, type BoundResourceRoute } from '../../src/resources/shared/route.ts';
 import { expectDecision } from './expect-decision.ts';
@@ -12,7 +13,7 @@ import { busySurroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';
 
 const secrets: SecretPorts = {
-  hash: (password) => Promise.resolve(`hash of ${String(password.length)} characters`),
+  hash: (password) => Promise.resolve(ok(`hash of ${String(password.length)} characters`)),
   objection: () => undefined,
   seal: (secret) => Promise.resolve(`seal of ${String(secret.length)} characters`),
 };

@@ -15,5 +15,5 @@ export function withSecrets(kind: string, text: string): Readonly<Record<string,
 function storedBy(kind: string): readonly string[] {
   const table = fieldTables[kind];
   if (table === undefined) throw new RangeError(`There is no table of the fields of a ${kind}`);
-  return secretNames(table).map(([stored]) => stored);
+  return secretNames(table).map(({ stored }) => stored);
 }

@@ -33,7 +33,7 @@ export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>
 export type BoundAction = ActionRoute<Surroundings>;
 
 /** The members that every route declares itself. The constructors here add the others. */
-type Described = Pick<Route, 'id' | 'path' | 'summary'>;
+type Described = Pick<Route, 'id' | 'path' | 'role' | 'summary'>;
 
 /** The members that every reading route declares itself. */
 interface Reading<T> extends Described {
@@ -168,6 +168,7 @@ export function readRoutes<K extends keyof Collections>(readable: Readable<K>): 
     ...shown,
     id: `${collection}.get`,
     path: `/${collection}/:name`,
+    role: 'reader',
     summary: `Gives one ${singular[collection]}.`,
     find: finder(collection),
     link: (entity) => linkOf(collection, entity),
@@ -184,6 +185,7 @@ export function collectionRoute<K extends keyof Collections>(readable: Readable<
     ...shown,
     id: `${collection}.list`,
     path: `/${collection}`,
+    role: 'reader',
     query: ['fields', 'range'],
     summary: `Lists the ${collection}.`,
     find: () => ok(collection),

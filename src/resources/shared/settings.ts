@@ -20,11 +20,11 @@ import {
   patchShape,
   patchViewOf,
   revertSettings,
-  sealOperations,
   type Patched,
   type PatchHooks,
   type PatchView,
 } from '../../core/patch-view.ts';
+import { sealOperations } from '../../core/patch-seal.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
 import { patchMediaTypes, type Route } from '../../http/route.ts';
@@ -242,6 +242,7 @@ export function patchRoute<C extends Patchables>(
     kind: 'command',
     id: `${collection}.patch`,
     method: 'PATCH',
+    role: 'administrator',
     query: ['dry_run'],
     search: [],
     fields: [],

@@ -8,6 +8,7 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
+import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Headers } from './respond.ts';
@@ -32,6 +33,7 @@ export interface AccessOptions {
   readonly snapshot: () => Snapshot;
   readonly authenticate: Authenticate | undefined;
   readonly authorize: Authorize | undefined;
+  readonly passwords: Passwords;
 }
 
 /** A caller who may use a route. @internal */
@@ -91,11 +93,18 @@ async function identify(
   snapshot: Snapshot,
 ): Promise<Result<Principal | undefined>> {
   if (isOpen(options, request, snapshot)) return ok(undefined);
+  const verify: Parameters<Authenticate>[2] = (name, password) =>
+    options.passwords.verify(snapshot, request, { name, password });
   const principal: unknown =
-    request.principal === undefined ? await options.authenticate?.(request, snapshot) : request.principal;
+    request.principal === undefined
+      ? await options.authenticate?.(request, snapshot, verify)
+      : request.principal;
   if (isPrincipal(principal)) return ok(principal);
-  if (principal !== 'throttled') return { ok: false, problem: unauthenticated };
-  return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
+  if (principal === 'throttled')
+    return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
+  if (principal === 'overloaded')
+    return fail('overloaded', 'The password was not checked in time. Try again later.');
+  return { ok: false, problem: unauthenticated };
 }
 
 /** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
@@ -103,9 +112,12 @@ function isPrincipal(value: unknown): value is Principal {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }
 
-/** Whether an admin user was neither deleted nor given another password. A caller who is no admin user is the same. */
+/**
+ * Whether an admin user was neither deleted nor given another password: each of these gives the name another version, or
+ * none. A new hash of the same password does not. A caller who is no admin user is the same.
+ */
 function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
-  return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
+  return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
@@ -140,7 +152,7 @@ const forbidden = problem(
 
 /** The headers that tell a client how to get access. @internal */
 export function accessHeaders({ authenticate }: AccessOptions, { code }: Problem): Headers {
-  if (code === 'login-throttled') return { 'retry-after': '1' };
+  if (code === 'login-throttled' || code === 'overloaded') return { 'retry-after': '1' };
   if (code !== 'unauthenticated') return {};
   return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
 }

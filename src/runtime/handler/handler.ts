@@ -60,7 +60,7 @@ export type Handled =
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
-  readonly secrets: SecretPorts;
+  readonly secrets: Omit<SecretPorts, 'hash'>;
   readonly origins: Origins;
   readonly limits: Limits;
   readonly clock: Clock;
@@ -295,7 +295,11 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   if (!conditions.ok) return refusal(conditions.problem);
   const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options);
   if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
-  const change = await route.command(parameters, body?.value ?? null, options.secrets);
+  const secrets: SecretPorts = {
+    ...options.secrets,
+    hash: (password) => options.passwords.hash(request, caller.principal, password),
+  };
+  const change = await route.command(parameters, body?.value ?? null, secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));
   attempt.ask(body?.value ?? null);
   const toDo: CommandRequest = {

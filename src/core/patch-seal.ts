@@ -1,0 +1,100 @@
+/**
+ * Sealing a patch: every secret in a patch from a client is sealed before a transition sees the patch.
+ */
+import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
+import type { ParsedOperation } from '../json/patch.ts';
+import { formatPointer } from '../json/pointer.ts';
+import { ok, problemOf, type Fault, type Result } from '../problem.ts';
+import type { SecretEntries } from './patch-rule.ts';
+import { completeOperations, type PatchView } from './patch-view.ts';
+import { passwordFault, type SecretPorts } from './secret.ts';
+
+/**
+ * Seals the secrets in a patch from a client. A value that cannot be a secret becomes `null`, which the rules of
+ * patches refuse. Therefore no value from a client passes for sealed text, and no plain secret goes on.
+ *
+ * @returns the operations; refused with `secret-not-storable` if a secret could not be read after a restart
+ * @internal
+ */
+export async function sealOperations<T extends object>(
+  view: PatchView<T>,
+  operations: readonly ParsedOperation[],
+  { seal }: Pick<SecretPorts, 'seal'>,
+): Promise<Result<readonly ParsedOperation[]>> {
+  const faults: Fault[] = [];
+  const sealing = completeOperations(view, operations).map(async (operation) => {
+    const sealText: SealText = async (text, place) => {
+      if (typeof text !== 'string' || passwordFault(text) !== undefined) return null;
+      const sealed = await seal(text);
+      if (sealed !== undefined) return { sealed };
+      // The rules of patches refuse a `test` of a secret anyway.
+      if (operation.op !== 'test') faults.push(notStorable(place, operation.index));
+      return null;
+    };
+    return sealOperation(view, operation, sealText);
+  });
+  const sealed = await Promise.all(sealing);
+  return faults.length === 0 ? ok(sealed) : { ok: false, problem: problemOf(faults) };
+}
+
+function notStorable(place: readonly string[], operation: number): Fault {
+  const detail =
+    'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +
+    'Configure a lasting key for the gateway first';
+  return { pointer: formatPointer(place), operation, code: 'secret-not-storable', detail };
+}
+
+/** Gives the sealed form of the text for a place; `null` for a value that cannot be a secret. */
+type SealText = (text: Json | undefined, place: readonly string[]) => Promise<Json>;
+
+async function sealOperation<T extends object>(
+  { field, isSecretEntry }: PatchView<T>,
+  operation: ParsedOperation,
+  sealText: SealText,
+): Promise<ParsedOperation> {
+  const { path, value } = operation;
+  if (value === undefined) return operation;
+  const [token = '', name, ...inner] = path;
+  const { sealedAs, secretEntries } = field(token) ?? {};
+  if (sealedAs !== undefined) return { ...operation, value: await sealText(value, path) };
+  if (secretEntries === undefined) return operation;
+  if (name === undefined) {
+    if (!isObject(value)) return operation;
+    const names = Object.keys(value).filter(isSecretEntry);
+    return { ...operation, value: await sealMap(secretEntries, path, value, names, sealText) };
+  }
+  if (!isSecretEntry(name)) return operation;
+  const isWhole = inner.length === 0;
+  const sealed = isWhole ? sealEntry(secretEntries, path, value, sealText) : sealText(value, path);
+  return { ...operation, value: await sealed };
+}
+
+/** The most entries of a map. The rules of patches refuse a map with more, so its secrets are not worth the work. */
+const maxEntries = 1000;
+
+/** Seals the entries with these names in a map. */
+async function sealMap(
+  entries: SecretEntries,
+  path: readonly string[],
+  map: JsonObject,
+  names: readonly string[],
+  sealText: SealText,
+): Promise<Json> {
+  const seal = Object.keys(map).length > maxEntries ? refuseText : sealText;
+  const sealing = names.map(async (name) => {
+    return [name, await sealEntry(entries, [...path, name], map[name] ?? null, seal)] as const;
+  });
+  return deepFreeze({ ...map, ...Object.fromEntries(await Promise.all(sealing)) });
+}
+
+const refuseText: SealText = () => Promise.resolve(null);
+
+async function sealEntry(
+  { member }: SecretEntries,
+  place: readonly string[],
+  entry: Json,
+  sealText: SealText,
+): Promise<Json> {
+  if (member === undefined) return sealText(entry, place);
+  return isObject(entry) ? deepFreeze({ ...entry, [member]: await sealText(entry[member], place) }) : null;
+}

@@ -36,6 +36,7 @@ import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords } from './password/passwords.ts';
+import { createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -184,7 +185,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   const log = new EventLog(limits.maxEventsKept, snapshot.revision);
   const writer = writerOf(options, snapshot, { log, journal });
   const mode: Mode = { isReadOnly: false };
-  const handle = handlerOf(options, writer, mode);
+  const handle = handlerOf(options, { writer, journal, mode });
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -235,12 +236,11 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   return { admin, writer };
 }
 
-/** The mode of an interface. */
-interface Mode {
-  isReadOnly: boolean;
-}
-
-function handlerOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Admin['handle'] {
+function handlerOf(
+  options: CompleteOptions,
+  parts: SelfOptions & { readonly writer: Writer },
+): Admin['handle'] {
+  const { writer, mode } = parts;
   const running = {
     snapshot: () => writer.snapshot,
     execute: (command: CommandRequest) => writer.execute(command),
@@ -258,7 +258,7 @@ function handlerOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode
     origins: options.origins,
     limits: options.limits,
     clock: options.clock,
-    surroundings: surroundingsOf(options, writer),
+    surroundings: surroundingsOf(options, parts),
     onError: options.onError,
   });
 }
@@ -288,11 +288,13 @@ function writerOf(
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  writer: Writer,
+  parts: SelfOptions & { readonly writer: Writer },
 ): Surroundings {
+  const { writer } = parts;
   const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
-  if (telemetry === undefined) return Object.freeze({ times, commands });
-  return Object.freeze({ times, commands, telemetry: guardTelemetry(telemetry, onError) });
+  const self = createSelf(parts);
+  if (telemetry === undefined) return Object.freeze({ times, commands, self });
+  return Object.freeze({ times, commands, self, telemetry: guardTelemetry(telemetry, onError) });
 }
 
 /** A second call returns the promise of the first one. */

@@ -81,6 +81,7 @@ export {
   type NewUser,
 } from './resources/user.ts';
 export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
+export type { InterfaceRepresentation } from './resources/interface.ts';
 export {
   contractVersion,
   routes,

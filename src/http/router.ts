@@ -89,7 +89,7 @@ function byLengthOf<T>(places: readonly Place<T>[]): ReadonlyMap<number, readonl
 /** The segments of a path. One trailing slash is ignored; a path without a leading slash has no segments. */
 function segmentsOf(path: string): readonly string[] {
   if (!path.startsWith('/')) return [];
-  return path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined).split('/');
+  return path.slice(1, path.length > 2 && path.endsWith('/') ? -1 : undefined).split('/');
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -126,8 +126,11 @@ export const commandKind: Kind<CommandEvent, never, never> = {
       role: 'administrator',
       summary: 'Abandons a command of unknown outcome: its resources are free again.',
       findIn: ({ commands }, { id = '' }) => findCommand(commands.list(), id),
-      objection: (_surroundings, command) => objectionTo(command),
-      act: ({ commands }, { id }) => commands.abandon(id),
+      decide({ commands }, command) {
+        const problem = objectionTo(command);
+        if (problem !== undefined) return { outcome: 'refused', problem };
+        return { outcome: 'accepted', act: () => commands.abandon(command.id) };
+      },
     }),
   ],
 };

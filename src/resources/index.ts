@@ -30,6 +30,7 @@ import {
 } from './connection.ts';
 import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
 import { gatewayDocument, gatewayKind, loadGateway, saveGateway } from './gateway.ts';
+import { interfaceKind } from './interface.ts';
 import { loadLogs, logDocument, logKind, saveLogs, type LogEffect, type LogEvent } from './log.ts';
 import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
 import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
@@ -56,6 +57,7 @@ const kinds = [
   filterKind,
   userKind,
   commandKind,
+  interfaceKind,
 ] as const;
 
 /**

@@ -130,7 +130,8 @@ export interface Admin {
    *
    * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and
    * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both modes,
-   * because the program that calls them knows the mode and may need the calm for its own changes.
+   * because the program that calls them knows the mode and may need the calm for its own changes. `PATCH /` changes the mode
+   * too, and `GET /` shows the mode.
    *
    * Setting a value that is not true or false throws a TypeError.
    */

@@ -38,6 +38,7 @@ import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
+import { createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -187,7 +188,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
   const mode: Mode = { isReadOnly: false };
   const passwords = passwordsOf(options, writer, mode);
-  const handle = handlerOf(options, writer, { mode, passwords, audit });
+  const handle = handlerOf(options, { writer, journal, mode, passwords, audit });
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -263,11 +264,6 @@ function adminOf(
   };
 }
 
-/** The mode of an interface. */
-interface Mode {
-  isReadOnly: boolean;
-}
-
 function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
   return createPasswords({
     ...options,
@@ -279,17 +275,16 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
 
 function handlerOf(
   options: CompleteOptions,
-  writer: Writer,
-  parts: { readonly mode: Readonly<Mode>; readonly passwords: Passwords; readonly audit: Audit },
+  parts: Pick<Parts, 'writer' | 'mode' | 'audit'> & SelfOptions & { readonly passwords: Passwords },
 ): Admin['handle'] {
-  const { mode, passwords, audit } = parts;
+  const { writer, mode, passwords, audit } = parts;
   return createRequestHandler({
     ...options,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
     isReadOnly: () => mode.isReadOnly,
-    surroundings: surroundingsOf(options, writer),
+    surroundings: surroundingsOf(options, parts),
     passwords,
     audit,
   });
@@ -323,11 +318,13 @@ function writerOf(
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  writer: Writer,
+  parts: SelfOptions & { readonly writer: Writer },
 ): Surroundings {
+  const { writer } = parts;
   const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
-  if (telemetry === undefined) return Object.freeze({ times, commands });
-  return Object.freeze({ times, commands, telemetry: guardTelemetry(telemetry, onError) });
+  const self = createSelf(parts);
+  if (telemetry === undefined) return Object.freeze({ times, commands, self });
+  return Object.freeze({ times, commands, self, telemetry: guardTelemetry(telemetry, onError) });
 }
 
 /** A second call returns the promise of the first one. */

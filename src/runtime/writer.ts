@@ -117,6 +117,11 @@ export class Writer {
     return this.#snapshot;
   }
 
+  /** Whether {@link close} has been called. */
+  get isClosed(): boolean {
+    return this.#turns.refuseClosed() !== undefined;
+  }
+
   /**
    * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing.
    *

@@ -99,6 +99,7 @@ import {
   type HostReport,
   type Instance,
   type InstanceRepresentation,
+  type InterfaceRepresentation,
   type Lifecycle,
   type LifecycleState,
   type Logs,
@@ -179,6 +180,8 @@ describe('a program that reads the interface', () => {
     const logs = await get<LogsRepresentation>(admin, '/gateway/logs');
     const commands = await get<readonly CommandRepresentation[]>(admin, '/commands');
     expect(commands).toEqual([]);
+    const { ready } = await get<InterfaceRepresentation>(admin, '/');
+    expect(ready).toBe(true);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
     const state: LifecycleState = service.state;

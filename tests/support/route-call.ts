@@ -19,7 +19,7 @@ const secrets: SecretPorts = {
 };
 
 /** Opens the table of routes on a snapshot. Knows methods, paths and `range`; no headers, no other query. */
-export function openRoutes(start: Snapshot): Transport {
+export function openRoutes(start: Snapshot, surroundings = busySurroundings): Transport {
   let snapshot = start;
   return {
     async send(method, target, { body = 'null' } = {}) {
@@ -29,9 +29,9 @@ export function openRoutes(start: Snapshot): Transport {
       const { route, parameters } = found;
       const subject = route.find(snapshot, parameters);
       if (!subject.ok) return refused(subject.problem);
-      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, busySurroundings));
+      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, surroundings));
       if (route.kind === 'list') {
-        const list = route.list(snapshot, subject.value, busySurroundings);
+        const list = route.list(snapshot, subject.value, surroundings);
         const [first = 0, last = Infinity] = query
           .replace('range=', '')
           .split('-')
@@ -50,7 +50,7 @@ export function openRoutes(start: Snapshot): Transport {
       if (route.answer === undefined) return answerOf(204);
       const after = route.find(snapshot, parameters);
       return after.ok
-        ? answerOf(200, route.answer(snapshot, after.value, busySurroundings))
+        ? answerOf(200, route.answer(snapshot, after.value, surroundings))
         : refused(after.problem);
     },
     close: () => Promise.resolve(),

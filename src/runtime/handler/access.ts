@@ -6,7 +6,7 @@
  */
 import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { PathParameters, Route } from '../../http/route.ts';
+import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
@@ -48,7 +48,7 @@ export interface Caller {
 
 /** The route of a request, with the parameters as the client wrote them. */
 interface Target {
-  readonly route: Route;
+  readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
   readonly parameters: PathParameters;
 }
 
@@ -75,10 +75,15 @@ export async function admit(
       value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
     if (!isKnown) return unauthenticated;
     if (!isAllowed(options, value, target)) return forbidden;
-    return target.route.kind === 'command' && options.isReadOnly() ? readOnly : undefined;
+    return isWriting(target) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal: value, refusalIn }) : { ok: false, problem: refusal };
+}
+
+/** Whether a request would change something that the read-only mode protects. */
+function isWriting({ route }: Target): boolean {
+  return route.kind === 'command' && route.worksReadOnly !== true;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -155,8 +160,8 @@ const forbidden = problem(
 
 const readOnly = problem(
   'read-only',
-  'The interface is read-only at the moment. Nothing was changed. Send the command again when the interface takes ' +
-    'commands again.',
+  'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / ' +
+    'shows the mode.',
 );
 
 /** The headers that tell a client how to get access. @internal */

@@ -13,6 +13,7 @@ import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';
 import { refused } from '../../core/decision.ts';
+import type { Json } from '../../json/value.ts';
 import type { Clock } from '../../ports/port.ts';
 import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
 import {
@@ -173,13 +174,31 @@ async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply
   const caller = await admit(options, request, match, (principal) => {
     attempt.identify(principal);
   });
-  if (!caller.ok) return refusal(caller.problem, accessHeaders(options, caller.problem));
+  if (!caller.ok) return turnAway(options, request, { route, parameters, query }, caller.problem);
   // A response that nobody reads is not rendered.
   request.signal?.throwIfAborted();
   if (!query.ok) return refusal(query.problem);
-  if (isAction(route)) return act(options, request, { route, parameters, query: query.value });
-  if (route.kind !== 'command') return read(options, request, { route, parameters, query: query.value });
-  return command(options, request, { route, parameters, query: query.value, caller: caller.value, attempt });
+  const asked = { parameters, query: query.value, caller: caller.value, attempt };
+  if (isAction(route)) return act(options, request, { route, ...asked });
+  if (route.kind !== 'command') return read(options, request, { route, ...asked });
+  return command(options, request, { route, ...asked });
+}
+
+/** The response to a caller who may not use the route: the fields that everybody may read, or the refusal. */
+async function turnAway(
+  options: HandlerOptions,
+  request: AdminRequest,
+  { route, parameters, query }: Omit<Asked<BoundRoute>, 'query'> & { readonly query: Result<Query> },
+  reason: Problem,
+): Promise<Reply> {
+  // Whoever sends wrong credentials must learn that they are wrong.
+  const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
+  const open = route.kind === 'item' ? route.publicFields : undefined;
+  if (!isStranger || route.kind !== 'item' || open === undefined)
+    return refusal(reason, accessHeaders(options, reason));
+  if (!query.ok) return refusal(query.problem);
+  const fields = (query.value.fields ?? route.fields).filter((name) => open.includes(name));
+  return read(options, request, { route, parameters, query: { ...query.value, fields } });
 }
 
 /** The response at a known path to a method without a route: to `OPTIONS`, or to a method that is not allowed. */
@@ -200,6 +219,12 @@ interface Asked<R> {
   readonly route: R;
   readonly parameters: PathParameters;
   readonly query: Query;
+}
+
+/** A request of a caller who may use the route. */
+interface Authorized {
+  readonly caller: Caller;
+  readonly attempt: Attempt;
 }
 
 async function read(
@@ -269,40 +294,54 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
 
 /** Does an action, or says with `dry_run` whether the action would be done. */
 async function act(
-  { snapshot, surroundings }: HandlerOptions,
+  options: HandlerOptions,
   request: AdminRequest,
-  { route, parameters, query }: Asked<BoundAction>,
+  { route, parameters, query, caller, attempt }: Asked<BoundAction> & Authorized,
 ): Promise<Reply> {
+  const { snapshot, surroundings } = options;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
-  const found = route.findIn(surroundings, parameters);
+  const body = await bodyOf(request, route, options);
+  if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
+  const late = caller.refusalIn(snapshot());
+  if (late !== undefined) return refusal(late, accessHeaders(options, late));
+  const found = route.findIn(surroundings, parameters, body.value);
   if (!found.ok) return refusal(found.problem);
+  attempt.ask(body.value);
   const failed = failureOf(conditions.value, snapshot().epoch, () => undefined);
-  const objection = failed ?? route.objection(surroundings, found.value);
-  if (objection !== undefined) return refusal(objection);
-  if (query.dryRun) return json(200, actionPlan, {});
-  const acted = await route.act(surroundings, found.value);
-  return acted.outcome === 'accepted' ? empty(204, {}) : refusal(acted.problem, retryAfter(acted));
+  if (failed !== undefined) return refusal(failed);
+  const decided = route.decide(surroundings, found.value);
+  if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
+  if (query.dryRun) return json(200, actionPlan(decided), {});
+  const acted = await decided.act();
+  if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
+  return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});
 }
 
-interface AskedCommand extends Asked<CommandRoute> {
-  readonly caller: Caller;
-  readonly attempt: Attempt;
+/** Reads the body, if the route has one. */
+function bodyOf(
+  request: AdminRequest,
+  route: BoundAction | CommandRoute,
+  options: HandlerOptions,
+): Result<Json> | Promise<Result<Json>> {
+  return route.mediaTypes.length === 0 ? ok(null) : readBody(request, route, options);
 }
+
+type AskedCommand = Asked<CommandRoute> & Authorized;
 
 async function command(options: HandlerOptions, request: AdminRequest, asked: AskedCommand): Promise<Reply> {
   const { route, parameters, query, caller, attempt } = asked;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
-  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options);
-  if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
+  const body = await bodyOf(request, route, options);
+  if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
   const secrets: SecretPorts = {
     ...options.secrets,
     hash: (password) => options.passwords.hash(shareOf(request, caller.principal?.name), password),
   };
-  const change = await route.command(parameters, body?.value ?? null, secrets);
+  const change = await route.command(parameters, body.value, secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));
-  attempt.ask(body?.value ?? null);
+  attempt.ask(body.value);
   const toDo: CommandRequest = {
     transition: checked(caller, transitionAt(asked, conditions.value, change.value.decide)),
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
@@ -354,7 +393,7 @@ function retryAfter(
 }
 
 function acceptFor(
-  { method, mediaTypes: [type] }: CommandRoute,
+  { method, mediaTypes: [type] }: BoundRoute,
   { code }: Problem,
 ): Readonly<Record<string, string>> {
   if (code !== 'unsupported-media-type' || type === undefined) return {};

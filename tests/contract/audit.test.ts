@@ -20,8 +20,9 @@ function writingRoute({ method, target }: Pick<Input, 'method' | 'target'>): str
 }
 
 /** Sends a request, and gives the answer with the audit records. */
-async function send({ method, target, headers, body, limits = {} }: Input) {
+async function send({ method, target, headers, body, limits = {}, readOnly }: Input) {
   const { admin, clock } = runAdmin({ limits });
+  admin.readOnly = readOnly === true;
   const records = readAudit(admin);
   const handled = await admin.handle({ method, target, headers, ...(body === undefined ? {} : { body }) });
   await clock.settle();

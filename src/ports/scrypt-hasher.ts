@@ -63,8 +63,7 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
     async verify(password: string, hash: string) {
       const parts = parseHash(hash) ?? decoy;
       const key = await derive(password, parts.logCost, parts.salt);
-      // Each step doubles the cost: the steps from a lower cost to the present one cost the difference.
-      for (let step = parts.logCost; step < logCost; step += 1) await derive(password, step, parts.salt);
+      if (parts.logCost < logCost) await workOff(password, parts, logCost);
       return timingSafeEqual(key, parts.key) && parts !== decoy;
     },
     needsRehash(hash: string) {
@@ -96,11 +95,28 @@ function isLogCost(logCost: number): boolean {
 
 const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-function derive(password: string, logCost: number, salt: Buffer): Promise<Buffer> {
+/**
+ * Works off the difference between the cost of a hash and the present cost. The time grows with the block size too, so a
+ * smaller block at the present cost takes a part of the time. Many hashes of a lower cost would take less time than
+ * their costs together, because they fit into the caches of the processor.
+ */
+async function workOff(
+  password: string,
+  { logCost, salt }: HashParts,
+  presentLogCost: number,
+): Promise<void> {
+  const steps = presentLogCost - logCost;
+  const missing = blockSize - blockSize / 2 ** steps;
+  await derive(password, presentLogCost, salt, steps === 4 ? Math.floor(missing) : Math.round(missing));
+  // The half of a block that is missing then.
+  if (steps === 4) await derive(password, logCost, salt);
+}
+
+function derive(password: string, logCost: number, salt: Buffer, blocks = blockSize): Promise<Buffer> {
   const cost = 2 ** logCost;
   // The memory that scrypt needs. Without this option, Node refuses more than 32 MiB.
-  const maxmem = 128 * blockSize * (cost + parallelization + 2);
-  return scryptAsync(password, salt, keyLength, { cost, blockSize, parallelization, maxmem });
+  const maxmem = 128 * blocks * (cost + parallelization + 2);
+  return scryptAsync(password, salt, keyLength, { cost, blockSize: blocks, parallelization, maxmem });
 }
 
 function formatHash({ logCost, salt, key }: HashParts): string {

@@ -124,12 +124,14 @@ export { ReportError } from './runtime/report-error.ts';
 export { HostError, type HostCall } from './runtime/host-error.ts';
 export { DifferingDocumentError } from './runtime/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
+export { createFirstUser } from './runtime/first-user.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
 export type { Authorize } from './runtime/handler/access.ts';
 export { createRoles, type RolesOptions } from './runtime/handler/role.ts';
 export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
+export type { AuditReadOptions } from './runtime/audit/audit-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';
 export type { Veto } from './runtime/veto.ts';
@@ -146,6 +148,13 @@ export type {
   ConfigurationStore,
   StoredHistory,
 } from './ports/port.ts';
+export type {
+  AuditRecord,
+  WriteRecord,
+  AuditedRoute,
+  FailedLogInRecord,
+  AuditGap,
+} from './ports/audit-record.ts';
 export type { Principal, AdminRequest, AdminResponse } from './http/message.ts';
 export { EffectRefused, StoreConflictError, StoreLost } from './ports/port-error.ts';
 export { createMemoryStore } from './ports/memory-store.ts';

@@ -14,7 +14,7 @@ export interface BasicAuthenticationOptions {
   readonly realm?: string;
   /**
    * Whether everybody may administer the gateway as long as there is no admin user. Default `false`: then the first user
-   * must be in the document, or be created with `createFirstUser`.
+   * must be in the document, or be created with {@link createFirstUser}.
    */
   readonly openUntilFirstUser?: boolean;
 }

@@ -261,6 +261,13 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor(
   Object.values(fieldTables).flatMap(secretNames),
 );
 
+/** The names of all secrets: the names for clients and the names under which secrets are stored. @internal */
+export const namesOfSecrets: ReadonlySet<string> = new Set(
+  Object.values(fieldTables)
+    .flatMap(secretNames)
+    .flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])),
+);
+
 /**
  * Folds events over a snapshot, as one change. Use this function for history and replay.
  *

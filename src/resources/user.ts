@@ -351,18 +351,26 @@ const create: BoundRoute = {
   version: (snapshot) => collectionVersion(snapshot, 'users'),
   link: () => resource,
   async command(_parameters, body, secrets) {
-    const parsed = shape.parseShape(bodyShape, body);
-    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
-    if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
-    const { name, password } = parsed.value;
-    const hashed = await secrets.hash(password);
-    if (!hashed.ok) return hashed;
-    const passwordHash = hashed.value;
-    return ok({
-      decide: (snapshot, _users, context) => createUser(snapshot, { name, passwordHash }, context),
-    });
+    const creation = await userCreation(body, secrets);
+    if (!creation.ok) return creation;
+    return ok({ decide: (snapshot, _users, context) => creation.value(snapshot, context) });
   },
 };
+
+/** Checks a name and a password, and hashes the password. Gives the transition that creates the user. @internal */
+export async function userCreation(
+  body: Json,
+  secrets: SecretPorts,
+): Promise<Result<(snapshot: Snapshot, context: Context) => Decision>> {
+  const parsed = shape.parseShape(bodyShape, body);
+  const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
+  if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
+  const { name, password } = parsed.value;
+  const hashed = await secrets.hash(password);
+  if (!hashed.ok) return hashed;
+  const passwordHash = hashed.value;
+  return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
+}
 
 /** The fault of a password. The shape already reports a password that is missing or no text. */
 function faultsOfPassword(body: Json, secrets: SecretPorts): readonly Fault[] {

@@ -10,9 +10,11 @@ import type {
   SecretSealer,
 } from '../ports/port.ts';
 import type { AdminRequest } from '../http/message.ts';
+import type { AuditGap, AuditRecord } from '../ports/audit-record.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
 import type { Authorize } from './handler/access.ts';
@@ -180,6 +182,14 @@ export interface Admin {
    * @throws TypeError if an option has a wrong type
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
+  /**
+   * Follows the audit records in order, from now on or after a given record: one for each attempt to change something, and
+   * failed log-ins.
+   *
+   * @throws RangeError if `after` is not the id of an audit record
+   * @throws TypeError if an option has a wrong type
+   */
+  audit(options?: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap>;
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   close(): Promise<void>;
   /** The same as {@link Admin.close}, for `await using`. */

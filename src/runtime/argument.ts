@@ -123,16 +123,21 @@ export function assertReadOnly(readOnly: unknown): void {
   if (typeof readOnly !== 'boolean') throw new TypeError('readOnly must be true or false');
 }
 
+/** What `after` must be, by the function that takes it. */
+const ids = {
+  events: 'an event id, which is a string such as 7.0',
+  audit: 'the id of an audit record, which is a string such as 5f0c.7',
+} as const;
+
 /**
- * Checks the options of `events`.
+ * Checks the options of `events` and `audit`.
  *
  * @throws TypeError for an option of a wrong type
  * @internal
  */
-export function assertEventsOptions(options: unknown): void {
-  if (!isObject(options)) throw new TypeError('The options of events must be an object');
-  if (!isOptional(options['after'], isText))
-    throw new TypeError('after must be an event id, which is a string such as 7.0');
+export function assertReaderOptions(options: unknown, caller: keyof typeof ids): void {
+  if (!isObject(options)) throw new TypeError(`The options of ${caller} must be an object`);
+  if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${ids[caller]}`);
   assertSignal(options['signal']);
 }
 

@@ -16,11 +16,12 @@ import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './ad
 import {
   assertCommand,
   assertCommandId,
-  assertEventsOptions,
   assertOpenOptions,
   assertOptions,
   assertReadOnly,
+  assertReaderOptions,
 } from './argument.ts';
+import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
@@ -28,6 +29,7 @@ import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
 import { guardClock } from './guarded-clock.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
+import { shareSecrets } from './first-user.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
@@ -35,7 +37,7 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
-import { assertKnownHashes, createPasswords } from './password/passwords.ts';
+import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import { createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
@@ -180,18 +182,40 @@ interface Assembly {
 
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
-  const { limits, onError } = options;
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
-  const log = new EventLog(limits.maxEventsKept, snapshot.revision);
-  const writer = writerOf(options, snapshot, { log, journal });
+  const log = new EventLog(options.limits.maxEventsKept, snapshot.revision);
+  const audit = new Audit({ ...options, revision: () => writer.snapshot.revision });
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
   const mode: Mode = { isReadOnly: false };
-  const handle = handlerOf(options, { writer, journal, mode });
+  const passwords = passwordsOf(options, writer, mode);
+  const handle = handlerOf(options, { writer, journal, mode, passwords, audit });
   const close = once(async () => {
     await writer.close();
     log.close();
+    audit.close();
     await journal.close();
   });
-  const admin: Admin = {
+  const admin = adminOf(options, { writer, log, audit, mode, handle, close });
+  const share = { peer: 'the host', name: '' };
+  shareSecrets(admin, { ...options.secrets, hash: (password) => passwords.hash(share, password) });
+  return { admin, writer };
+}
+
+/** The parts behind an interface. */
+interface Parts {
+  readonly writer: Writer;
+  readonly log: EventLog;
+  readonly audit: Audit;
+  readonly mode: Mode;
+  readonly handle: Admin['handle'];
+  readonly close: () => Promise<void>;
+}
+
+function adminOf(
+  { limits, onError }: CompleteOptions,
+  { writer, log, audit, mode, handle, close }: Parts,
+): Admin {
+  return {
     get snapshot() {
       return writer.snapshot;
     },
@@ -204,10 +228,11 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       mode.isReadOnly = readOnly;
     },
     handle,
-    execute: async (transition, options = {}) => {
-      assertCommand(transition, options);
-      const { signal, ...how } = options;
-      return writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) });
+    execute: async (transition, how = {}) => {
+      assertCommand(transition, how);
+      const { signal, ...rest } = how;
+      const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
+      return audit.execute(request, (command) => writer.execute(command));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -217,7 +242,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return writer.abandon(commandId);
+      return audit.abandon(commandId, (id) => writer.abandon(id));
     },
     report(report) {
       try {
@@ -227,46 +252,51 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       }
     },
     events(where = {}) {
-      assertEventsOptions(where);
+      assertReaderOptions(where, 'events');
       return log.read(where);
+    },
+    audit(where = {}) {
+      assertReaderOptions(where, 'audit');
+      return audit.read(where);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-  return { admin, writer };
 }
+
+function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
+  return createPasswords({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    isReadOnly: () => mode.isReadOnly,
+  });
+}
+
+/** What a request needs of a running interface. */
+type Served = SelfOptions & { readonly writer: Writer };
 
 function handlerOf(
   options: CompleteOptions,
-  parts: SelfOptions & { readonly writer: Writer },
+  parts: Served & { readonly passwords: Passwords; readonly audit: Audit },
 ): Admin['handle'] {
-  const { writer, mode } = parts;
-  const running = {
-    snapshot: () => writer.snapshot,
-    execute: (command: CommandRequest) => writer.execute(command),
-  };
-  const isReadOnly = (): boolean => mode.isReadOnly;
-  const passwords = createPasswords({ ...options, ...running, isReadOnly });
+  const { writer, mode, passwords, audit } = parts;
   return createRequestHandler({
-    ...running,
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
-    secrets: options.secrets,
-    authenticate: options.authenticate,
-    authorize: options.authorize,
-    isReadOnly,
-    passwords,
-    origins: options.origins,
-    limits: options.limits,
-    clock: options.clock,
+    isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
-    onError: options.onError,
+    passwords,
+    audit,
   });
 }
 
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { log, journal }: { readonly log: EventLog; readonly journal: Journal },
+  { log, journal, audit }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit },
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -282,13 +312,16 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
+    onRecovered: (command, execution) => {
+      audit.recovered(command, execution);
+    },
     onError,
   });
 }
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  parts: SelfOptions & { readonly writer: Writer },
+  parts: Served,
 ): Surroundings {
   const { writer } = parts;
   const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };

@@ -40,6 +40,8 @@ export interface Limits {
   readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
+  /** Largest number of past audit records that are kept for readers; 10,000 by default. */
+  readonly maxAuditKept: number;
 }
 
 /**
@@ -62,6 +64,7 @@ export const defaultLimits: Limits = Object.freeze({
   maxHashesQueued: 64,
   hashDeadlineMs: 10_000,
   maxEventsKept: 10_000,
+  maxAuditKept: 10_000,
 });
 
 /**

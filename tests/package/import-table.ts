@@ -33,8 +33,7 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
-const runtime = ['runtime/*', 'runtime/handler/*', 'runtime/password/*'];
-
+const runtime = ['runtime/*', 'runtime/*/*'];
 const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [
@@ -102,6 +101,7 @@ const rows: readonly Row[] = [
   { from: 'adapters/mount.ts', values: ['index.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
+  { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
   { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
   { from: 'testing/*', values: testingMay },
   { from: 'testing/*/*', values: testingMay },

@@ -50,6 +50,10 @@ import {
   type Admin,
   type AdminEvent,
   type AdoptOptions,
+  type AuditedRoute,
+  type AuditGap,
+  type AuditReadOptions,
+  type AuditRecord,
   type Authenticate,
   type Clock,
   type Context,
@@ -84,6 +88,7 @@ import {
   type EventGap,
   type EventsOptions,
   type ExecuteOptions,
+  type FailedLogInRecord,
   type Filter,
   type FilterDocument,
   type FilterParameter,
@@ -137,6 +142,7 @@ import {
   type User,
   type UserRepresentation,
   type Version,
+  type WriteRecord,
 } from 'gateway-admin-core';
 
 import { sampleDocument, sampleSnapshot, sampleZone } from '../support/document.ts';
@@ -385,6 +391,24 @@ describe('a host', () => {
     const { value } = (await events.next()) as IteratorYieldResult<PublishedEvent | EventGap>;
     expect('event' in value && value.event.type).toBe('service.stopped');
     await admin.close();
+  });
+
+  it('can follow the audit records', async () => {
+    const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
+    const where: AuditReadOptions = { signal: new AbortController().signal };
+    const records: AsyncIterableIterator<AuditRecord | AuditGap> = admin.audit(where);
+    const request = { headers: { authorization: 'x' }, peer: 'p', principal: null };
+    await admin.handle({ ...request, method: 'GET', target: '/services' });
+    await admin.handle({ ...request, method: 'PUT', target: '/service/S/stop', principal: { name: 'ada' } });
+    await admin.close();
+    const endpoints: (AuditedRoute | undefined)[] = [];
+    const write = (record: WriteRecord): unknown => endpoints.push(record.route);
+    const logIn = ({ count }: FailedLogInRecord): unknown => expect(count).toBe(1);
+    for await (const record of records) {
+      if (record.kind === 'write') write(record);
+      else if (record.kind === 'failed-log-in') logIn(record);
+    }
+    expect(endpoints).toMatchObject([{ id: 'services.stop' }]);
   });
 
   it('can look at each difference of its document, and adopt some of them', async () => {

@@ -55,6 +55,7 @@ interface Target {
 /**
  * Finds the caller of a request, and decides whether the caller may use the route.
  *
+ * @param onIdentified - gets the caller before anything about the route is decided; `undefined` if nobody has to log in
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
@@ -62,11 +63,13 @@ export async function admit(
   options: AccessOptions,
   request: AdminRequest,
   target: Target,
+  onIdentified: (principal: Principal | undefined) => void,
 ): Promise<Result<Caller>> {
   const before = options.snapshot();
   const principal = await identify(options, request, before);
   if (!principal.ok) return principal;
   const { value } = principal;
+  onIdentified(value);
   const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
     const isKnown =
       value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
@@ -138,8 +141,8 @@ function isAllowed(
   return allowed === true;
 }
 
-/** Replaces each name by its key. A rule about a name must hold for every spelling of the name. */
-function canonical(parameters: PathParameters): PathParameters {
+/** Replaces each name by its key. A rule about a name must hold for every spelling of the name. @internal */
+export function canonical(parameters: PathParameters): PathParameters {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, name === 'id' ? value : nameKey(value)]),
   );

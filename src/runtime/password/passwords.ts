@@ -39,8 +39,8 @@ interface Credentials {
 
 /** The passwords of a running interface. @internal */
 export interface Passwords {
-  /** Hashes a new and acceptable password for a caller. */
-  hash(request: AdminRequest, caller: Principal | undefined, password: string): Promise<Result<string>>;
+  /** Hashes a new and acceptable password. */
+  hash(share: Share, password: string): Promise<Result<string>>;
   /** Finds the user of a snapshot whom a name and a password belong to. */
   verify(
     snapshot: Snapshot,
@@ -86,8 +86,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
   const renew = createRenewal(options, (share, password) => inTurn(share, () => hasher.hash(password)));
 
   return {
-    async hash(request, caller, password) {
-      const share = shareOf(request, caller?.name);
+    async hash(share, password) {
       const turn = await inTurn(share, () => hasher.hash(password.normalize('NFC')));
       if (turn.outcome === 'done') return ok(turn.value);
       return turn.outcome === 'throttled'

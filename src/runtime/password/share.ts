@@ -10,8 +10,13 @@ import type { Share } from './fair-queue.ts';
  * @param name - the name of a user, in any case; left out if the request is about no user yet
  * @internal
  */
-export function shareOf({ peer = '' }: AdminRequest, name = ''): Share {
-  return { peer: networkOf(peer), name: name.toLowerCase() };
+export function shareOf({ peer }: AdminRequest, name = ''): Share {
+  return { peer: isText(peer) ? networkOf(peer) : '', name: name.toLowerCase() };
+}
+
+/** Hosts without types can give a peer that is no text. */
+function isText(peer: unknown): peer is string {
+  return typeof peer === 'string';
 }
 
 /**

@@ -16,6 +16,7 @@ describe('the share of a request', () => {
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['an address of a pipe', 'an address of a pipe'],
     [undefined, ''],
+    [{ toString: () => 'planted' } as unknown as string, ''],
   ])('counts the peer %s as %s', (peer, counted) => {
     expect(peerOf(peer)).toBe(counted);
   });

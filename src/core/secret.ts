@@ -86,6 +86,11 @@ export interface SecretName {
   readonly whole: boolean;
 }
 
+/** Gives the names of members and fields that are secret as a whole. @internal */
+export function namesOf(secrets: readonly SecretName[]): ReadonlySet<string> {
+  return new Set(secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])));
+}
+
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
@@ -97,9 +102,7 @@ export interface SecretName {
  */
 export function createRedactor(secrets: readonly SecretName[]): (value: Json | object) => Json {
   const clientNames = new Map(secrets.map(({ stored, client }) => [stored, client]));
-  const secretNames = new Set(
-    secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])),
-  );
+  const secretNames = namesOf(secrets);
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};

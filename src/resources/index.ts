@@ -15,7 +15,7 @@ import {
 import type { Fields } from '../core/field.ts';
 import { secretNames } from '../core/field.ts';
 import { foldReports, type CrossingReport, type ReportTable } from '../core/report.ts';
-import { createRedactor } from '../core/secret.ts';
+import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Route } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
@@ -261,12 +261,8 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor(
   Object.values(fieldTables).flatMap(secretNames),
 );
 
-/** The names of all secrets: the names for clients and the names under which secrets are stored. @internal */
-export const namesOfSecrets: ReadonlySet<string> = new Set(
-  Object.values(fieldTables)
-    .flatMap(secretNames)
-    .flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])),
-);
+/** The names of the members and fields that are secret as a whole. @internal */
+export const namesOfSecrets: ReadonlySet<string> = namesOf(Object.values(fieldTables).flatMap(secretNames));
 
 /**
  * Folds events over a snapshot, as one change. Use this function for history and replay.

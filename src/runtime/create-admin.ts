@@ -273,12 +273,9 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
   });
 }
 
-/** What a request needs of a running interface. */
-type Served = SelfOptions & { readonly writer: Writer };
-
 function handlerOf(
   options: CompleteOptions,
-  parts: Served & { readonly passwords: Passwords; readonly audit: Audit },
+  parts: Pick<Parts, 'writer' | 'mode' | 'audit'> & SelfOptions & { readonly passwords: Passwords },
 ): Admin['handle'] {
   const { writer, mode, passwords, audit } = parts;
   return createRequestHandler({
@@ -321,7 +318,7 @@ function writerOf(
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  parts: Served,
+  parts: SelfOptions & { readonly writer: Writer },
 ): Surroundings {
   const { writer } = parts;
   const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };

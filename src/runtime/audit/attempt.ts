@@ -77,8 +77,7 @@ export class Attempt implements CommandWatch {
   /** Takes a request. The target is left out if the request would change nothing. */
   receive({ peer, headers, signal }: AdminRequest, target: Target | undefined): void {
     this.#signal = signal;
-    // The host gives the peer, and hosts without types can give anything.
-    if (typeof peer === 'string') this.#know({ peer: cut(peer, longestName) });
+    if (peer !== undefined) this.#know({ peer: cut(peer, longestName) });
     this.#hasCredentials = headers['authorization'] !== undefined;
     if (target === undefined) return;
     this.#writes = true;

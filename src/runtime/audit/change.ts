@@ -6,7 +6,7 @@
  */
 import { isTrusted, partsOf, type Changes } from '../../core/decision.ts';
 import { copyJson } from '../../json/copy.ts';
-import { isArray, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
+import { isArray, isContainer, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 
 const mostBytes = 65_536;
@@ -38,15 +38,19 @@ function plain(events: readonly AdminEvent[]): readonly object[] {
 }
 
 /**
- * Describes the body of a request whose form was checked: the operations of a patch without their values, or the members
- * without secrets. A route without a body describes nothing.
+ * Describes the body of a request whose form was checked: the operations of a patch without their values, or the scalar
+ * members without secrets. A route without a body describes nothing.
  *
  * @internal
  */
 export function askedChange(body: Json): readonly Json[] {
   if (isArray(body)) return bounded([{ operations: body.filter(isObject).map(withoutValue) }]);
   if (!isObject(body)) return [];
-  return bounded([pick(body, (name) => !namesOfSecrets.has(name))]);
+  // A list or a map can have secrets inside.
+  const shown = Object.entries(body).filter(
+    ([name, value]) => !namesOfSecrets.has(name) && !isContainer(value),
+  );
+  return bounded([Object.fromEntries(shown)]);
 }
 
 function described(event: JsonObject, total: number | undefined): JsonObject {

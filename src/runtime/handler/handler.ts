@@ -222,7 +222,7 @@ interface Asked<R> {
 }
 
 /** A request of a caller who may use the route. */
-interface WithCaller {
+interface Authorized {
   readonly caller: Caller;
   readonly attempt: Attempt;
 }
@@ -296,7 +296,7 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
 async function act(
   options: HandlerOptions,
   request: AdminRequest,
-  { route, parameters, query, caller, attempt }: Asked<BoundAction> & WithCaller,
+  { route, parameters, query, caller, attempt }: Asked<BoundAction> & Authorized,
 ): Promise<Reply> {
   const { snapshot, surroundings } = options;
   const conditions = conditionsOf(request);
@@ -328,7 +328,7 @@ function bodyOf(
   return route.mediaTypes.length === 0 ? ok(null) : readBody(request, route, options);
 }
 
-type AskedCommand = Asked<CommandRoute> & WithCaller;
+type AskedCommand = Asked<CommandRoute> & Authorized;
 
 async function command(options: HandlerOptions, request: AdminRequest, asked: AskedCommand): Promise<Reply> {
   const { route, parameters, query, caller, attempt } = asked;

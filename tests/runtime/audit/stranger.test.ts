@@ -101,17 +101,15 @@ describe('a failed log-in', () => {
     expect(counted(await records())).toEqual(Array<string>(count).fill('a failed-log-in 1'));
   });
 
-  it('is recorded for requests that do not say where they come from, and for a peer that is no text', async () => {
+  it('is recorded for requests that do not say where they come from, and for a peer of any length', async () => {
     const { admin, send, records, clock } = await guarded();
     const request = { method: 'GET', target: '/services', headers: wrong };
     await admin.handle(request);
-    await admin.handle({ ...request, peer: { toString: () => 'planted' } as never });
     await send({ peer: 'x'.repeat(10_000) });
     await clock.advance(1000);
     expect(counted(await records())).toEqual([
       'somebody failed-log-in 1',
       `${'x'.repeat(255)}… failed-log-in 1`,
-      'somebody failed-log-in 1',
     ]);
   });
 

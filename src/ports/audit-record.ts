@@ -63,8 +63,9 @@ export interface WriteRecord extends AuditRecordBase {
   /**
    * What was to be changed; left out if the attempt ended before that was known. For a decided command, an item for each
    * event, with its type, its resource and its JSON Patch operations, and the number of its sessions or connections as
-   * `count`. Otherwise one item with what the request asked for: the operations without their values, or the scalar members of
-   * the body without passwords. A change of more than 64 KiB is shown by the types and resources of its first 100 items.
+   * `count`. For a changed read-only mode, its operations. Otherwise one item with what the request asked for: the
+   * operations without their values, or the scalar members of the body without passwords. A change of more than
+   * 64 KiB is shown by the types and resources of its first 100 items.
    */
   readonly change?: readonly Json[];
   /**

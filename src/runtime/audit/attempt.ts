@@ -3,7 +3,7 @@
  */
 import { encodeSegment } from '../../core/link.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { Route } from '../../http/route.ts';
+import type { DecidedAction, Route } from '../../http/route.ts';
 import type { Json } from '../../json/value.ts';
 import type { AuditedRoute, WriteRecord } from '../../ports/audit-record.ts';
 import type { Problem } from '../../problem.ts';
@@ -35,6 +35,9 @@ export interface AttemptLog {
   readonly countStranger: (kind: string, entry: StrangerEntry) => void;
 }
 
+/** An action that was not refused. */
+type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;
+
 /** Executes a command. @internal */
 export type Execute = (request: CommandRequest) => Promise<Execution>;
 
@@ -58,6 +61,8 @@ export class Attempt implements CommandWatch {
   #isIdentified = false;
   #hasCredentials = false;
   #signal: AbortSignal | undefined;
+  /** The outcome of an attempt without a problem and without a command. */
+  #done: 'accepted' | 'unchanged' = 'accepted';
   /** The code of the problem that the caller gets. */
   #code: Problem['code'] | undefined;
   #execution: Execution | undefined;
@@ -96,6 +101,12 @@ export class Attempt implements CommandWatch {
   ask(body: Json): void {
     const change = askedChange(body);
     if (change.length > 0) this.#know({ change });
+  }
+
+  /** Takes an action that is done, with its operations. */
+  act({ outcome, patch = [] }: Pick<DoneAction, 'outcome' | 'patch'>): void {
+    this.#done = outcome;
+    if (patch.length > 0) this.#know({ change: [{ operations: patch as unknown as Json }] });
   }
 
   /** Executes a command, and takes the result. */
@@ -178,7 +189,7 @@ export class Attempt implements CommandWatch {
   #ending(): Ending {
     if (this.#execution !== undefined) return this.#endingOf(this.#execution);
     const [code, revision] = [this.#code, this.#log.revision()];
-    if (code === undefined) return { outcome: 'accepted', revision };
+    if (code === undefined) return { outcome: this.#done, revision };
     // A command that has begun can have changed something, whatever has failed after that.
     return { outcome: this.#facts.command === undefined ? 'refused' : 'unknown', code, revision };
   }

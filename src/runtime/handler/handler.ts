@@ -315,6 +315,7 @@ async function act(
   if (query.dryRun) return json(200, actionPlan(decided), {});
   const acted = await decided.act();
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
+  attempt.act(decided);
   return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});
 }
 

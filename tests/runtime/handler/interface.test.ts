@@ -16,6 +16,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { readAudit } from '../../support/audit-reader.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { read } from '../../support/project.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
@@ -295,6 +296,21 @@ describe('PATCH /', () => {
     expect(codeOf(answer)).toBe('401 unauthenticated');
     expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
     expect(running.admin.readOnly).toBe(false);
+  });
+
+  // Promise: audit-read-only
+  it('leaves an audit record with the new mode', async () => {
+    const running = await guarded();
+    const records = readAudit(running.admin);
+    for (const value of [true, true, 1]) await patch(running, replace(value), as('ada'));
+    await running.clock.settle();
+    const route = { id: 'interface.patch', method: 'PATCH', path: '/' };
+    const asked = [{ operations: [{ op: 'replace', path: '/read_only' }] }];
+    expect(records).toMatchObject([
+      { actor: 'ada', route, outcome: 'accepted', change: [{ operations: replace(true) }] },
+      { actor: 'ada', route, outcome: 'unchanged', change: asked },
+      { actor: 'ada', route, outcome: 'refused', code: 'validation-failed', change: asked },
+    ]);
   });
 
   it('publishes no event and keeps nothing in a store', async () => {

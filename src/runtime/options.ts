@@ -24,12 +24,15 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly veto: Veto | undefined;
   readonly clock: Clock;
   readonly times: TimeFormat;
-  readonly secrets: SecretPorts;
+  readonly secrets: Ports;
   readonly origins: Origins;
   readonly limits: Limits;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
 }
+
+/** The ports for secrets. The snapshot knows which parameters are secret. */
+type Ports = Omit<SecretPorts, 'isSecretParameter'>;
 
 /** The options of an interface, with or without a store. */
 type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
@@ -63,7 +66,7 @@ function secretPortsOf({
   sealer = createSecretSealer(),
   passwordPolicy,
   store,
-}: GivenOptions): SecretPorts {
+}: GivenOptions): Ports {
   const storable = store?.durable !== true || sealer.durable;
   const hashing = createBoundedQueue({ maxInFlight: 2, maxQueued: 64 });
   return {

@@ -37,9 +37,10 @@ const refusals = [
   { at: /^\/filters\/\d+$/, detail: 'this gateway has no filters' },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
   {
-    at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\/.+)$/,
+    at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\w*\/.+)$/,
     detail: 'this gateway does not have the setting',
   },
+  { at: /^\/servers\/\d+\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
 ];
 

@@ -178,12 +178,18 @@ function fromDocument({ time, normalize }: Field, value: unknown): unknown {
   return normalize === undefined ? value : normalize(value as never);
 }
 
-/** Writes an entry of a gateway document. The inverse of {@link loadFields}. @internal */
+/**
+ * Writes an entry of a gateway document. The inverse of {@link loadFields}. A map of secret entries is left out while it
+ * is empty.
+ *
+ * @internal
+ */
 export function saveFields({ all }: Fields, rest: object, settings: object = {}): object {
   const entry: Record<string, unknown> = {};
   for (const field of all) {
     const value = storedValue(field, rest, settings);
     if (value === undefined || field.derived === true) continue;
+    if (field.sealedEntriesOf !== undefined && isEmpty(value)) continue;
     entry[field.documentName] = field.time === undefined ? value : formatInstant(value as number);
   }
   return entry;

@@ -60,5 +60,6 @@ function brief(part: unknown): unknown {
 }
 
 function nameOf(entry: unknown): string {
+  if (typeof entry === 'string') return entry;
   return typeof entry === 'object' && entry !== null && 'name' in entry ? String(entry.name) : '…';
 }

@@ -184,7 +184,12 @@ export function patchSettings<T extends object>(
   const applied = apply(view, readsMore ? { ...shown(), ...old } : old, prepared);
   if (!applied.ok) return asClientsKnow(view, applied.problem);
   const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
-  const patched = conclude(view, { before, old, result, operations: prepared }, find, view.check);
+  const patched = conclude(
+    view,
+    { before, old, result, operations: prepared, writesSecret },
+    find,
+    view.check,
+  );
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
   if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
@@ -222,7 +227,7 @@ export function revertSettings<T extends object>(
       'op-not-allowed',
       'The inverse of an event must change fields, not the whole resource. Pass the event as it was published.',
     );
-  return conclude(view, { before, old, result, operations: renamed }, find, undefined);
+  return conclude(view, { before, old, result, operations: renamed, writesSecret: false }, find, undefined);
 }
 
 /**
@@ -245,7 +250,7 @@ export function adoptSettings<T extends object>(
   find: FindName,
 ): Result<Patched<T>> {
   const [old, result] = [toClient(view, before), toClient(view, given)];
-  return conclude(view, { before, old, result, operations: [] }, find, undefined);
+  return conclude(view, { before, old, result, operations: [], writesSecret: false }, find, undefined);
 }
 
 /** Replaces the shorthands for values. The values are frozen, because they can become part of the settings. @internal */
@@ -331,6 +336,8 @@ interface Change<T> {
   readonly result: JsonObject;
   /** The operations, which the faults refer to. */
   readonly operations: readonly ParsedOperation[];
+  /** Whether the operations write a secret. They are checked then even if the secret stays the same. */
+  readonly writesSecret: boolean;
 }
 
 const unchanged: Difference = { operations: [], inverse: [] };
@@ -342,8 +349,8 @@ function conclude<T extends object>(
   find: FindName,
   check: PatchView<T>['check'],
 ): Result<Patched<T>> {
-  const { before, old, result } = change;
-  if (result === old) return ok({ after: before, ...unchanged });
+  const { before, old, result, writesSecret } = change;
+  if (result === old && !writesSecret) return ok({ after: before, ...unchanged });
   const valid = validate(view, change, find, check);
   if (!valid.ok) return valid;
   const after = toStored(view, valid.value);

@@ -43,6 +43,8 @@ export interface SecretPorts {
   objection(password: string): string | undefined;
   /** Seals a secret that the host must read again; `undefined` if the secret could not be read after a restart. */
   seal(secret: string): Promise<string | undefined>;
+  /** Whether the name of a parameter is declared secret. */
+  isSecretParameter(name: string): boolean;
 }
 
 /**

@@ -61,6 +61,9 @@ export function membersAtMost(most: number): z.core.$ZodCheck<Readonly<Record<st
 /** Options: keys and values are text, at most 1,000 members. */
 export const options = z.record(text(255).check(z.minLength(1)), text(4096)).check(membersAtMost(1000));
 
+/** Sealed texts by name, at most 1,000. */
+export const sealedTexts = z.record(text(255).check(z.minLength(1)), text(8192)).check(membersAtMost(1000));
+
 /** An instant as documents write it: ISO 8601 with an offset. */
 export const instant = z.string().check(
   z.refine((value) => parseInstant(value) !== undefined, {

@@ -50,6 +50,10 @@ export interface FilterParameter {
 export interface FilterSettings {
   /** The parameters by name, at most 1,000. */
   readonly parameters: Readonly<Record<string, FilterParameter>>;
+  /**
+   * The secret parameters by name; see {@link AdminOptions}. `value` is the text from the {@link SecretSealer} port.
+   */
+  readonly parametersSealed: Readonly<Record<string, FilterParameter>>;
 }
 
 /**
@@ -71,7 +75,7 @@ export interface Filter extends Entity {
  *
  * @public
  */
-export interface FilterRepresentation extends FilterSettings {
+export interface FilterRepresentation extends Omit<FilterSettings, 'parametersSealed'> {
   /** Name of the filter. */
   readonly name: string;
   /** Name of the filter module. */
@@ -94,6 +98,8 @@ export interface FilterDocument {
   readonly parameters?:
     | FilterSettings['parameters']
     | { readonly name: string; readonly value: string; readonly configurable: boolean };
+  /** The secret parameters by name, with sealed texts as values. No parameters if left out. */
+  readonly parametersSealed?: FilterSettings['parametersSealed'];
   /** Ignored: derived from the services. */
   readonly services?: unknown;
 }
@@ -104,10 +110,13 @@ export type FilterEvent = UpdateEvent<'filter', FilterSettings>;
 /** The effect on a filter: the host must change its settings. @internal */
 export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 
-const parameter = z.strictObject({ value: shape.text(4096), configurable: z.boolean() });
-const parameters = z
-  .record(shape.text(255).check(z.minLength(1)), parameter)
-  .check(shape.membersAtMost(1000));
+const parameterOf = <S extends z.ZodMiniString>(value: S) =>
+  z.strictObject({ value, configurable: z.boolean() });
+const parametersOf = <S extends z.ZodMiniString>(value: S) =>
+  z.record(shape.text(255).check(z.minLength(1)), parameterOf(value)).check(shape.membersAtMost(1000));
+const value = shape.text(4096);
+const parameters = parametersOf(value);
+const sealedParameters = parametersOf(shape.text(8192));
 
 const parameterName = shape.text(255).check(
   z.minLength(1),
@@ -116,7 +125,7 @@ const parameterName = shape.text(255).check(
 
 /** The single-entry form in one sample of the interface. This form means a map with one entry. */
 const singleEntry = z.pipe(
-  z.strictObject({ name: parameterName, ...parameter.shape }),
+  z.strictObject({ name: parameterName, ...parameterOf(value).shape }),
   z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),
 );
 
@@ -135,6 +144,14 @@ const fields = defineFields<{
     }),
     setting: true,
     default: {},
+  },
+  parametersSealed: {
+    shape: sealedParameters,
+    setting: true,
+    default: {},
+    secret: 'parametersSealed',
+    sealedEntriesOf: 'parameters',
+    secretMember: 'value',
   },
   services: { shape: shape.links, derived: true },
 });
@@ -191,11 +208,11 @@ function complete(operation: ParsedOperation): ParsedOperation {
 /** Setting the value of a missing parameter adds the parameter. */
 function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
   const { op, path, value } = operation;
-  const [field, name, member] = path;
-  if (field !== 'parameters' || value === undefined || op !== 'add') return operation;
+  const [field = '', name, member] = path;
+  if (!isParameterMap(field) || value === undefined || op !== 'add') return operation;
   if (name === undefined || member !== 'value' || path.length > 3) return operation;
   // An earlier operation may have replaced the map by any value. The validation of the result refuses that.
-  const { parameters } = settings;
+  const { [field]: parameters } = settings;
   const present = !isObject(parameters) || Object.hasOwn(parameters, name);
   return present ? operation : { ...operation, path: [field, name], value: { value, configurable: true } };
 }
@@ -213,27 +230,49 @@ function fromShorthand(value: Json): Json {
     : { value, configurable: true };
 }
 
+/** The maps with the parameters of a filter. */
+const parameterMaps = ['parameters', 'parametersSealed'] as const;
+
+function isParameterMap(name: string): boolean {
+  return parameterMaps.some((map) => map === name);
+}
+
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
 function check(
-  { parameters: before }: FilterSettings,
-  { parameters: after }: FilterSettings,
+  before: FilterSettings,
+  after: FilterSettings,
+  operations: readonly ParsedOperation[],
 ): readonly Fault[] {
-  return Object.entries(before).flatMap(([name, old]): readonly Fault[] => {
-    const now = Object.hasOwn(after, name) ? after[name] : undefined;
-    if (!old.configurable && (now?.value !== old.value || !Object.hasOwn(after, name))) {
-      const detail = 'is not configurable: a patch can neither change nor remove this parameter';
-      return [{ pointer: formatPointer(['parameters', name]), code: 'parameter-not-configurable', detail }];
-    }
-    if (now === undefined || now.configurable === old.configurable) return [];
-    const pointer = formatPointer(['parameters', name, 'configurable']);
-    return [
-      {
-        pointer,
-        code: 'field-not-modifiable',
-        detail: 'cannot be modified: only the gateway decides whether a parameter is configurable',
-      },
-    ];
-  });
+  // To write a secret is always a change. Otherwise the answer would confirm a guess.
+  const secrets = operations.flatMap(({ path: [map, name] }) => (map === 'parametersSealed' ? [name] : []));
+  return parameterMaps.flatMap((map) =>
+    Object.entries(before[map]).flatMap(([name, old]) => {
+      const now = Object.hasOwn(after[map], name) ? after[map][name] : undefined;
+      const isWritten = map === 'parametersSealed' && secrets.includes(name);
+      return changeFaults([map, name], old, now, isWritten || now?.value !== old.value);
+    }),
+  );
+}
+
+function changeFaults(
+  place: readonly string[],
+  old: FilterParameter,
+  now: FilterParameter | undefined,
+  isChanged: boolean,
+): readonly Fault[] {
+  if (!old.configurable && isChanged) {
+    const detail = 'is not configurable: a patch can neither change nor remove this parameter';
+    return [{ pointer: formatPointer(place), code: 'parameter-not-configurable', detail }];
+  }
+  if (now === undefined || now.configurable === old.configurable) return [];
+  const pointer = formatPointer([...place, 'configurable']);
+  return [
+    {
+      pointer,
+      code: 'field-not-modifiable',
+      detail: 'cannot be modified: only the gateway decides whether a parameter is configurable',
+    },
+  ];
 }
 
 /**
@@ -245,7 +284,8 @@ function check(
  * @param snapshot - the snapshot to decide on
  * @param name - name of the filter, compared by {@link nameKey}
  * @param operations - the operations, on the fields of {@link FilterSettings}. Adding `/parameters/<p>/value` creates a
- *   missing parameter, and `/parameters/<p>` accepts a text as the value of the parameter
+ *   missing parameter, and `/parameters/<p>` accepts a text as the value of the parameter. The value of a secret
+ *   parameter is `{ sealed }`; see {@link Sealed}
  * @param context - the time and the caller
  * @returns the decision, with one `filter.updated` and one `filter.update`
  *

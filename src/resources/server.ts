@@ -66,6 +66,8 @@ export interface ServerSettings {
   readonly port: number;
   /** Custom parameters by name, including weights: numbers or texts. */
   readonly parameters: Readonly<Record<string, number | string>>;
+  /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
+  readonly parametersSealed: Readonly<Record<string, string>>;
   /** The status: words in the given order; empty if the server is down. */
   readonly state: readonly ServerStatusWord[];
 }
@@ -89,7 +91,7 @@ export interface Server extends Entity {
  *
  * @public
  */
-export interface ServerRepresentation extends Omit<ServerSettings, 'state'> {
+export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parametersSealed'> {
   /** Name of the server. */
   readonly name: string;
   /** Name of the protocol module. */
@@ -108,6 +110,8 @@ export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'p
   readonly status?: readonly ServerStatusWord[];
   /** Custom parameters by name; none if left out. */
   readonly parameters?: ServerSettings['parameters'];
+  /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
+  readonly parametersSealed?: ServerSettings['parametersSealed'];
 }
 
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
@@ -156,6 +160,13 @@ const fields = defineFields<{
   // A patch uses the name `state` (chapter "Server").
   status: { shape: words, setting: 'state', default: [], normalize: withoutRepeats },
   parameters: { shape: parameters, setting: true, default: {} },
+  parametersSealed: {
+    shape: shape.sealedTexts,
+    setting: true,
+    default: {},
+    secret: 'parametersSealed',
+    sealedEntriesOf: 'parameters',
+  },
 });
 
 /** Removes repeated words from a status, and keeps the order. */
@@ -269,7 +280,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the server, compared by {@link nameKey}
- * @param operations - the operations, on the fields of {@link ServerSettings}
+ * @param operations - the operations, on the fields of {@link ServerSettings}. The value of a secret parameter is
+ *   `{ sealed }`; see {@link Sealed}
  * @param context - the time and the caller
  * @returns the decision, with one `server.updated` and one `server.update`
  *

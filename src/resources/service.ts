@@ -54,6 +54,8 @@ export interface ServiceSettings {
   readonly servers: readonly string[];
   /** Options of the router: texts by name, at most 1,000. */
   readonly router_options: Readonly<Record<string, string>>;
+  /** The secret options of the router by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
+  readonly router_optionsSealed: Readonly<Record<string, string>>;
   /** Links of the filters, in the order in which they are applied. */
   readonly filters: readonly string[];
   /** Name of the service user. */
@@ -99,7 +101,10 @@ export interface Service extends Entity, Lived {
  *
  * @public
  */
-export interface ServiceRepresentation extends Omit<ServiceSettings, 'filters' | 'passwordSealed'> {
+export interface ServiceRepresentation extends Omit<
+  ServiceSettings,
+  'filters' | 'passwordSealed' | 'router_optionsSealed'
+> {
   /** Name of the service. */
   readonly name: string;
   /** Name of the router module. */
@@ -138,6 +143,8 @@ export interface ServiceDocument extends Partial<
   readonly listeners?: readonly Listener[];
   /** Password of the service user, sealed by the {@link SecretSealer} port. */
   readonly passwordSealed?: string;
+  /** The secret options of the router by name, sealed by the {@link SecretSealer} port; none if left out. */
+  readonly router_optionsSealed?: ServiceSettings['router_optionsSealed'];
 }
 
 /** The events of a service. @internal */
@@ -165,6 +172,13 @@ const fields = defineFields<{
   name: { shape: shape.name },
   router: { shape: shape.text(255) },
   router_options: { shape: shape.options, setting: true, default: {} },
+  router_optionsSealed: {
+    shape: shape.sealedTexts,
+    setting: true,
+    default: {},
+    secret: 'router_optionsSealed',
+    sealedEntriesOf: 'router_options',
+  },
   ...lifecycleFields,
   // A document may raise the total, which the session table stores.
   total_connections: { shape: count, derived: true, accepts: count },
@@ -275,8 +289,8 @@ export function stopService(snapshot: Snapshot, name: string, context: Context):
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the service, compared by {@link nameKey}
- * @param operations - the operations, on the fields of {@link ServiceSettings}. The value of `/password` is
- *   `{ sealed }`; see {@link Sealed}
+ * @param operations - the operations, on the fields of {@link ServiceSettings}. The value of `/password`, and of a
+ *   secret router option, is `{ sealed }`; see {@link Sealed}
  * @param context - the time and the caller
  * @returns the decision, with one `service.updated` and one `service.update`
  *

@@ -3,6 +3,7 @@
  * a sentence that names the argument.
  */
 import { assertSnapshot } from '../snapshot/snapshot.ts';
+import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
 import { assertTransition } from '../resources/index.ts';
 import { defaultLimits } from './limits.ts';
 
@@ -50,6 +51,7 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
     if (!isOptional(options[name], isTexts))
       throw new TypeError(`The option ${name} must be a list of strings`);
   }
+  assertSecretParameters(options['secretParameters']);
   if (options['limits'] !== undefined) assertLimits(options['limits']);
 }
 

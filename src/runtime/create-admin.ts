@@ -11,6 +11,8 @@ import { boundRoutes, differencesOf, type Transition } from '../resources/index.
 import { openServices } from '../resources/service.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
 import type { BoundResourceRoute, BoundRoute } from '../resources/shared/route.ts';
+import { declareSecretParameters } from '../snapshot/document.ts';
+import { isSecretIn } from '../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
 import {
@@ -47,6 +49,7 @@ import { Writer } from './writer.ts';
  *
  * @param options - the initial state, the gateway, and options that differ from the defaults
  * @returns the running interface; close the interface before the gateway ends
+ * @throws {@link InvalidDocumentError} if the snapshot has the plain text of a parameter in `secretParameters`
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
  * @throws Error if users log in with a password, and the hasher does not know the password hash of one of them
@@ -69,7 +72,8 @@ import { Writer } from './writer.ts';
  */
 export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
-  return assemble(completeOptions(options), beginLife(options.snapshot), noJournal).admin;
+  const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
+  return assemble(completeOptions(options), beginLife(snapshot), noJournal).admin;
 }
 
 /**
@@ -86,8 +90,9 @@ export function createAdmin(options: AdminOptions): Admin {
  * @param options - the store, its initial state, the gateway, and options that differ from the defaults
  * @returns the running interface; close the interface before the gateway ends
  * @throws Error if the store cannot be read, does not answer in time, or contains something that this version does not
- *   understand; also if the store fails while a command of the last process is settled
- * @throws RangeError and TypeError as {@link createAdmin}
+ *   understand, or the plain text of a secret parameter; also if the store fails while a command of the last process is
+ *   settled
+ * @throws InvalidDocumentError, RangeError and TypeError as {@link createAdmin}
  *
  * @example
  * ```ts
@@ -112,11 +117,14 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
   try {
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
     assertOpenOptions(options);
-    const { store, snapshot } = options;
+    const { store } = options;
+    const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
     const complete = completeOptions(options);
     const { clock, limits, onError } = complete;
     const { position, repaired, ...stored } = await loadInTime(store, complete);
     const history = restore(stored, snapshot);
+    // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
+    declareSecretParameters(snapshot, history.snapshot.secretParameters);
     if (repaired !== undefined) onError(new Error(repaired));
     const deadlineMs = limits.storeDeadlineMs;
     const journal = await openJournal({ store, position, history, clock, deadlineMs, onError });
@@ -197,7 +205,11 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   });
   const admin = adminOf(options, { writer, log, audit, mode, handle, close });
   const share = { peer: 'the host', name: '' };
-  shareSecrets(admin, { ...options.secrets, hash: (password) => passwords.hash(share, password) });
+  shareSecrets(admin, {
+    ...options.secrets,
+    isSecretParameter: isSecretIn(snapshot),
+    hash: (password) => passwords.hash(share, password),
+  });
   return { admin, writer };
 }
 

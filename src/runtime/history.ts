@@ -19,6 +19,7 @@ import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/do
 import { IndexedSessionTable } from '../snapshot/session-table.ts';
 import { withSessions, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
+import { storedSecretParameters } from './stored-secret.ts';
 
 /** A command, or a part of one, is about to ask the host for effects. @internal */
 interface Intent {
@@ -181,9 +182,16 @@ export function restore(
   const history = begin(given, document, revision, deepFreeze({ open, abandoned }));
   for (const record of records) takeRecord(history, parseRecord(record));
   const next = firstOfNextLife(history.revision);
+  const inFlight = [...history.open, ...history.abandoned].map(({ intent }) => intent.events);
+  const secretParameters = storedSecretParameters(history.snapshot, inFlight);
   return new History(
-    // The events of an earlier life, such as a flush of the logs, say nothing about this process.
-    Object.freeze({ ...history.snapshot, ...processOf(given), revision: next }),
+    Object.freeze({
+      ...history.snapshot,
+      // The events of an earlier life, such as a flush of the logs, say nothing about this process.
+      ...processOf(given),
+      ...(secretParameters.length === 0 ? {} : { secretParameters }),
+      revision: next,
+    }),
     next,
     deepFreeze(unsettledIn(history)),
   );
@@ -211,8 +219,10 @@ function processOf({
   threads,
   tasks,
   modules,
+  secretParameters,
 }: Snapshot): Omit<Snapshot, keyof Collections | 'sessions' | 'revision'> {
-  return { epoch, gateway, logs, threads, tasks, modules };
+  const declared = secretParameters === undefined ? {} : { secretParameters };
+  return { epoch, ...declared, gateway, logs, threads, tasks, modules };
 }
 
 /** Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. */

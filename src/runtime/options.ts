@@ -24,12 +24,15 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly clock: Clock;
   readonly times: TimeFormat;
   readonly hasher: Hasher;
-  readonly secrets: Omit<SecretPorts, 'hash'>;
+  readonly secrets: Ports;
   readonly origins: Origins;
   readonly limits: Limits;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
 }
+
+/** The ports for secrets that need no running interface. */
+type Ports = Pick<SecretPorts, 'seal' | 'objection'>;
 
 /** The options of an interface, with or without a store. */
 type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
@@ -59,11 +62,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
   };
 }
 
-function secretPortsOf({
-  sealer = createSecretSealer(),
-  passwordPolicy,
-  store,
-}: GivenOptions): CompleteOptions['secrets'] {
+function secretPortsOf({ sealer = createSecretSealer(), passwordPolicy, store }: GivenOptions): Ports {
   const storable = store?.durable !== true || sealer.durable;
   return {
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.

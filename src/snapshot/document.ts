@@ -39,6 +39,13 @@ import {
   withTotals,
   type SessionDocument,
 } from './session-document.ts';
+import {
+  assertSecretParameters,
+  plainFault,
+  plainSecrets,
+  positioned,
+  secretKeys,
+} from './secret-parameter.ts';
 import { assertSnapshot, singular, type Collections, type Snapshot } from './snapshot.ts';
 
 /**
@@ -113,11 +120,13 @@ const documentShape = z.strictObject({
  * ignored.
  *
  * @param document - the document; every part is optional
- * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others
+ * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others.
+ *   `secretParameters`: the names of secret parameters; see {@link AdminOptions}. The document is refused if it has the
+ *   plain text of such a parameter
  * @returns a deep-frozen snapshot of revision 0
  * @throws {@link InvalidDocumentError} with every fault of the document
  * @throws RangeError when the epoch is malformed
- * @throws TypeError when the options are no object
+ * @throws TypeError when the options are no object, or `secretParameters` is no list of names
  *
  * @example
  * ```ts
@@ -134,11 +143,12 @@ const documentShape = z.strictObject({
  */
 export function createSnapshot(
   document: GatewayDocument,
-  options: { readonly epoch?: string } = {},
+  options: { readonly epoch?: string; readonly secretParameters?: readonly string[] } = {},
 ): Snapshot {
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
     throw new TypeError("The options of createSnapshot must be an object, such as { epoch: 'a' }");
-  const { epoch = '' } = options;
+  const { epoch = '', secretParameters = [] } = options;
+  assertSecretParameters(secretParameters);
   if (epoch !== '' && !isEpoch(epoch))
     throw new RangeError(
       `The epoch must be 1 to 64 letters, digits, "-" and "_", not ${JSON.stringify(epoch)}`,
@@ -146,7 +156,7 @@ export function createSnapshot(
   // The sessions are copied one by one, because there may be a million of them.
   const json = copyDeferring(document, 'sessions', { depth: 32 });
   if (!json.ok) throw new InvalidDocumentError(faultsOf(json.problem));
-  const loading = load(json.value.copy, json.value.items());
+  const loading = load(json.value.copy, json.value.items(), secretParameters);
   if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);
   return loading.build(epoch);
 }
@@ -157,27 +167,40 @@ interface Loading {
   build(this: void, epoch: string): Snapshot;
 }
 
-/** @param sessions - the sessions of the document, one at a time */
-function load(document: Json, sessions: Iterable<Result<Json>>): Loading {
+/**
+ * @param sessions - the sessions of the document, one at a time
+ * @param declared - the names of secret parameters
+ */
+function load(document: Json, sessions: Iterable<Result<Json>>, declared: readonly string[]): Loading {
   const whole = parseShape(documentShape, document);
   const members = listsOf(document);
   const names = namesOf(members);
   const find: FindName = (collection, key) => names.of[collection as keyof Collections].get(key);
   const loadOf = <K extends keyof Collections>(member: K): Loaded<Collections[K]> =>
     loadCollection(member, members[member], find);
-  const [servers, services, monitors, filters, users] = [
-    loadOf('servers'),
-    loadOf('services'),
-    loadOf('monitors'),
-    loadOf('filters'),
-    loadOf('users'),
-  ];
+  const loaded = {
+    servers: loadOf('servers'),
+    services: loadOf('services'),
+    monitors: loadOf('monitors'),
+    filters: loadOf('filters'),
+    users: loadOf('users'),
+  };
+  const { servers, services, monitors, filters, users } = loaded;
+  const resources = {
+    servers: servers.entities,
+    services: services.entities,
+    monitors: monitors.entities,
+    filters: filters.entities,
+    users: users.entities,
+  };
+  const secretParameters = secretKeys(collectionFields, resources, declared);
   const { table, faults: sessionFaults } = readSessions(sessionDocument, sessions, find, names.of);
   const faults = [
     ...reservedFaults(document),
     ...(whole.ok ? [] : whole.faults),
     ...names.faults,
-    ...[servers, services, monitors, filters, users].flatMap((loaded) => loaded.faults),
+    ...Object.values(loaded).flatMap((each) => each.faults),
+    ...plainSecrets(collectionFields, resources, secretParameters).map(plainFault),
     ...sessionFaults,
   ];
   return {
@@ -185,22 +208,41 @@ function load(document: Json, sessions: Iterable<Result<Json>>): Loading {
     build(epoch) {
       const gateway = deepFreeze(loadWhole((whole.ok ? whole.value : {}) as unknown as GatewayDocument));
       const collections = {
-        servers: IndexedCollection.of(servers.entities, storedSecrets('servers')),
-        services: IndexedCollection.of(services.entities, storedSecrets('services')),
-        monitors: IndexedCollection.of(monitors.entities, storedSecrets('monitors')),
-        filters: IndexedCollection.of(filters.entities, storedSecrets('filters')),
-        users: IndexedCollection.of(users.entities, storedSecrets('users')),
+        servers: IndexedCollection.of(servers.entities.values(), storedSecrets('servers')),
+        services: IndexedCollection.of(services.entities.values(), storedSecrets('services')),
+        monitors: IndexedCollection.of(monitors.entities.values(), storedSecrets('monitors')),
+        filters: IndexedCollection.of(filters.entities.values(), storedSecrets('filters')),
+        users: IndexedCollection.of(users.entities.values(), storedSecrets('users')),
       };
       return Object.freeze({
         ...inspectable,
         epoch,
         revision: 0,
+        ...(secretParameters.length === 0 ? {} : { secretParameters }),
         ...gateway,
         ...collections,
         sessions: withTotals(table, totalsOf(members.services)),
       });
     },
   };
+}
+
+/**
+ * Declares names of parameters secret in a snapshot, in addition to those that are secret there already.
+ *
+ * @returns the snapshot; the same object if no name is new
+ * @throws {@link InvalidDocumentError} if the snapshot has such a parameter in plain text
+ * @internal
+ */
+export function declareSecretParameters(snapshot: Snapshot, names: readonly string[] = []): Snapshot {
+  const { secretParameters: before = [] } = snapshot;
+  const resources = positioned(snapshot);
+  const secretParameters = secretKeys(collectionFields, resources, [...before, ...names]);
+  const plain = plainSecrets(collectionFields, resources, secretParameters);
+  if (plain.length > 0) throw new InvalidDocumentError(plain.map(plainFault));
+  return secretParameters.length === before.length
+    ? snapshot
+    : Object.freeze({ ...snapshot, secretParameters });
 }
 
 /** The names under which the things of a collection store secrets. */
@@ -267,7 +309,8 @@ function sameName(member: keyof Collections, position: number, name: string, ear
 
 /** The valid entries of a list, and the faults of the other entries. */
 interface Loaded<T> {
-  readonly entities: readonly T[];
+  /** The entries by their positions in the list. */
+  readonly entities: ReadonlyMap<number, T>;
   readonly faults: readonly Fault[];
 }
 
@@ -278,13 +321,13 @@ function loadCollection<K extends keyof Collections>(
 ): Loaded<Collections[K]> {
   const fields = collectionFields[member];
   const links = linkFields(fields);
-  const entities: Collections[K][] = [];
+  const entities = new Map<number, Collections[K]>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
     const parsed = parseShape(fields.document, entry, [member, position]);
     const resolved = resolveEntry(links, isObject(entry) ? entry : {}, [member, position], find);
     for (const fault of [parsed.ok ? [] : parsed.faults, resolved.faults].flat()) faults.push(fault);
-    if (parsed.ok) entities.push(loadEntity(member, { ...parsed.value, ...resolved.links }));
+    if (parsed.ok) entities.set(position, loadEntity(member, { ...parsed.value, ...resolved.links }));
   }
   return { entities, faults };
 }

@@ -31,6 +31,11 @@ export interface Snapshot {
   readonly epoch: string;
   /** The number of the snapshot. Each change raises it by one. */
   readonly revision: number;
+  /**
+   * The names of secret parameters, as {@link nameKey} folds them, in alphabetical order; left out if there are none. A
+   * router option of a service, or a parameter of a server or filter, with such a name is stored sealed and never shown.
+   */
+  readonly secretParameters?: readonly string[];
   /** The instance of the gateway. */
   readonly gateway: Instance;
   /** The logging of the gateway. */

@@ -132,6 +132,45 @@ export const badPatches: readonly BadInput[] = [
     'test /password/length 7': ['0 /password/length'],
     'replace /password "planted"|test /password "planted"': ['1 /password'],
   }),
+  ...patches('422 field-write-only', service, {
+    'test /router_options/password "planted"': ['0 /router_options/password'],
+    'test /router_options/PASSWORD "planted"': ['0 /router_options/PASSWORD'],
+    'test /router_options {"router_options":"master","weights":"on","password":"planted"}': [
+      '0 /router_options/password',
+    ],
+    'copy /router_options/password /user': ['0 /router_options/password'],
+    'move /router_options/password /router_options/open': ['0 /router_options/password'],
+    'copy /router_options/weights /router_options/Password': ['0 /router_options/Password'],
+    'add /router_options/password/sealed "planted"': ['0 /router_options/password/sealed'],
+  }),
+  ...patches('422 field-write-only', '/filter/Hint', {
+    'test /parameters/password/value "planted"': ['0 /parameters/password/value'],
+    'test /parameters/password/configurable true': ['0 /parameters/password/configurable'],
+    'test /parameters/password {"value":"planted","configurable":true}': ['0 /parameters/password'],
+    'copy /parameters/password /parameters/open': ['0 /parameters/password'],
+    'copy /parameters/password/value /parameters/match/value': ['0 /parameters/password/value'],
+    'move /parameters/match /parameters/password': ['0 /parameters/password'],
+    'replace /parameters/password/configurable false': ['0 /parameters/password/configurable'],
+  }),
+  ...patches('422 field-unknown', '/servers/db-serv-1', {
+    'test /parametersSealed/password "v1.sealed.nobody-reads"': ['0 /parametersSealed/password'],
+    'add /parametersSealed/pin "planted"': ['0 /parametersSealed/pin'],
+    'copy /parametersSealed /parameters': ['0 /parametersSealed'],
+  }),
+  ...patches('409 patch-path-missing', '/servers/db-serv-1', {
+    'remove /parameters/password|remove /parameters/password': ['1 /parameters/password'],
+    'replace /parameters/PASSWORD "planted"': ['0 /parameters/PASSWORD'],
+  }),
+  ...patches('422 password-unacceptable', '/servers/db-serv-1', {
+    'add /parameters/password 7': ['0 /parameters/password'],
+    'add /parameters/Password ""': ['0 /parameters/Password'],
+    'replace /parameters {"weight":1,"PASSWORD":{"sealed":"planted"}}': ['0 /parameters/PASSWORD'],
+  }),
+  ...patches('422 password-unacceptable', '/filter/Hint', {
+    'add /parameters/password {"configurable":true}': ['0 /parameters/password'],
+    'replace /parameters {"name":"password","value":["planted"]}': ['0 /parameters/password'],
+    'replace /parameters/password/value null': ['0 /parameters/password/value'],
+  }),
   ...patches('422 parameter-not-configurable', '/filter/Hint', {
     'replace /parameters/source/value "planted"': ['0 /parameters/source'],
     'remove /parameters/source': ['0 /parameters/source'],

@@ -64,16 +64,24 @@ describe('the contract', () => {
   });
 
   it.each(tables)('has a row for each field of a %s that can be modified, in order', (kind, table) => {
-    const settings = table.all.filter(({ setting }) => setting !== undefined);
+    const sealed = new Map(
+      table.all.map(({ sealedEntriesOf, storedName }) => [sealedEntriesOf, storedName] as const),
+    );
+    const settings = table.all.filter(
+      ({ setting, sealedEntriesOf }) => setting !== undefined && sealedEntriesOf === undefined,
+    );
     expect(
       modifiableFields
         .filter((row) => row.kind === kind)
-        .map(({ field, shownAs, sealedAs, removed }) => ({ field, shownAs, sealedAs, removed })),
+        .map(({ field, shownAs, sealedAs, entriesSealedAs, removed }) => {
+          return { field, shownAs, sealedAs, entriesSealedAs, removed };
+        }),
     ).toEqual(
       settings.map(({ name, patchName, secret, optional, hiddenWhenEmpty }) => ({
         field: patchName,
         shownAs: secret === undefined ? name : undefined,
         sealedAs: secret,
+        entriesSealedAs: sealed.get(patchName),
         removed: optional === true ? 'absent' : hiddenWhenEmpty === true ? 'empty' : 'needed',
       })),
     );

@@ -31,6 +31,8 @@ export interface ModifiableField {
   readonly shownAs?: string;
   /** Under which name a field that is never shown is stored, sealed or hashed. */
   readonly sealedAs?: string;
+  /** Under which name the secret entries of a map are stored. */
+  readonly entriesSealedAs?: string;
   /** What becomes of it when it is removed; a field that is `needed` cannot be. */
   readonly removed: 'needed' | 'absent' | 'empty';
 }
@@ -45,6 +47,7 @@ type Row = readonly [
     | 'hidden when empty'
     | { readonly shownAs: string }
     | { readonly sealedAs: string }
+    | { readonly entriesSealedAs: string }
     | { readonly hashedAs: string },
 ];
 
@@ -123,8 +126,12 @@ const rows = (kind: Kind, read: string, patch: string, table: readonly Row[]): r
     removed: more === 'hidden when empty' ? 'empty' : isUnset(more) ? 'absent' : 'needed',
   }));
 
-function namesIn(field: string, more: Row[4]): Pick<ModifiableField, 'shownAs' | 'sealedAs'> {
+function namesIn(
+  field: string,
+  more: Row[4],
+): Pick<ModifiableField, 'shownAs' | 'sealedAs' | 'entriesSealedAs'> {
   if (typeof more !== 'object') return { shownAs: field };
+  if ('entriesSealedAs' in more) return { shownAs: field, ...more };
   return 'hashedAs' in more ? { sealedAs: more.hashedAs } : more;
 }
 
@@ -140,6 +147,7 @@ export const modifiableFields: readonly ModifiableField[] = [
       isMap(isText(4096)),
       { mode: 'slave' },
       [null, [], 'a', { a: 1 }, { a: null }, { a: {} }, { '': 'a' }, many(1001)],
+      { entriesSealedAs: 'router_optionsSealed' },
     ],
     [
       'filters',
@@ -189,6 +197,7 @@ export const modifiableFields: readonly ModifiableField[] = [
       isMap((value, links) => Number.isFinite(value) || isText(4096)(value, links)),
       { weight: 0.5, zone: 'a' },
       [null, [], { a: null }, { a: true }, { a: {} }, { a: [] }, many(1001)],
+      { entriesSealedAs: 'parametersSealed' },
     ],
   ]),
   ...rows('monitor', '/monitors/Main-Monitor', '/monitor/Main-Monitor', [
@@ -204,6 +213,7 @@ export const modifiableFields: readonly ModifiableField[] = [
       isMap(isParameter),
       { match: { value: 'x', configurable: true }, source: { value: '127.0.0.1', configurable: false } },
       [null, [], 'a', {}, { match: { value: 'x', configurable: true } }],
+      { entriesSealedAs: 'parametersSealed' },
     ],
   ]),
   ...rows('user', '/users', '/users/ADA', [

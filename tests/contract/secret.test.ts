@@ -25,6 +25,34 @@ const setSecrets = JSON.stringify(
   secrets.map(({ field }) => ({ op: 'replace', path: `/${field}`, value: password })),
 );
 
+/** The maps with secret entries. The sample has the secret name "password". */
+const maps = modifiableFields.filter(({ entriesSealedAs }) => entriesSealedAs !== undefined);
+
+/** Patches of a map that set a secret entry, and patches that try to read one. */
+function entryOperations({ field, kind }: (typeof maps)[number]): readonly object[] {
+  const places = ['password', 'PassWord', 'password/value', 'password/0'].map((name) => `/${field}/${name}`);
+  // Elsewhere, a map with a "name" and a "value" is a map like any other.
+  const single = kind === 'filter' ? [{ name: 'password', value: password }] : [];
+  const whole = [{ password }, { password: { value: password } }, ...single];
+  return [
+    { op: 'add', path: `/${field}/password`, value: { value: password } },
+    ...['add', 'replace', 'test'].flatMap((op) => [
+      ...places.map((path) => ({ op, path, value: password })),
+      ...whole.map((value) => ({ op, path: `/${field}`, value })),
+    ]),
+    ...['copy', 'move'].flatMap((op) =>
+      places.flatMap((path) => [
+        { op, from: path, path: `/${field}/open` },
+        { op, from: `/${field}/open`, path },
+        { op, from: `/${field}`, path },
+      ]),
+    ),
+    { op: 'test', path: `/${field}`, value: { password: planted.sealed } },
+    { op: 'add', path: `/${field}/open`, value: { sealed: password } },
+    { op: 'paint', path: `/${field}/password`, value: password },
+  ];
+}
+
 const setPassword = JSON.stringify([{ op: 'replace', path: '/password', value: password }]);
 
 /** The sealed texts of these secrets in settings. */
@@ -87,6 +115,12 @@ describe.each(transportNames)('through %s', (name) => {
         { op, path, value: [password] },
       ]))
         await send('PATCH', service, JSON.stringify([operation]));
+    }
+    for (const map of maps) {
+      const set = JSON.stringify([{ op: 'add', path: `/${map.field}/password`, value: password }]);
+      expect((await send('PATCH', `${map.patch}?dry_run=true`, set)).status).toBe(200);
+      for (const body of [set, ...entryOperations(map).map((each) => JSON.stringify([each]))])
+        await send('PATCH', map.patch, body);
     }
     await send('PUT', '/users', JSON.stringify({ name: 'joan', password }));
     await send('PUT', '/users', JSON.stringify({ name: password, password }));

@@ -38,14 +38,14 @@ const stored: ReadonlyMap<Fields, Shapes> = new Map(
 
 function storedShapes({ all }: Fields): Shapes {
   const fields = all.filter(({ derived }) => derived !== true);
-  const shapes = fields.map(({ documentName, shape, optional }) => [
+  const shapes = fields.map(({ documentName, shape, optional, sealedEntriesOf }) => [
     documentName,
-    optional === true ? z.exactOptional(shape) : shape,
+    optional === true || sealedEntriesOf !== undefined ? z.exactOptional(shape) : shape,
   ]);
   return Object.fromEntries(shapes) as Shapes;
 }
 
-/** How `toDocument` writes: what has a default is there, what is derived is not, and values are as they are stored. */
+/** How `toDocument` writes: what has a default is there (but for secret entries), what is derived is not, and values are as they are stored. */
 const written: Form = {
   shapes: (fields) => stored.get(fields) ?? {},
   own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)) },
@@ -76,7 +76,11 @@ const unlinked = tables.filter((table) => !isLinking(table));
 function thingsOf(form: Form, some: Tables, there: Things): fc.Arbitrary<Things> {
   const lists = some.map(([collection, fields]) => [
     collection,
-    namedThings(form, collection, fields, { ...form.own, ...linksIn(form, fields, there) }),
+    namedThings(form, collection, fields, {
+      ...form.own,
+      ...sealedIn(fields),
+      ...linksIn(form, fields, there),
+    }),
   ]);
   return fc.record(Object.fromEntries(lists) as Record<string, fc.Arbitrary<readonly Named[]>>);
 }
@@ -98,6 +102,22 @@ function namedThings(
     },
   );
   return names.chain((list) => fc.tuple(...list.map((name) => things.map((rest) => ({ ...rest, name })))));
+}
+
+/** Names of secret entries. No map in the open has such a name. */
+const secretNames = ['password', 'PASSWORD', 'Secret Key', 'pin'];
+
+/** The members with the secret entries of a map. */
+function sealedIn({ all }: Fields): Own {
+  const members = all.flatMap(({ documentName, shape, sealedEntriesOf }) => {
+    const { def } = (shape as z.core.$ZodTypes)._zod;
+    if (sealedEntriesOf === undefined || def.type !== 'record') return [];
+    const entries = valuesOf(def.valueType, documentName);
+    // A map without an entry is not written.
+    const options = { minKeys: 1, maxKeys: 2, noNullPrototype: true };
+    return [[documentName, fc.dictionary(fc.constantFrom(...secretNames), entries, options)] as const];
+  });
+  return Object.fromEntries(members);
 }
 
 /** The members with links: to some of the things, each once. */

@@ -119,7 +119,9 @@ const parameters = [
   { value: 'x', configurable: false },
   { value: { value: 'x' } },
   { value: 7 },
+  { value: { sealed: 'v1.x' } },
 ];
+const sealed = { sealed: 'v1.x' };
 
 /** Values for a field: for the whole of it, and for what is below it. Most are right, some are not. */
 interface Pool {
@@ -137,8 +139,22 @@ const own: Readonly<Record<string, Partial<Pool>>> = {
   address: { whole: ['10.0.0.9', '::1', '/run/db', 'db.test', 'a b', 'db:1', '', 'a:b'] },
   state: { whole: [[], ['master'], ['slave', 'running', 'slave'], ['up'], Array<string>(17).fill('master')] },
   parameters: {
-    whole: [{}, { a: 'b', c: 1 }, { a: null }, { name: 'a', value: 'b' }, { a: parameters[0] ?? null }],
-    inner: [...texts, ...parameters, ...numbers],
+    whole: [
+      {},
+      { a: 'b', c: 1 },
+      { a: null },
+      { name: 'a', value: 'b' },
+      { a: parameters[0] ?? null },
+      { a: 'b', password: sealed },
+      { password: { value: sealed, configurable: true } },
+      { name: 'Password', value: sealed },
+      { password: 'x' },
+    ],
+    inner: [...texts, ...parameters, ...numbers, sealed, sealed, sealed],
+  },
+  router_options: {
+    whole: [{}, { a: 'b' }, { a: 'b', password: sealed, PASSWORD: sealed }, { password: 'x' }, { a: 1 }],
+    inner: [...texts, sealed, sealed, sealed],
   },
 };
 const secrets: Pool = {
@@ -173,7 +189,14 @@ function poolOf(kind: Kind, token: string): Pool {
 /** What may be below a list and a map; most of it is there or can be added. */
 const below = {
   list: ['/-', '/-', '/0', '/0', '/1', '/length'],
-  map: ['/new', '/a', '/match', '/new/value', '/match/value', '/configurable', '/toString', '/-'],
+  map: ['/new', '/a', '/match', '/new/value', '/match/value', '/configurable', '/toString', '/-'].concat([
+    '/password',
+    '/password',
+    '/Password',
+    '/password/value',
+    '/PASSWORD/value',
+    '/password/configurable',
+  ]),
 };
 const odd = [
   '',
@@ -182,6 +205,9 @@ const odd = [
   '/password',
   '/password/x',
   '/passwordSealed',
+  '/parametersSealed',
+  '/parametersSealed/password',
+  '/router_optionsSealed/password',
   '/toString',
   '/services',
 ].concat([

@@ -62,6 +62,7 @@ export const sampleDocument: GatewayDocument = {
       protocol: 'pgbackend',
       status: ['master', 'running'],
       parameters: { report_weight: 10, app_weight: '2' },
+      parametersSealed: { password: planted.sealed },
     },
     {
       name: 'DB Server 2',
@@ -78,6 +79,7 @@ export const sampleDocument: GatewayDocument = {
       name: 'My Service',
       router: 'readconnroute',
       router_options: { router_options: 'master', weights: 'on' },
+      router_optionsSealed: { password: planted.sealed },
       state: 'started',
       started: '2016-08-29T12:52:31+03:00',
       total_connections: 10,
@@ -145,6 +147,7 @@ export const sampleDocument: GatewayDocument = {
         match: { value: 'select', configurable: true },
         source: { value: '127.0.0.1', configurable: false },
       },
+      parametersSealed: { password: { value: planted.sealed, configurable: true } },
     },
     {
       name: 'Query Log',

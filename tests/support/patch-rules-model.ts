@@ -52,18 +52,23 @@ export function modelUpdate(resource: ModelResource, given: readonly Operation[]
   if (operations.some((operation) => isForbidden(resource, operation))) return refusal;
   let view: Members = { ...resource.shown, ...resource.settings };
   for (const operation of operations) {
-    const outcome = modelPatch(view, [translated(resource, view, operation)]);
+    const outcome = modelPatch(view, translated(resource, view, operation));
     if (!outcome.done) return refusal;
     view = outcome.document as Members;
     // RFC 6902 §4.4: a move removes, and removing a list such as the filters empties it.
     for (const { field, removed } of fields.values())
       if (removed === 'empty' && !Object.hasOwn(view, field)) view = { ...view, [field]: [] };
   }
-  const result = Object.fromEntries(Object.entries(view).filter(([name]) => fields.has(name)));
+  const sealed = new Set([...fields.values()].map(({ entriesSealedAs }) => entriesSealedAs));
+  const result = Object.fromEntries(
+    Object.entries(view).filter(([name]) => fields.has(name) || sealed.has(name)),
+  );
   if (!isValid(resource, result)) return refusal;
   const settings = canonical(resource, result);
   const written = operations.some(
-    ({ op, path }) => op !== 'remove' && isSecret(resource.kind, path.slice(1)),
+    (operation) =>
+      operation.op !== 'remove' &&
+      (isSecret(resource.kind, operation.path.slice(1)) || entriesIn(resource.kind, operation).length > 0),
   );
   return { done: true, changed: written || !modelEqual(settings, resource.settings), settings };
 }
@@ -78,6 +83,7 @@ function bare(operation: Operation): Operation {
 /** Choices 22, 24 and 29: what no state of the resource would make good. */
 function isForbidden({ kind, shown }: ModelResource, operation: Operation): boolean {
   const { op, path } = operation;
+  if (entriesIn(kind, operation).some((entry) => op === 'test' || !isWhole(kind, entry))) return true;
   const value = 'value' in operation ? operation.value : null;
   if (hasReserved(value)) return true;
   return [path, ...('from' in operation ? [operation.from] : [])].some((pointer) => {
@@ -92,9 +98,54 @@ function isForbidden({ kind, shown }: ModelResource, operation: Operation): bool
         !(op === 'remove' || (writes && isMembers(value) && typeof value['sealed'] === 'string'))
       );
     }
+    if (isSecretEntry(kind, name, below[0])) return 'from' in operation || op === 'test';
     if (modelFields(kind).has(name)) return false;
     return !(op === 'test' && Object.hasOwn(shown, field));
   });
+}
+
+/** The one name of secret entries in the sample. */
+function isSecretEntry(kind: Kind, field: string, name: string | undefined): boolean {
+  const { entriesSealedAs } = modelFields(kind).get(field) ?? {};
+  return entriesSealedAs !== undefined && name?.toLowerCase() === 'password';
+}
+
+/** What an operation gives for a secret entry of a map: below the entry, for it, or in the value for the whole map. */
+interface SecretEntry {
+  readonly name: string;
+  readonly below: readonly string[];
+  /** The value without shorthands; left out when the entry is removed. */
+  readonly value?: unknown;
+}
+
+function entriesIn(kind: Kind, operation: Operation): readonly SecretEntry[] {
+  const [field = '', name, ...below] = operation.path.split('/').slice(1);
+  const value: unknown = 'value' in operation ? operation.value : undefined;
+  if (isSecretEntry(kind, field, name)) {
+    const given = below.length === 0 && value !== undefined ? fullEntry(kind, value) : value;
+    return [{ name: name ?? '', below, ...(given === undefined ? {} : { value: given }) }];
+  }
+  if (name !== undefined) return [];
+  const map = kind === 'filter' && operation.op !== 'test' ? fullMap(value) : value;
+  return Object.entries(isMembers(map) ? map : {}).flatMap(([each, entry]) =>
+    isSecretEntry(kind, field, each) ? [{ name: each, below: [], value: entry }] : [],
+  );
+}
+
+/** Whether an operation gives a whole secret, sealed, or removes one. */
+function isWhole(kind: Kind, { below, value }: SecretEntry): boolean {
+  if (kind !== 'filter' || below.join() === 'value')
+    return (kind === 'filter' || below.length === 0) && (value === undefined || isSealed(value));
+  return below.length === 0 && (value === undefined || (isMembers(value) && isSealed(value['value'])));
+}
+
+function isSealed(value: unknown): value is { readonly sealed: string } {
+  return isMembers(value) && typeof value['sealed'] === 'string';
+}
+
+function unsealed(value: unknown): unknown {
+  if (isMembers(value) && isSealed(value['value'])) return { ...value, value: value['value'].sealed };
+  return isSealed(value) ? value.sealed : value;
 }
 
 function hasReserved(value: unknown): boolean {
@@ -111,8 +162,35 @@ function nameOf(kind: Kind, field: string): string {
   return [...modelFields(kind).values()].find(({ shownAs }) => shownAs === field)?.field ?? field;
 }
 
-/** The operation in the terms of RFC 6902 alone. */
-function translated({ kind }: ModelResource, view: Members, operation: Operation): Operation {
+/** The operation in the terms of RFC 6902 alone: of those on secret entries, on the maps that store them. */
+function translated(resource: ModelResource, view: Members, operation: Operation): readonly Operation[] {
+  const { kind } = resource;
+  const [field = '', name] = operation.path.split('/').slice(1);
+  const { entriesSealedAs: stored = '' } = modelFields(kind).get(field) ?? {};
+  const entries = entriesIn(kind, operation).map((entry): Operation => {
+    const place = [stored, entry.name, ...entry.below].map((token) => `/${token}`).join('');
+    const map = view[stored] as Members;
+    const value = unsealed(entry.value);
+    if (name === undefined) return { op: 'add', path: place, value } as Operation;
+    if (entry.below.length > 0 && operation.op === 'add' && !Object.hasOwn(map, entry.name))
+      return {
+        op: 'add',
+        path: `/${stored}/${entry.name}`,
+        value: { value, configurable: true },
+      } as Operation;
+    return { op: operation.op, path: place, value } as Operation;
+  });
+  if (entries.length === 0) return [open(resource, view, operation)];
+  if (name !== undefined) return entries;
+  const value: unknown = 'value' in operation ? operation.value : undefined;
+  const others = Object.entries((kind === 'filter' ? fullMap(value) : value) as Members).filter(
+    ([each]) => !isSecretEntry(kind, field, each),
+  );
+  const rest = { op: 'add', path: operation.path, value: Object.fromEntries(others) } as Operation;
+  return [rest, ...entries];
+}
+
+function open({ kind }: ModelResource, view: Members, operation: Operation): Operation {
   const renamed = (pointer: string): string =>
     pointer.replace(/^\/([^/]*)/, (_, field: string) => `/${nameOf(kind, field)}`);
   const moved = 'from' in operation ? { from: renamed(operation.from) } : {};
@@ -128,6 +206,18 @@ function translated({ kind }: ModelResource, view: Members, operation: Operation
   return { op: 'add', path: named.path, value };
 }
 
+/** Choice 12: the single entry. */
+function fullMap(value: unknown): unknown {
+  const { name: single, ...entry } = isMembers(value) ? value : {};
+  return typeof single === 'string' ? { [single]: { configurable: true, ...entry } } : value;
+}
+
+/** Choice 25: a text in place of a parameter. */
+function fullEntry(kind: Kind, value: unknown): unknown {
+  if (kind !== 'filter') return value;
+  return { configurable: true, ...(isMembers(value) && !isSealed(value) ? value : { value }) };
+}
+
 /** Choice 25, and the single entry of choice 12. */
 function parameterOperation(
   view: Members,
@@ -135,18 +225,8 @@ function parameterOperation(
   [name, member, ...below]: readonly string[],
 ): Operation {
   const { op, path, value } = operation;
-  if (name === undefined) {
-    const { name: single, ...entry } = isMembers(value) ? value : {};
-    const map = typeof single === 'string' ? { [single]: { configurable: true, ...entry } } : value;
-    return { op: 'add', path, value: map };
-  }
-  if (member === undefined) {
-    return {
-      op,
-      path,
-      value: { configurable: true, ...(isMembers(value) ? value : { value }) },
-    };
-  }
+  if (name === undefined) return { op: 'add', path, value: fullMap(value) } as Operation;
+  if (member === undefined) return { op, path, value: fullEntry('filter', value) } as Operation;
   const { parameters } = view;
   const creates = op === 'add' && isMembers(parameters) && !Object.hasOwn(parameters, name);
   if (!creates || member !== 'value' || below.length > 0) return operation;
@@ -157,16 +237,29 @@ function isValid(resource: ModelResource, result: Members): boolean {
   const sound = [...modelFields(resource.kind).values()].every(({ field, is, removed }) =>
     Object.hasOwn(result, field) ? is(result[field], resource.links) : removed === 'absent',
   );
-  return sound && (resource.kind !== 'filter' || keepsParameters(resource, result));
+  const sealed = [...modelFields(resource.kind).values()].every(({ entriesSealedAs }) => {
+    const entries = entriesSealedAs === undefined ? {} : (result[entriesSealedAs] as Members);
+    return Object.values(entries).every((entry) =>
+      resource.kind === 'filter' ? isSealedParameter(entry) : typeof entry === 'string',
+    );
+  });
+  return sound && sealed && (resource.kind !== 'filter' || keepsParameters(resource, result));
+}
+
+function isSealedParameter(entry: unknown): boolean {
+  if (!isMembers(entry) || Object.keys(entry).sort().join() !== 'configurable,value') return false;
+  return typeof entry['value'] === 'string' && typeof entry['configurable'] === 'boolean';
 }
 
 /** What is not configurable stays as it is, and nothing changes whether it is. */
 function keepsParameters({ settings }: ModelResource, result: Members): boolean {
-  const after = result['parameters'] as Readonly<Record<string, Members>>;
-  return Object.entries(settings['parameters'] as Readonly<Record<string, Members>>).every(([name, old]) => {
-    const now = Object.hasOwn(after, name) ? after[name] : undefined;
-    if (old['configurable'] === false) return modelEqual(now ?? null, old);
-    return now === undefined || now['configurable'] === true;
+  return ['parameters', 'parametersSealed'].every((map) => {
+    const after = result[map] as Readonly<Record<string, Members>>;
+    return Object.entries(settings[map] as Readonly<Record<string, Members>>).every(([name, old]) => {
+      const now = Object.hasOwn(after, name) ? after[name] : undefined;
+      if (old['configurable'] === false) return modelEqual(now ?? null, old);
+      return now === undefined || now['configurable'] === true;
+    });
   });
 }
 

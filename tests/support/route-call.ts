@@ -16,6 +16,7 @@ const secrets: SecretPorts = {
   hash: (password) => Promise.resolve(ok(`hash of ${String(password.length)} characters`)),
   objection: () => undefined,
   seal: (secret) => Promise.resolve(`seal of ${String(secret.length)} characters`),
+  isSecretParameter: () => false,
 };
 
 /** Opens the table of routes on a snapshot. Knows methods, paths and `range`; no headers, no other query. */

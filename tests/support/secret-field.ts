@@ -1,19 +1,29 @@
 /**
  * The secrets that the tables of fields declare.
  */
-import { secretNames } from '../../src/core/field.ts';
+import { secretNames, type Fields } from '../../src/core/field.ts';
 import { fieldTables } from '../../src/resources/index.ts';
 
 /** The names under which secrets are stored. */
 export const storedSecrets: ReadonlySet<string> = new Set(Object.keys(fieldTables).flatMap(storedBy));
 
-/** Gives every secret of a kind this text as its stored form. */
-export function withSecrets(kind: string, text: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(storedBy(kind).map((stored) => [stored, text]));
+/** Gives every secret of a kind this text as its stored form, and each map of secret entries one of them. */
+export function withSecrets(kind: string, text: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    tableOf(kind).all.flatMap(({ secret, sealedEntriesOf, secretMember }) => {
+      if (secret === undefined) return [];
+      const entry = secretMember === undefined ? text : { [secretMember]: text, configurable: true };
+      return [[secret, sealedEntriesOf === undefined ? text : { password: entry }]];
+    }),
+  );
 }
 
 function storedBy(kind: string): readonly string[] {
+  return secretNames(tableOf(kind)).map(({ stored }) => stored);
+}
+
+function tableOf(kind: string): Fields {
   const table = fieldTables[kind];
   if (table === undefined) throw new RangeError(`There is no table of the fields of a ${kind}`);
-  return secretNames(table).map(({ stored }) => stored);
+  return table;
 }

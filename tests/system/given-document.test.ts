@@ -133,6 +133,19 @@ describe('the example gateway on a document', () => {
     expect(one.connections).toBe(0);
   });
 
+  it('refuses secret parameters, which it cannot use', async () => {
+    const ended = await runOn({
+      servers: [{ ...serverEntry('one', 5432), parametersSealed: { pin: 'v1.x' } }],
+      services: [{ ...serviceDocument('A'), router_optionsSealed: { pin: 'v1.x' } }],
+    });
+    expect(ended.code).toBe(1);
+    const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
+    expect(pointers.sort()).toEqual([
+      '/servers/0/parametersSealed/pin',
+      '/services/0/router_optionsSealed/pin',
+    ]);
+  });
+
   it.each([
     ['a list', []],
     ['null', null],

@@ -7,6 +7,7 @@ import { storedValue, type Field, type Fields } from '../../core/field.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
 import { formatPointer } from '../../json/pointer.ts';
+import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { find, linkOf, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
 import type { Adoption } from './adoption.ts';
@@ -173,6 +174,10 @@ function placesIn(
       detail,
       ...(obstacle === undefined ? {} : { obstacle }),
     });
+  if (field.sealedEntriesOf !== undefined)
+    return differingNames(now, then).map((name) =>
+      place([name], secretDetail(`secret ${quoted(name)}`, memberOf(now, name), memberOf(then, name))),
+    );
   if (field.secret !== undefined) return [place([], secretDetail(field.name, now, then))];
   return leaves(now, then).map(({ path, now: old, then: next }) =>
     place(path, `the document has ${textOf(next)}, and ${textOf(old)} is in use`),
@@ -194,6 +199,16 @@ function obstacleOf(
   return links !== undefined && (then as readonly string[]).some(isMissing)
     ? 'a link names a resource that is only in the document'
     : undefined;
+}
+
+/** The names of the members in which two maps differ. */
+function differingNames(now: Json | undefined, then: Json | undefined): readonly string[] {
+  const names = [then, now].flatMap((map) => (isObject(map) ? Object.keys(map) : []));
+  return [...new Set(names)].filter((name) => !isSame(memberOf(now, name), memberOf(then, name)));
+}
+
+function memberOf(map: Json | undefined, name: string): Json | undefined {
+  return isObject(map) && Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
 function secretDetail(name: string, now: Json | undefined, then: Json | undefined): string {

@@ -20,6 +20,7 @@ import {
   patchShape,
   patchViewOf,
   revertSettings,
+  withSecretEntries,
   type Patched,
   type PatchHooks,
   type PatchView,
@@ -31,6 +32,7 @@ import { patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { ok, problem, type Result } from '../../problem.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
   assertInputs,
   linkOf,
@@ -115,6 +117,14 @@ export function settingsOf<C extends Patchables>(
   return settings;
 }
 
+/** The patch view in which the secret parameters of a snapshot are secret. */
+function viewIn<C extends Patchables>(
+  { view }: KindSettings<C>,
+  snapshot: Snapshot,
+): PatchView<SettingsOf<C>> {
+  return snapshot.secretParameters === undefined ? view : withSecretEntries(view, isSecretIn(snapshot));
+}
+
 const utc = createTimeFormat('UTC');
 
 /** A body may be 32 levels deep. The list and the operation are two of them. */
@@ -143,11 +153,10 @@ function decideFound<C extends Patchables>(
   operations: readonly ParsedOperation[],
   context: Context,
 ): Decision {
-  const { view, represent } = settings;
   const shown = (): JsonObject =>
-    represent(snapshot, thing, { times: context.times ?? utc }) as unknown as JsonObject;
+    settings.represent(snapshot, thing, { times: context.times ?? utc }) as unknown as JsonObject;
   const patched = patchSettings(
-    view,
+    viewIn(settings, snapshot),
     shown,
     thing.settings as SettingsOf<C>,
     operations,
@@ -178,11 +187,11 @@ function revertUpdate<C extends Patchables>(
       'The inverse of an event must not contain copy or move. Pass the event as it was published.';
     return refused(snapshot, problem('op-not-allowed', detail));
   }
-  const { collection, view } = settings;
+  const { collection } = settings;
   const found = lookUp(snapshot, collection, event[singular[collection] as KindOf<C>]);
   if (!found.ok) return refused(snapshot, found.problem);
   const present = found.value.settings as SettingsOf<C>;
-  const reverted = revertSettings(view, present, parsed.value, nameFinder(snapshot));
+  const reverted = revertSettings(viewIn(settings, snapshot), present, parsed.value, nameFinder(snapshot));
   return decideUpdate(settings, snapshot, found.value, reverted, context);
 }
 
@@ -191,7 +200,7 @@ export function adoptionOf<C extends Patchables>(
   settings: KindSettings<C>,
   lifecycle: Pick<AdoptionSteps, 'stop' | 'start'> = {},
 ): Adoption {
-  const { collection, view } = settings;
+  const { collection } = settings;
   const adopted = (present: Collections[C], wanted: Collections[C]): SettingsOf<C> => {
     const [now, then] = [present.settings as SettingsOf<C>, wanted.settings as SettingsOf<C>];
     return settings.adopted?.(now, then) ?? then;
@@ -203,6 +212,7 @@ export function adoptionOf<C extends Patchables>(
     context,
   ) => {
     const before = present.settings as SettingsOf<C>;
+    const view = viewIn(settings, snapshot);
     const taken = adoptSettings(view, before, adopted(present, wanted), nameFinder(snapshot));
     return decideUpdate(settings, snapshot, present, taken, context);
   };
@@ -255,7 +265,8 @@ export function patchRoute<C extends Patchables>(
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;
-      const operations = await sealOperations(view, parsed.value, secrets);
+      const safe = withSecretEntries(view, (name) => secrets.isSecretParameter(name));
+      const operations = await sealOperations(safe, parsed.value, secrets);
       if (!operations.ok) return operations;
       return ok({
         decide: (snapshot, thing: Collections[C], context) =>

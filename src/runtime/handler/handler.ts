@@ -23,6 +23,7 @@ import {
   type BoundRoute,
 } from '../../resources/shared/route.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
@@ -62,7 +63,7 @@ export type Handled =
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
-  readonly secrets: Omit<SecretPorts, 'hash'>;
+  readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
   readonly origins: Origins;
   readonly limits: Limits;
   readonly clock: Clock;
@@ -338,6 +339,7 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
   const secrets: SecretPorts = {
     ...options.secrets,
+    isSecretParameter: isSecretIn(options.snapshot()),
     hash: (password) => options.passwords.hash(shareOf(request, caller.principal?.name), password),
   };
   const change = await route.command(parameters, body.value, secrets);

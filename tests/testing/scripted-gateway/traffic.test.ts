@@ -239,10 +239,10 @@ describe('the differences between a gateway and a snapshot', () => {
     const document = { ...sampleDocument, services: [{ ...service, ...others }, ...services] };
     const told = gatewayOf().differences(createSnapshot(document as GatewayDocument));
     expect(told).toEqual(
-      Object.keys(others).map(
-        (name) =>
-          `/services/my-service/settings/${name}: the gateway and the snapshot have different sealed texts`,
-      ),
+      Object.entries(others).map(([name, secret]) => {
+        const place = typeof secret === 'string' ? name : `${name}/password`;
+        return `/services/my-service/settings/${place}: the gateway and the snapshot have different sealed texts`;
+      }),
     );
     const all = [
       ...told,

@@ -1,0 +1,143 @@
+/**
+ * Secret parameters: the names of parameters whose values are secret.
+ *
+ * Router options of services, parameters of servers and parameters of filters are maps with free names, so the host
+ * declares which names are secret. An entry with such a name is stored sealed, in a second map beside the first one, such
+ * as `parametersSealed` beside `parameters`. Everything that shows a snapshot leaves the second map out, as it leaves out
+ * the sealed password of a service. Nothing that reads, writes or redacts a document needs the declared names.
+ *
+ * The names decide only what may come in. A snapshot carries its names from one change to the next, and an entry with
+ * such a name comes in sealed, or not at all. Names are declared when a snapshot is created, and when an interface is
+ * created with the snapshot; either place is enough. A name of which the snapshot contains a sealed entry is secret
+ * without a declaration. Therefore an option that was forgotten shows no secret.
+ */
+import type { Entity } from '../core/collection.ts';
+import type { Fields } from '../core/field.ts';
+import { nameKey } from '../core/name.ts';
+import { formatPointer } from '../json/pointer.ts';
+import type { Fault } from '../problem.ts';
+import { linkOf, type Collections, type Snapshot } from './snapshot.ts';
+
+/** The resources of each collection, with their positions in the document. @internal */
+export type Positioned = Readonly<
+  Record<keyof Collections, Iterable<readonly [position: number, resource: Entity]>>
+>;
+
+type Tables = Readonly<Record<keyof Collections, Fields>>;
+
+/** A parameter with a secret name that is not sealed. @internal */
+export interface PlainSecret {
+  /** Link of the resource. */
+  readonly resource: string;
+  /** Pointer of the parameter, in the document of the snapshot. */
+  readonly pointer: string;
+  /** The map in which the parameter is. */
+  readonly map: string;
+  /** The map in which the sealed parameter belongs. */
+  readonly storedAs: string;
+  readonly name: string;
+}
+
+/**
+ * Checks the names that a host declares secret.
+ *
+ * @throws TypeError for anything but a list of names
+ * @internal
+ */
+export function assertSecretParameters(names: unknown): asserts names is readonly string[] | undefined {
+  const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name.length <= 255;
+  if (names === undefined || (Array.isArray(names) && names.every(isName))) return;
+  throw new TypeError(
+    "The option secretParameters must be a list of names of 1 to 255 characters, such as ['password']",
+  );
+}
+
+/** Gives the resources of a snapshot with their positions. @internal */
+export function positioned({ servers, services, monitors, filters, users }: Snapshot): Positioned {
+  const of = (collection: Iterable<Entity>): readonly (readonly [number, Entity])[] => [
+    ...[...collection].entries(),
+  ];
+  return {
+    servers: of(servers),
+    services: of(services),
+    monitors: of(monitors),
+    filters: of(filters),
+    users: of(users),
+  };
+}
+
+/**
+ * Gives the keys of all secret names: of the declared names, and of the names of sealed parameters.
+ *
+ * @internal
+ */
+export function secretKeys(
+  tables: Tables,
+  resources: Positioned,
+  declared: readonly string[],
+): readonly string[] {
+  const sealed = mapsIn(tables, resources).flatMap((each) => Object.keys(each.sealed));
+  return Object.freeze([...new Set([...declared, ...sealed].map(nameKey))].toSorted());
+}
+
+/** Tells whether the name of a parameter is secret in a snapshot. Names are compared by {@link nameKey}. @internal */
+export function isSecretIn({
+  secretParameters: keys = [],
+}: Pick<Snapshot, 'secretParameters'>): (name: string) => boolean {
+  return keys.length === 0 ? () => false : (name) => keys.includes(nameKey(name));
+}
+
+/** Finds the parameters with secret names that are not sealed. @internal */
+export function plainSecrets(
+  tables: Tables,
+  resources: Positioned,
+  secretParameters: readonly string[],
+): readonly PlainSecret[] {
+  const isSecret = isSecretIn({ secretParameters });
+  if (secretParameters.length === 0) return [];
+  return mapsIn(tables, resources).flatMap(({ collection, position, resource, map, storedAs, open }) =>
+    Object.keys(open)
+      .filter(isSecret)
+      .map((name) => {
+        const pointer = formatPointer([collection, position, map, name]);
+        return { resource: linkOf(collection, resource), pointer, map, storedAs, name };
+      }),
+  );
+}
+
+/** Gives the fault of a document with such a parameter. The fault names the place, and not the value. @internal */
+export function plainFault({ pointer, storedAs }: PlainSecret): Fault {
+  const detail = `is secret, and must not be plain text: seal the text, and put the sealed text in ${storedAs}`;
+  return { pointer, code: 'validation-failed', detail };
+}
+
+/** A map of a resource, with the map of its sealed entries. */
+interface MapPair {
+  readonly collection: keyof Collections;
+  readonly position: number;
+  readonly resource: Entity;
+  readonly map: string;
+  readonly storedAs: string;
+  readonly open: object;
+  readonly sealed: object;
+}
+
+function mapsIn(tables: Tables, resources: Positioned): readonly MapPair[] {
+  const collections = Object.keys(tables) as (keyof Collections)[];
+  return collections.flatMap((collection) => {
+    const rows = tables[collection].all.flatMap(({ storedName: storedAs, sealedEntriesOf: map }) =>
+      map === undefined ? [] : [{ map, storedAs }],
+    );
+    if (rows.length === 0) return [];
+    return [...resources[collection]].flatMap(([position, resource]) =>
+      rows.map((row) => {
+        const { [row.map]: open = {}, [row.storedAs]: sealed = {} } = mapsOf(resource);
+        return { collection, position, resource, ...row, open, sealed };
+      }),
+    );
+  });
+}
+
+function mapsOf(resource: Entity & { readonly settings?: object }): Readonly<Record<string, object>> {
+  return (resource.settings ?? {}) as Readonly<Record<string, object>>;
+}

@@ -1,0 +1,305 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  adoptDocument,
+  createSnapshot,
+  evolve,
+  InvalidDocumentError,
+  patchFilter,
+  patchServer,
+  patchService,
+  redactSecrets,
+  revert,
+  toDocument,
+  type Decision,
+  type GatewayDocument,
+  type Json,
+  type Operation,
+  type Snapshot,
+} from 'gateway-admin-core';
+
+import { filter, server, service } from '../support/document-entry.ts';
+import { expectAccepted, expectRefused, someTime } from '../support/expect-decision.ts';
+import { readAll } from '../support/reading.ts';
+
+const secretParameters = ['password', 'Secret Key'];
+const sealed = { sealed: 'v1.planted' };
+
+const document: GatewayDocument = {
+  servers: [{ ...server, parameters: { weight: 5 } }],
+  services: [{ ...service, router_options: { mode: 'slave' } }],
+  filters: [{ ...filter, parameters: { match: { value: 'select', configurable: true } } }],
+};
+
+function declared(more: GatewayDocument = document): Snapshot {
+  return createSnapshot(more, { epoch: 'test', secretParameters });
+}
+
+function faultsOf(given: GatewayDocument, names = secretParameters): readonly string[] {
+  try {
+    createSnapshot(given, { secretParameters: names });
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidDocumentError)) throw error;
+    expect(error.message).not.toContain('planted');
+    return error.faults.map(({ pointer, detail }) => `${pointer} ${detail}`);
+  }
+}
+
+/** Writes a secret parameter of each kind that can have one. */
+const writes: readonly (readonly [string, string, (snapshot: Snapshot, value: Json) => Decision])[] = [
+  [
+    '/services/0/router_options',
+    'a service',
+    (snapshot, value) =>
+      patchService(snapshot, 'Sales', [{ op: 'add', path: '/router_options/password', value }], someTime),
+  ],
+  [
+    '/servers/0/parameters',
+    'a server',
+    (snapshot, value) =>
+      patchServer(snapshot, 'db', [{ op: 'add', path: '/parameters/password', value }], someTime),
+  ],
+  [
+    '/filters/0/parameters',
+    'a filter',
+    (snapshot, value) =>
+      patchFilter(snapshot, 'Hint', [{ op: 'add', path: '/parameters/password', value }], someTime),
+  ],
+];
+
+describe('the names of secret parameters', () => {
+  it('are in the snapshot, folded, in alphabetical order, each once', () => {
+    expect(declared().secretParameters).toEqual(['password', 'secret-key']);
+    const names = ['B', 'a', 'b', 'A', 'a'];
+    expect(createSnapshot({}, { secretParameters: names }).secretParameters).toEqual(['a', 'b']);
+    expect(Object.isFrozen(declared().secretParameters)).toBe(true);
+  });
+
+  it('are not there when there are none', () => {
+    expect(createSnapshot(document)).not.toHaveProperty('secretParameters');
+    expect(createSnapshot(document, { secretParameters: [] })).not.toHaveProperty('secretParameters');
+  });
+
+  it('stay from one change to the next', () => {
+    const before = declared();
+    const { next } = patchServer(before, 'db', [{ op: 'add', path: '/port', value: 7 }], someTime);
+    expect(next).not.toBe(before);
+    expect(next.secretParameters).toBe(before.secretParameters);
+  });
+
+  it('are known without a declaration where a document has a sealed parameter', () => {
+    const given = { ...document, filters: [{ ...filter, parametersSealed: { PIN: sealedParameter } }] };
+    expect(createSnapshot(given).secretParameters).toEqual(['pin']);
+    expect(faultsOf({ ...given, servers: [{ ...server, parameters: { pin: 'planted' } }] }, [])).toEqual([
+      expect.stringMatching(/^\/servers\/0\/parameters\/pin is secret, and must not be plain text/),
+    ]);
+  });
+
+  it.each([[['']], [['a', 7]], ['password'], [{}], [['x'.repeat(256)]], [null]])(
+    'must be a list of names: %j is none',
+    (names) => {
+      expect(() => createSnapshot({}, { secretParameters: names as string[] })).toThrow(
+        new TypeError(
+          "The option secretParameters must be a list of names of 1 to 255 characters, such as ['password']",
+        ),
+      );
+    },
+  );
+});
+
+const sealedParameter = { value: 'v1.planted', configurable: true };
+
+describe('a document with a secret parameter', () => {
+  it('is refused with each parameter in plain text, in any spelling and in any form', () => {
+    const given: GatewayDocument = {
+      servers: [server, { ...server, name: 'db-2', parameters: { PASSWORD: 'planted', weight: 1 } }],
+      services: [{ ...service, router_options: { password: 'planted', 'secret key': 'planted' } }],
+      filters: [{ ...filter, parameters: { name: 'Password', value: 'planted', configurable: false } }],
+    };
+    const detail = (map: string): string =>
+      `is secret, and must not be plain text: seal the text, and put the sealed text in ${map}`;
+    expect(faultsOf(given)).toEqual([
+      `/servers/1/parameters/PASSWORD ${detail('parametersSealed')}`,
+      `/services/0/router_options/password ${detail('router_optionsSealed')}`,
+      `/services/0/router_options/secret key ${detail('router_optionsSealed')}`,
+      `/filters/0/parameters/Password ${detail('parametersSealed')}`,
+    ]);
+    expect(faultsOf(given, [])).toEqual([]);
+  });
+
+  it('is refused with its other faults at once, at the right places', () => {
+    const given = {
+      servers: [
+        { ...server, port: 0 },
+        { ...server, name: 'db-2', parameters: { password: 'planted' } },
+      ],
+    };
+    expect(faultsOf(given).map((fault) => fault.split(' ')[0])).toEqual([
+      '/servers/0/port',
+      '/servers/1/parameters/password',
+    ]);
+  });
+
+  it('has the sealed text in a map of its own, which the written document keeps', () => {
+    const given: GatewayDocument = {
+      servers: [{ ...server, parametersSealed: { password: 'v1.planted' } }],
+      services: [{ ...service, router_optionsSealed: { password: 'v1.planted' } }],
+      filters: [{ ...filter, parametersSealed: { password: sealedParameter } }],
+    };
+    const written = toDocument(createSnapshot(given));
+    expect(written.servers?.[0]?.parametersSealed).toEqual({ password: 'v1.planted' });
+    expect(written.services?.[0]?.router_optionsSealed).toEqual({ password: 'v1.planted' });
+    expect(written.filters?.[0]?.parametersSealed).toEqual({ password: sealedParameter });
+    expect(toDocument(createSnapshot(written))).toEqual(written);
+    expect(JSON.stringify(redactSecrets(written))).not.toContain('planted');
+    expect(JSON.stringify(readAll(createSnapshot(given)))).not.toContain('planted');
+  });
+
+  it('writes no map for sealed texts where there is none', () => {
+    expect(JSON.stringify(toDocument(declared()))).not.toContain('Sealed');
+  });
+});
+
+describe.each(writes)('a secret parameter in %s', (place, _kind, write) => {
+  const [, collection = '', , map = ''] = place.split('/');
+
+  it('is accepted sealed, stored apart, and shown nowhere', () => {
+    const { next } = expectAccepted((snapshot) => write(snapshot, sealed), declared());
+    const [entry] = (toDocument(next) as unknown as Record<string, readonly Record<string, object>[]>)[
+      collection
+    ] as readonly Record<string, object>[];
+    expect(Object.keys(entry?.[map] ?? {})).not.toContain('password');
+    expect(entry?.[`${map}Sealed`]).toEqual({
+      password: collection === 'filters' ? sealedParameter : 'v1.planted',
+    });
+    expect(JSON.stringify(readAll(next))).not.toContain('planted');
+  });
+
+  it('is refused in plain text', () => {
+    const problem = expectRefused((snapshot) => write(snapshot, 'planted'), declared());
+    expect(problem.code).toBe('password-unacceptable');
+    expect(JSON.stringify(problem)).not.toContain('planted');
+  });
+
+  it('is undone with its sealed text', () => {
+    const first = write(declared(), sealed);
+    const second = write(first.next, { sealed: 'v1.other' });
+    const [event] = second.outcome === 'accepted' ? second.events : [];
+    if (event === undefined) throw new Error('Nothing was changed');
+    const undone = revert(event)(second.next, someTime);
+    expect(toDocument(undone.next)).toEqual(toDocument(first.next));
+    expect(JSON.stringify(redactSecrets(event))).not.toMatch(/planted|v1\.other/);
+  });
+
+  it('does not come back in plain text, neither from an event nor from a document', () => {
+    const before = createSnapshot(document);
+    const set = write(before, 'planted');
+    const [event] = set.outcome === 'accepted' ? set.events : [];
+    const pointer = `/${map}/password`;
+    const inverse: readonly Operation[] = [
+      { op: 'add', path: pointer, value: collection === 'filters' ? { ...sealedParameter } : 'planted' },
+    ];
+    const forged = { ...event, inverse } as Parameters<typeof revert>[0];
+    const reverted = revert(forged)(declared(), someTime);
+    expect(reverted).toMatchObject({ outcome: 'refused', problem: { code: 'validation-failed' } });
+    const adopted = adoptDocument(declared(), createSnapshot(toDocument(set.next)), someTime);
+    expect(adopted).toMatchObject({ outcome: 'refused', problem: { code: 'validation-failed' } });
+    expect(JSON.stringify([reverted, adopted])).not.toContain('planted');
+  });
+
+  it('comes in sealed from a document only under a name that is secret here', () => {
+    const given = createSnapshot(toDocument(write(declared(), sealed).next));
+    expect(adoptDocument(declared(), given, someTime).outcome).toBe('accepted');
+    const open = adoptDocument(createSnapshot(document), given, someTime);
+    expect(open).toMatchObject({
+      outcome: 'refused',
+      problem: { errors: [{ pointer: `/${map}/password` }] },
+    });
+  });
+
+  it('is accepted under another name in plain text when no name is declared', () => {
+    const decision = write(createSnapshot(document), 'plain');
+    expect(decision.outcome).toBe('accepted');
+  });
+
+  it('is replayed by the fold of its events alone', () => {
+    const decision = write(declared(), sealed);
+    const events = decision.outcome === 'accepted' ? decision.events : [];
+    expect(toDocument(evolve(createSnapshot(document), events))).toEqual(toDocument(decision.next));
+  });
+});
+
+describe('a secret parameter of a filter that is not configurable', () => {
+  const fixed = createSnapshot({
+    filters: [{ ...filter, parametersSealed: { password: { value: 'v1.fixed', configurable: false } } }],
+  });
+  const patch = (operation: Operation): Decision => patchFilter(fixed, 'Hint', [operation], someTime);
+
+  it('is refused to every writer, with the same answer for the present text and another', () => {
+    const problems = ['v1.fixed', 'v1.other'].map((text) =>
+      patch({ op: 'replace', path: '/parameters/password/value', value: { sealed: text } }),
+    );
+    expect(problems[0]).toMatchObject({
+      outcome: 'refused',
+      problem: { errors: [{ pointer: '/parameters/password', code: 'parameter-not-configurable' }] },
+    });
+    expect(problems[1]).toEqual(problems[0]);
+    expect(patch({ op: 'remove', path: '/parameters/password' })).toEqual(problems[0]);
+  });
+
+  it('stays what it is when the whole map is replaced', () => {
+    const decision = patch({ op: 'replace', path: '/parameters', value: { match: 'x' } });
+    expect(decision.outcome).toBe('refused');
+    const { next } = patch({
+      op: 'replace',
+      path: '/parameters',
+      value: { match: { value: 'x', configurable: true } },
+    });
+    expect(next.filters.find('Hint')?.settings.parametersSealed).toEqual({
+      password: { value: 'v1.fixed', configurable: false },
+    });
+  });
+});
+
+describe('the parameter of a filter', () => {
+  const patched = (...operations: readonly Operation[]): unknown => {
+    const decision = patchFilter(declared(), 'Hint', operations, someTime);
+    return decision.outcome === 'refused'
+      ? decision.problem.code
+      : decision.next.filters.find('Hint')?.settings.parametersSealed;
+  };
+
+  it.each([
+    ['its shorthand', { op: 'add', path: '/parameters/password', value: sealed }],
+    ['an object', { op: 'add', path: '/parameters/password', value: { value: sealed } }],
+    ['its value alone', { op: 'add', path: '/parameters/password/value', value: sealed }],
+    ['a single entry', { op: 'replace', path: '/parameters', value: { name: 'password', value: sealed } }],
+    [
+      'the whole map',
+      { op: 'replace', path: '/parameters', value: { password: { value: sealed, configurable: true } } },
+    ],
+  ] as const)('is secret in each form: %s', (_form, operation) => {
+    expect(patched(operation)).toEqual({ password: sealedParameter });
+    const plain = JSON.parse(
+      JSON.stringify(operation).replace('{"sealed":"v1.planted"}', '"x"'),
+    ) as Operation;
+    expect(patched(plain)).toBe('password-unacceptable');
+  });
+
+  it('keeps its `configurable`, which only the gateway decides', () => {
+    const fixed = { op: 'add', path: '/parameters/password', value: { value: sealed, configurable: false } };
+    expect(patched({ op: 'add', path: '/parameters/password', value: sealed }, fixed as Operation)).toEqual({
+      password: { value: 'v1.planted', configurable: false },
+    });
+    const { next } = patchFilter(
+      declared(),
+      'Hint',
+      [{ op: 'add', path: '/parameters/password', value: sealed }],
+      someTime,
+    );
+    expect(patchFilter(next, 'Hint', [fixed as Operation], someTime)).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'field-not-modifiable' },
+    });
+  });
+});

@@ -38,6 +38,7 @@ export default {
     ],
   },
   moduleNameMapper,
+  setupFilesAfterEnv: ['<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
   testSequencer: '<rootDir>/tests/support/longest-first.js',
   reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],

@@ -5,12 +5,14 @@ import {
   createPbkdf2Hasher,
   createSecretSealer,
   createSnapshot,
+  patchServer,
   patchService,
   type Effect,
 } from 'gateway-admin-core';
 
 import { readAudit } from '../support/audit-reader.ts';
 import { planted } from '../support/document.ts';
+import { lookAt, takeLeaks } from '../support/leak.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer } from '../support/transport.ts';
 import { endpoints, targetOf } from './endpoint.ts';
@@ -220,5 +222,29 @@ describe('a password of a new user', () => {
     expect(await logIn(password)).toBe(200);
     expect(await logIn(decomposed)).toBe(200);
     expect(await logIn('another')).toBe(401);
+  });
+});
+
+describe('every interface that tests run', () => {
+  // Promise: watched-secrets
+  it('is watched for secrets in answers, plans, problems, audit records, errors and the console', () => {
+    expect(takeLeaks()).toEqual([]);
+    for (const secret of [planted.hash, planted.sealed]) lookAt('an answer', { deep: { in: [secret] } });
+    expect(takeLeaks()).toHaveLength(2);
+  });
+
+  it('answers through the watch', async () => {
+    const { admin } = runAdmin();
+    // An address is shown, so it must be noticed if it has the form of a secret.
+    await admin.execute((snapshot, context) =>
+      patchServer(
+        snapshot,
+        'db-serv-1',
+        [{ op: 'replace', path: '/address', value: planted.sealed }],
+        context,
+      ),
+    );
+    await admin.handle({ method: 'GET', target: '/servers/db-serv-1', headers: {} });
+    expect(takeLeaks()).toEqual([expect.stringMatching(/^an answer: /)]);
   });
 });

@@ -19,6 +19,7 @@ import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
 import { filter, server, service } from '../support/document-entry.ts';
 import { FailingStore } from '../support/failing-store.ts';
+import { takeLeaks } from '../support/leak.ts';
 import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
 import { transports, type Answer } from '../support/transport.ts';
 
@@ -284,6 +285,8 @@ describe('a store', () => {
     ]);
     // The steps of the message.
     const without = await openRunning(store, { snapshot, sealer });
+    // Without the option the parameter is no secret, and the difference from the document is told.
+    expect(takeLeaks()).toHaveLength(1);
     await without.admin.execute(write({ op: 'remove', path: '/parameters/password' }));
     await without.admin.close();
     const { admin } = await openRunning(store, { snapshot, sealer, secretParameters });

@@ -18,6 +18,7 @@ import {
 } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot, sampleZone } from './document.ts';
+import { lookAt, watch } from './leak.ts';
 
 /** What a test of a running interface has at hand. */
 export interface Running {
@@ -51,13 +52,13 @@ export function appliedTo({ applied }: ScriptedGateway): readonly string[] {
 /** Runs the interface on the sample document. Passwords are hashed with a single round. */
 export function runAdmin(options: RunOptions = {}): Running {
   const { admin, ...running } = parts(options);
-  return { admin: createAdmin(admin), ...running };
+  return { admin: watch(createAdmin(admin)), ...running };
 }
 
 /** The same, on what a store keeps. */
 export async function openRunning(store: ConfigurationStore, options: RunOptions = {}): Promise<Running> {
   const { admin, ...running } = parts(options);
-  return { admin: await openAdmin({ ...admin, store }), ...running };
+  return { admin: watch(await openAdmin({ ...admin, store })), ...running };
 }
 
 function parts({
@@ -73,7 +74,10 @@ function parts({
     clock,
     timeZone: sampleZone,
     hasher: createPbkdf2Hasher({ rounds: 1 }),
-    onError: (error: unknown) => errors.push(error),
+    onError: (error: unknown) => {
+      lookAt('an error', error);
+      errors.push(error);
+    },
     ...rest,
   };
   return { admin, gateway, clock, errors };

@@ -224,7 +224,7 @@ describe('a log-in that was verified', () => {
     const stuck = createHeldHasher();
     held.verifyWith(stuck.hasher);
     const guesses = ['1', '2', '3'].map((guess) => logIn(requestWith(credentials('ada', guess)), snapshot));
-    expect(await guesses[2]).toBe('throttled');
+    expect(await Promise.race(guesses)).toBe('throttled');
     expect(await logIn(requestWith(header), snapshot)).toEqual({ name: 'ada' });
     stuck.release();
   });

@@ -1,0 +1,19 @@
+/**
+ * Runs in each test file: after each test, nothing that was shown contains a planted secret.
+ */
+import { afterEach, expect } from '@jest/globals';
+
+import { lookAt, takeLeaks } from './leak.ts';
+
+const { console: shown } = globalThis;
+for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+  const show = shown[method].bind(shown);
+  shown[method] = (...given: unknown[]) => {
+    for (const each of given) lookAt('the console', each);
+    show(...given);
+  };
+}
+
+afterEach(() => {
+  expect(takeLeaks()).toEqual([]);
+});

@@ -81,6 +81,7 @@ export {
   type NewUser,
 } from './resources/user.ts';
 export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
+export type { InterfaceRepresentation } from './resources/interface.ts';
 export {
   contractVersion,
   routes,
@@ -123,11 +124,14 @@ export { ReportError } from './runtime/report-error.ts';
 export { HostError, type HostCall } from './runtime/host-error.ts';
 export { DifferingDocumentError } from './runtime/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
+export { createFirstUser } from './runtime/first-user.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/execution.ts';
 export type { Authorize } from './runtime/handler/access.ts';
+export { createRoles, type RolesOptions } from './runtime/handler/role.ts';
 export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
+export type { AuditReadOptions } from './runtime/audit/audit-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';
 export type { Veto } from './runtime/veto.ts';
@@ -144,6 +148,13 @@ export type {
   ConfigurationStore,
   StoredHistory,
 } from './ports/port.ts';
+export type {
+  AuditRecord,
+  WriteRecord,
+  AuditedRoute,
+  FailedLogInRecord,
+  AuditGap,
+} from './ports/audit-record.ts';
 export type { Principal, AdminRequest, AdminResponse } from './http/message.ts';
 export { EffectRefused, StoreConflictError, StoreLost } from './ports/port-error.ts';
 export { createMemoryStore } from './ports/memory-store.ts';
@@ -156,7 +167,7 @@ export type { Sealed } from './core/secret.ts';
 // Render resources, and use the table of routes.
 export type { Telemetry } from './resources/shared/rendering.ts';
 export { createTimeFormat, type TimeFormat } from './core/time.ts';
-export type { PathParameters, Route } from './http/route.ts';
+export type { PathParameters, Role, Route } from './http/route.ts';
 
 // JSON types of the signatures above. The JSON functions are in gateway-admin-core/json.
 export type { Json } from './json/value.ts';

@@ -35,6 +35,7 @@ export const problemTable = {
   'pointer-invalid': { status: 400, title: 'A JSON Pointer is malformed' },
   unauthenticated: { status: 401, title: 'Authentication is needed' },
   forbidden: { status: 403, title: 'This is not allowed' },
+  'read-only': { status: 403, title: 'The interface is read-only' },
   'origin-refused': { status: 403, title: 'This origin is not allowed' },
   'service-not-found': { status: 404, title: 'There is no such service' },
   'server-not-found': { status: 404, title: 'There is no such server' },

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
-import { createAdmin, createBasicAuthentication, createPbkdf2Hasher } from 'gateway-admin-core';
+import { createAdmin, createBasicAuthentication } from 'gateway-admin-core';
 import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument, Snapshot } from 'gateway-admin-core';
@@ -19,8 +19,8 @@ import { veto } from './setting.ts';
 const help = `Usage: npm start -- [options]
 
 Runs a small database gateway with its administration interface. Without a document it starts two PostgreSQL
-servers on temporary data, and two services in front of them. With admin users, in the document or in the store, it
-asks for a log-in.
+servers on temporary data, and two services in front of them. From the moment at which an admin user exists, in the
+document, in the store or created later, it asks for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
   --store DIR        keep changes in this directory; the stored configuration takes precedence over the document
@@ -83,30 +83,40 @@ function createTeller(given: GatewayDocument | undefined): (error: unknown) => v
   };
 }
 
-/** Opens the interface, with the store of a directory if given. If there are admin users, a log-in is required. */
-async function openInterface(options: AdminOptions, directory?: string): Promise<Admin> {
-  const store = directory === undefined ? undefined : await openFileStore(directory);
-  const admin = store === undefined ? createAdmin(options) : await openAdmin({ ...options, store });
-  if (options.authenticate !== undefined || admin.snapshot.users.size === 0) return admin;
-  await admin.close();
-  const hasher = createPbkdf2Hasher();
-  const authenticate = createBasicAuthentication({ hasher });
-  return openInterface({ ...options, hasher, authenticate }, directory);
+/** Opens the interface, with the store of a directory if given. Once there is an admin user, a log-in is required. */
+async function openInterface(given: AdminOptions, directory?: string): Promise<Admin> {
+  const options = { ...given, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) };
+  if (directory === undefined) return createAdmin(options);
+  return openAdmin({ ...options, store: await openFileStore(directory) });
 }
 
-/** Prints the addresses, and commands to try. */
-function greet({ services }: Snapshot, host: string, port: number): void {
+/** Prints the addresses, who may administer the gateway, and commands to try. */
+function greet({ services, users }: Snapshot, host: string, port: number): void {
   const admin = `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  const [user] = users;
+  // curl asks for the password.
+  const curl = user === undefined ? 'curl' : `curl -u ${user.name}`;
   const [places, tries]: [string[], string[]] = [[], []];
   for (const { name, key, state, listeners } of services) {
     for (const each of state === 'started' ? listeners : []) {
       places.push(`listener ${name.replace(/\s/g, '-')} ${each.address}:${String(each.port)}`);
       tries.push(`  psql -h ${each.address} -p ${String(each.port)} -U postgres -d postgres`);
-      tries.push(`  curl -X PUT ${admin}/service/${encodeURIComponent(key)}/stop`);
+      tries.push(`  ${curl} -X PUT ${admin}/service/${encodeURIComponent(key)}/stop`);
     }
   }
-  const more = [`  curl ${admin}/sessions`, `  curl -X DELETE ${admin}/sessions/1`];
-  console.log([...places, `admin ${admin}`, '\nTo try in other terminals:', ...tries, ...more].join('\n'));
+  tries.push(`  ${curl} ${admin}/sessions`, `  ${curl} -X DELETE ${admin}/sessions/1`);
+  const warning = user === undefined ? [openWarning(admin)] : [];
+  const lines = [...places, `admin ${admin}`, ...warning, '\nTo try in other terminals:', ...tries];
+  console.log(lines.join('\n'));
+}
+
+/** What to do while there is no admin user. */
+function openWarning(admin: string): string {
+  const body = `'{"name":"ada","password":"choose one"}'`;
+  return `
+There is no admin user: anybody who reaches ${admin} may administer this gateway.
+Create the first user, and from then on a log-in is required:
+  curl -X PUT ${admin}/users -H 'content-type: application/json' -d ${body}`;
 }
 
 /** The exit code after an error: 2 for a wrong argument, 1 for any other error. */

@@ -11,7 +11,10 @@ import { bodyTaken, mountAt, notFound } from './mount.ts';
  * @public
  */
 export interface FetchOptions {
-  /** Path of the interface, such as `/admin`; must begin with a slash. Default: the root. */
+  /**
+   * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself belongs to
+   * the host if there is `next`. Give `/` if `/` belongs to the interface.
+   */
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
@@ -56,7 +59,7 @@ export function createHandler(
     try {
       // `pathname` keeps the escapes as they were written.
       const { pathname, search } = new URL(request.url);
-      const target = targetOf(pathname + search);
+      const target = targetOf(pathname + search, options.next);
       const handled =
         target === undefined ? undefined : await admin.handle(await toRequest(request, target, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);

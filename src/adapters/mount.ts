@@ -7,19 +7,24 @@ import { problem, type AdminResponse } from '../index.ts';
 /**
  * Creates the function that removes the base path from a request target.
  *
+ * Without a base path, the path `/` belongs to the host if the host answers other requests itself: the host may have a home
+ * page there. A base path of `/` says that the path belongs to the interface.
+ *
  * @param basePath - the path of the interface, such as `/admin`; the root if left out. Slashes at the end are ignored
- * @returns a function that takes the path and query of a request. The function returns the part after the base path, or
- *   `undefined` if the request is not below the base path
+ * @returns a function that takes the path and query of a request, and the function of the host that answers other requests,
+ *   if there is one. The function returns the part after the base path, or `undefined` if the request is the host's
  * @throws RangeError when the base path does not begin with a slash
  * @internal
  */
-export function mountAt(basePath = ''): (target: string) => string | undefined {
+export function mountAt(basePath = ''): (target: string, next?: unknown) => string | undefined {
   if (basePath !== '' && !basePath.startsWith('/'))
     throw new RangeError('The base path must begin with a slash, such as /admin');
   const base = basePath.replace(/\/+$/, '');
-  return (target) => {
+  return (target, next) => {
     const rest = target.slice(base.length);
-    return target.startsWith(base) && /^(?:$|[/?])/.test(rest) ? rest : undefined;
+    if (!target.startsWith(base) || !/^(?:$|[/?])/.test(rest)) return undefined;
+    const own = rest.startsWith('/') ? rest : `/${rest}`;
+    return basePath === '' && next !== undefined && /^\/(?:$|\?)/.test(own) ? undefined : own;
   };
 }
 

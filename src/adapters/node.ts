@@ -14,7 +14,11 @@ import { bodyTaken, mountAt, notFound } from './mount.ts';
  * @public
  */
 export interface NodeOptions {
-  /** Path of the interface, such as `/admin`; must begin with a slash. Default: the root. */
+  /**
+   * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself belongs to
+   * the host if the listener gets a third argument. Give `/` if `/` belongs to the interface, for example in a framework that
+   * removes the path under which the listener is mounted.
+   */
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: IncomingMessage) => Principal | undefined | Promise<Principal | undefined>;
@@ -75,7 +79,7 @@ export function createHandler(
     response: ServerResponse,
     next?: () => void,
   ): Promise<void> {
-    const target = targetOf(originForm(request.url ?? ''));
+    const target = targetOf(originForm(request.url ?? ''), next);
     const handled =
       target === undefined
         ? undefined

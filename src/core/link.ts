@@ -27,7 +27,12 @@ const unsafeInSegment = /[^\w.~!$&'()*+,;=:@-]/gu;
  * @public
  */
 export function linkTo(collection: string, name: string | number): string {
-  return `/${collection}/${percentEncode(String(name).replace(/\s/g, '-'), unsafeInSegment)}`;
+  return `/${collection}/${encodeSegment(String(name).replace(/\s/g, '-'))}`;
+}
+
+/** Percent-encodes one path segment. @see RFC 3986 §3.3. @internal */
+export function encodeSegment(segment: string): string {
+  return percentEncode(segment, unsafeInSegment);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   type JsonContainer,
   type JsonObject,
 } from '../json/value.ts';
+import type { Result } from '../problem.ts';
 
 /**
  * Sealed text in place of a secret. A transition accepts no other form of a secret.
@@ -36,8 +37,8 @@ export function isSealed(value: Json | undefined): value is Json & Sealed {
  * @public
  */
 export interface SecretPorts {
-  /** Hashes the password of an admin user; `undefined` if too many passwords are being hashed. */
-  hash(password: string): Promise<string | undefined>;
+  /** Hashes the password of an admin user. Refused if too many passwords are being hashed, or the hasher takes too long. */
+  hash(password: string): Promise<Result<string>>;
   /** The objection of the host to the password of an admin user; `undefined` if there is none. */
   objection(password: string): string | undefined;
   /** Seals a secret that the host must read again; `undefined` if the secret could not be read after a restart. */
@@ -87,6 +88,11 @@ export interface SecretName {
   readonly whole: boolean;
 }
 
+/** Gives the names of members and fields that are secret as a whole. @internal */
+export function namesOf(secrets: readonly SecretName[]): ReadonlySet<string> {
+  return new Set(secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])));
+}
+
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
@@ -98,9 +104,7 @@ export interface SecretName {
  */
 export function createRedactor(secrets: readonly SecretName[]): (value: Json | object) => Json {
   const clientNames = new Map(secrets.map(({ stored, client }) => [stored, client]));
-  const secretNames = new Set(
-    secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])),
-  );
+  const secretNames = namesOf(secrets);
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};

@@ -8,6 +8,7 @@ import type * as z from 'zod/mini';
 import type { Context } from '../core/decision.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
+import type { Operation } from '../json/patch.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem, Result } from '../problem.ts';
 
@@ -17,6 +18,16 @@ import type { Problem, Result } from '../problem.ts';
  * @public
  */
 export type PathParameters = Readonly<Record<string, string>>;
+
+/**
+ * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing and flushing,
+ * `administrator` for everything else.
+ *
+ * @see docs/spec-choices.md 32.
+ *
+ * @public
+ */
+export type Role = 'reader' | 'operator' | 'administrator';
 
 /** The methods that a route can have. @internal */
 type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
@@ -37,6 +48,8 @@ export interface Route {
   readonly path: string;
   /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
+  /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. */
+  readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
   readonly query: readonly ('fields' | 'range' | 'dry_run')[];
   /**
@@ -74,6 +87,8 @@ interface Showing {
 export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Showing {
   readonly kind: 'item';
   readonly method: 'GET';
+  /** The fields that everybody may read, without a log-in. Left out if there are none. */
+  readonly publicFields?: readonly string[];
   /** Gives the representation. */
   read(this: void, snapshot: S, thing: T, rendering: R): object;
 }
@@ -143,6 +158,21 @@ export type Acted =
   | { readonly outcome: 'refused'; readonly problem: Problem; readonly retryAfterMs?: number };
 
 /**
+ * An action that is decided: refused, or ready to be done at once.
+ *
+ * @internal
+ */
+export type DecidedAction =
+  | Extract<Acted, { readonly outcome: 'refused' }>
+  | {
+      readonly outcome: 'accepted' | 'unchanged';
+      /** The settings that the action changes; left out if the action changes no settings. */
+      readonly patch?: readonly Operation[];
+      /** Does the action. */
+      readonly act: () => Promise<Acted>;
+    };
+
+/**
  * A route that changes the running interface, not the gateway. Nothing is decided on a snapshot, and no event follows.
  * `T` is the thing that the path names.
  *
@@ -151,12 +181,19 @@ export type Acted =
 export interface ActionRoute<R, T = unknown> extends Route {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** Finds the thing that the path names. Refused with a problem if there is none. */
-  findIn(this: void, surroundings: R, parameters: PathParameters): Result<T>;
-  /** Why the action would be refused now; `undefined` if it would be done. */
-  objection(this: void, surroundings: R, thing: T): Problem | undefined;
-  /** Does the action; refused if {@link objection} would object. */
-  act(this: void, surroundings: R, thing: T): Promise<Acted>;
+  /** Shape of the body; left out if the route ignores the body. */
+  readonly bodyShape?: z.core.$ZodType;
+  /** The action is done even while the interface is read-only. */
+  readonly worksReadOnly?: true;
+  /**
+   * Finds the thing that the path names, or parses the body. Refused with a problem if there is no such thing, or the form
+   * of the body is wrong.
+   */
+  findIn(this: void, surroundings: R, parameters: PathParameters, body: Json): Result<T>;
+  /** Decides the action. Changes nothing. */
+  decide(this: void, surroundings: R, thing: T): DecidedAction;
+  /** Gives the body of a 200. Left out if the route answers 204. */
+  answer?(this: void, surroundings: R): object;
 }
 
 /** A route about a resource of the gateway, with the functions that serve the route. @internal */

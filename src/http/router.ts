@@ -27,7 +27,7 @@ export type Match<T> =
       readonly place: Place<T>;
     }
   | { readonly found: 'place'; readonly place: Place<T> }
-  | { readonly found: 'broken-escape'; readonly segment: string }
+  | { readonly found: 'broken-escape'; readonly route: T; readonly segment: string }
   | { readonly found: 'nothing' };
 
 /** A known path with its routes by method. @internal */
@@ -71,7 +71,7 @@ function bind<T>(route: T, place: Place<T>, segments: readonly string[]): Match<
     if (!part.startsWith(':')) continue;
     const segment = segments[position] ?? '';
     const value = decodeSegment(segment);
-    if (value === undefined) return { found: 'broken-escape', segment };
+    if (value === undefined) return { found: 'broken-escape', route, segment };
     parameters[part.slice(1)] = value;
   }
   return { found: 'route', route, parameters, place };
@@ -89,7 +89,7 @@ function byLengthOf<T>(places: readonly Place<T>[]): ReadonlyMap<number, readonl
 /** The segments of a path. One trailing slash is ignored; a path without a leading slash has no segments. */
 function segmentsOf(path: string): readonly string[] {
   if (!path.startsWith('/')) return [];
-  return path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined).split('/');
+  return path.slice(1, path.length > 2 && path.endsWith('/') ? -1 : undefined).split('/');
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

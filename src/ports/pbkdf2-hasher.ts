@@ -17,8 +17,9 @@ export interface Pbkdf2HasherOptions {
  * Creates a hasher that uses PBKDF2 with HMAC-SHA-256 and a random salt of 16 bytes.
  *
  * A hash is the text `$pbkdf2-sha256$i=600000$<salt>$<hash>`, with salt and hash in base64 without padding. `verify`
- * takes the rounds from the hash, so hashes with fewer rounds stay valid after the rounds are raised. A hash of another
- * form, or with rounds out of range, matches no password; its verification takes as long as that of a wrong password.
+ * takes the rounds from the hash, so hashes with fewer rounds stay valid after the rounds are raised; the missing rounds
+ * are worked off, so that such a verification takes as long as any other. A hash of another form, or with rounds out of
+ * range, matches no password; its verification takes as long as that of a wrong password.
  *
  * @param options - the rounds; see {@link Pbkdf2HasherOptions}
  * @returns the hasher
@@ -57,8 +58,14 @@ export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
     async verify(password: string, hash: string) {
       const parts = parseHash(hash) ?? decoy;
       const key = await derive(password, parts.rounds, parts.salt);
+      if (parts.rounds < rounds) await derive(password, rounds - parts.rounds, parts.salt);
       return sameBytes(key, parts.key) && parts !== decoy;
     },
+    needsRehash(hash: string) {
+      const parts = parseHash(hash);
+      return parts !== undefined && parts.rounds < rounds;
+    },
+    knows: (hash: string) => parseHash(hash) !== undefined,
   });
 }
 

@@ -92,6 +92,18 @@ export interface Hasher {
   hash(password: string): Promise<string>;
   /** Tells whether a hash belongs to a password. False for a hash of unknown form. */
   verify(password: string, hash: string): Promise<boolean>;
+  /**
+   * Whether a hash is cheaper to guess than the hashes of {@link Hasher.hash}. After a log-in with such a hash, the
+   * interface replaces the hash by a new one. If left out, no hash is replaced.
+   *
+   * `verify` of such a hash must take as long as that of a new hash. Otherwise its duration tells that the user exists.
+   */
+  needsRehash?(hash: string): boolean;
+  /**
+   * Whether `verify` understands a hash. If the state that an interface starts with has another hash, the interface is not
+   * started, because the user could never log in. If left out, no hash is checked.
+   */
+  knows?(hash: string): boolean;
 }
 
 /**
@@ -184,8 +196,19 @@ export interface Authenticate {
    *
    * @param request - the request; the body is not read
    * @param snapshot - the current state, with the admin users
+   * @param verifyPassword - finds the admin user whom a name and a password belong to, as the client wrote them. Every call
+   *   costs the same work, whether or not the user exists; a verified log-in is remembered for five minutes
+   * @returns the caller; `undefined` if there is none; `'throttled'` if too many passwords are being hashed; `'overloaded'`
+   *   if the hasher did not answer in time
    */
-  (request: AdminRequest, snapshot: Snapshot): Promise<Principal | 'throttled' | undefined>;
+  (
+    request: AdminRequest,
+    snapshot: Snapshot,
+    verifyPassword: (
+      name: string,
+      password: string,
+    ) => Promise<Principal | 'throttled' | 'overloaded' | undefined>,
+  ): Promise<Principal | 'throttled' | 'overloaded' | undefined>;
   /** Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). */
   readonly challenge?: string;
   /** Whether nobody has to log in at this state. Left out if everybody always has to log in. */

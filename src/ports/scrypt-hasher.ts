@@ -24,8 +24,8 @@ export interface ScryptHasherOptions {
  *
  * A hash is the text `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`: `ln` is the binary logarithm of the cost, salt and hash are
  * in base64 without padding. `verify` takes the cost from the hash, so hashes of lower cost stay valid after the cost
- * is raised. A hash of another form, or with a cost out of range, matches no password; its verification takes as long
- * as that of a wrong password.
+ * is raised; the missing cost is worked off, so that such a verification takes as long as any other. A hash of another
+ * form, or with a cost out of range, matches no password; its verification takes as long as that of a wrong password.
  *
  * @param options - the cost; see `ScryptHasherOptions`
  * @returns the hasher
@@ -63,8 +63,14 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
     async verify(password: string, hash: string) {
       const parts = parseHash(hash) ?? decoy;
       const key = await derive(password, parts.logCost, parts.salt);
+      if (parts.logCost < logCost) await workOff(password, parts, logCost);
       return timingSafeEqual(key, parts.key) && parts !== decoy;
     },
+    needsRehash(hash: string) {
+      const parts = parseHash(hash);
+      return parts !== undefined && parts.logCost < logCost;
+    },
+    knows: (hash: string) => parseHash(hash) !== undefined,
   });
 }
 
@@ -89,11 +95,28 @@ function isLogCost(logCost: number): boolean {
 
 const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-function derive(password: string, logCost: number, salt: Buffer): Promise<Buffer> {
+/**
+ * Works off the difference between the cost of a hash and the present cost. The time grows with the block size too, so a
+ * smaller block at the present cost takes a part of the time. Many hashes of a lower cost would take less time than
+ * their costs together, because they fit into the caches of the processor.
+ */
+async function workOff(
+  password: string,
+  { logCost, salt }: HashParts,
+  presentLogCost: number,
+): Promise<void> {
+  const steps = presentLogCost - logCost;
+  const missing = blockSize - blockSize / 2 ** steps;
+  await derive(password, presentLogCost, salt, steps === 4 ? Math.floor(missing) : Math.round(missing));
+  // The half of a block that is missing then.
+  if (steps === 4) await derive(password, logCost, salt);
+}
+
+function derive(password: string, logCost: number, salt: Buffer, blocks = blockSize): Promise<Buffer> {
   const cost = 2 ** logCost;
   // The memory that scrypt needs. Without this option, Node refuses more than 32 MiB.
-  const maxmem = 128 * blockSize * (cost + parallelization + 2);
-  return scryptAsync(password, salt, keyLength, { cost, blockSize, parallelization, maxmem });
+  const maxmem = 128 * blocks * (cost + parallelization + 2);
+  return scryptAsync(password, salt, keyLength, { cost, blockSize: blocks, parallelization, maxmem });
 }
 
 function formatHash({ logCost, salt, key }: HashParts): string {

@@ -111,6 +111,7 @@ export const commandKind: Kind<CommandEvent, never, never> = {
     listRoute({
       id: 'commands.list',
       path: '/commands',
+      role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the commands in flight.',
       shape: fields.representation,
@@ -122,10 +123,14 @@ export const commandKind: Kind<CommandEvent, never, never> = {
       id: 'commands.abandon',
       method: 'DELETE',
       path: '/commands/:id',
+      role: 'administrator',
       summary: 'Abandons a command of unknown outcome: its resources are free again.',
       findIn: ({ commands }, { id = '' }) => findCommand(commands.list(), id),
-      objection: (_surroundings, command) => objectionTo(command),
-      act: ({ commands }, { id }) => commands.abandon(id),
+      decide({ commands }, command) {
+        const problem = objectionTo(command);
+        if (problem !== undefined) return { outcome: 'refused', problem };
+        return { outcome: 'accepted', act: () => commands.abandon(command.id) };
+      },
     }),
   ],
 };

@@ -363,6 +363,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
     listRoute<Server>({
       id: 'servers.connections',
       path: '/servers/:name/connections',
+      role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the backend connections to a server.',
       shape: fields.representation,
@@ -378,6 +379,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
       id: 'servers.closeConnections',
       method: 'DELETE',
       path: '/servers/:name/connections',
+      role: 'operator',
       summary: 'Closes all backend connections to a server.',
       find: finder('servers'),
       version: (_snapshot, { version }) => version,
@@ -387,6 +389,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
     listRoute({
       id: 'sessions.connections',
       path: '/sessions/:id/connections',
+      role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the backend connections of a session.',
       shape: fields.representation,

@@ -281,6 +281,7 @@ export const gatewayKind: Kind<never, never, never> = {
     itemRoute({
       id: 'gateway.get',
       path: '/gateway',
+      role: 'reader',
       summary: 'Gives the gateway instance.',
       shape: fields.representation,
       find: ({ gateway }) => ok(gateway),
@@ -291,6 +292,7 @@ export const gatewayKind: Kind<never, never, never> = {
     itemRoute({
       id: 'gateway.threads',
       path: '/gateway/threads',
+      role: 'reader',
       summary: 'Gives the threads and their load.',
       shape: threadsFields.representation,
       find: ({ threads }) => ok(threads),
@@ -299,6 +301,7 @@ export const gatewayKind: Kind<never, never, never> = {
     listRoute({
       id: 'gateway.tasks',
       path: '/gateway/tasks',
+      role: 'reader',
       query: ['fields'],
       summary: 'Lists the queued tasks.',
       shape: taskFields.representation,
@@ -311,6 +314,7 @@ export const gatewayKind: Kind<never, never, never> = {
     listRoute({
       id: 'gateway.modules',
       path: '/gateway/modules',
+      role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the loaded modules.',
       shape: moduleFields.representation,

@@ -15,7 +15,7 @@ import {
 import type { Fields } from '../core/field.ts';
 import { secretNames } from '../core/field.ts';
 import { foldReports, type CrossingReport, type ReportTable } from '../core/report.ts';
-import { createRedactor } from '../core/secret.ts';
+import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Route } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
@@ -30,6 +30,7 @@ import {
 } from './connection.ts';
 import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
 import { gatewayDocument, gatewayKind, loadGateway, saveGateway } from './gateway.ts';
+import { interfaceKind } from './interface.ts';
 import { loadLogs, logDocument, logKind, saveLogs, type LogEffect, type LogEvent } from './log.ts';
 import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
 import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
@@ -56,6 +57,7 @@ const kinds = [
   filterKind,
   userKind,
   commandKind,
+  interfaceKind,
 ] as const;
 
 /**
@@ -258,6 +260,9 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
 export const redactSecrets: (value: Json | object) => Json = createRedactor(
   Object.values(fieldTables).flatMap(secretNames),
 );
+
+/** The names of the members and fields that are secret as a whole. @internal */
+export const namesOfSecrets: ReadonlySet<string> = namesOf(Object.values(fieldTables).flatMap(secretNames));
 
 /**
  * Folds events over a snapshot, as one change. Use this function for history and replay.

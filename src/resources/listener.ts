@@ -62,6 +62,7 @@ export const listenerShape = listenerFields.document as z.core.$ZodType as z.cor
 export const listenerRoute: BoundRoute = listRoute<Service>({
   id: 'services.listeners',
   path: '/services/:name/listeners',
+  role: 'reader',
   query: ['fields', 'range'],
   summary: 'Lists the listeners of a service.',
   shape: listenerFields.representation,

@@ -164,6 +164,7 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
     itemRoute({
       id: 'gateway.logs',
       path: '/gateway/logs',
+      role: 'reader',
       summary: 'Gives the state of logging.',
       shape: fields.representation,
       find: ({ logs }) => ok(logs),
@@ -175,6 +176,7 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
       id: 'gateway.flushLogs',
       method: 'POST',
       path: '/gateway/logs/flush',
+      role: 'operator',
       summary: 'Writes pending log messages to disk and reopens the log files.',
       find: ({ logs }) => ok(logs),
       version: (_snapshot, { version }) => version,

@@ -406,6 +406,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
     listRoute<Service>({
       id: 'services.sessions',
       path: '/services/:name/sessions',
+      role: 'reader',
       query: ['range'],
       summary: 'Lists the links of the sessions on a service.',
       shape: z.string(),
@@ -421,6 +422,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       id: 'services.closeSessions',
       method: 'DELETE',
       path: '/services/:name/sessions',
+      role: 'operator',
       summary: 'Closes all sessions on a service with their backend connections.',
       find: finder('services'),
       version: (snapshot, service) => shownVersion(snapshot, 'services', service),
@@ -430,6 +432,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
     itemRoute({
       id: 'sessions.get',
       path: '/sessions/:id',
+      role: 'reader',
       summary: 'Gives one session.',
       shape: fields.representation,
       find: findSession,
@@ -439,6 +442,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
     listRoute({
       id: 'sessions.list',
       path: '/sessions',
+      role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the sessions.',
       shape: fields.representation,
@@ -459,6 +463,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       id: 'sessions.close',
       method: 'DELETE',
       path: '/sessions/:id',
+      role: 'operator',
       summary: 'Closes a session: its client connection and all its backend connections.',
       find: findSession,
       link: ({ id }) => linkTo('sessions', id),

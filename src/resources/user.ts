@@ -23,7 +23,7 @@ import { copyJson } from '../json/copy.ts';
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import { type Json, type JsonObject, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
-import { fail, ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
+import { ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
 import { patchMediaTypes, type PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -72,7 +72,7 @@ export interface NewUser {
 export type UserEvent = About<'user'> &
   (
     | (EventOf<'user.created'> & NewUser)
-    | (EventOf<'user.updated'> & Pick<NewUser, 'passwordHash'>)
+    | (EventOf<'user.updated' | 'user.rehashed'> & Pick<NewUser, 'passwordHash'>)
     | EventOf<'user.deleted'>
   );
 
@@ -124,6 +124,15 @@ const events: EventTable<Snapshot, UserEvent> = {
       // Setting a password again is a change, too.
       const version = nextVersion(user.version, change);
       return put(snapshot, 'users', Object.freeze({ ...user, version, passwordHash }));
+    },
+  },
+  'user.rehashed': {
+    origin: 'command',
+    revert: 'irreversible',
+    evolve(snapshot, { user: key, passwordHash }) {
+      const user = find(snapshot, 'users', key);
+      // The version stays: the password is the same, and nothing that is shown changes.
+      return user === undefined ? snapshot : put(snapshot, 'users', Object.freeze({ ...user, passwordHash }));
     },
   },
   'user.deleted': {
@@ -229,15 +238,35 @@ export function changePassword(
   return decideChange(snapshot, found.value, parsed.value, context);
 }
 
+/**
+ * Replaces the hash of a user by another hash of the same password. Unchanged if the user is gone, or has another hash
+ * than `from` by now.
+ *
+ * @internal
+ */
+export function rehashUser(
+  snapshot: Snapshot,
+  name: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  context: Context,
+): Decision {
+  const parsed = shape.parseShape(passwordShape, { passwordHash: to });
+  if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
+  const user = snapshot.users.find(name);
+  if (user?.passwordHash !== from) return unchanged(snapshot, [resource]);
+  return decideChange(snapshot, user, parsed.value, context, 'user.rehashed');
+}
+
 function decideChange(
   snapshot: Snapshot,
   user: User,
   { passwordHash }: Password,
   context: Context,
+  type: 'user.updated' | 'user.rehashed' = 'user.updated',
 ): Decision {
   const head = eventHead(linkOf('users', user), context);
   return accepted(events, snapshot, [resource], {
-    events: [{ type: 'user.updated', ...head, user: user.key, passwordHash }],
+    events: [{ type, ...head, user: user.key, passwordHash }],
     effects: [],
   });
 }
@@ -310,6 +339,7 @@ const create: BoundRoute = {
   id: 'users.create',
   method: 'PUT',
   path: '/users',
+  role: 'administrator',
   aliases: [],
   query: ['dry_run'],
   search: [],
@@ -321,24 +351,25 @@ const create: BoundRoute = {
   version: (snapshot) => collectionVersion(snapshot, 'users'),
   link: () => resource,
   async command(_parameters, body, secrets) {
-    const parsed = shape.parseShape(bodyShape, body);
-    const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
-    if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
-    const { name, password } = parsed.value;
-    const hashed = await hash(password, secrets);
-    if (!hashed.ok) return hashed;
-    const passwordHash = hashed.value;
-    return ok({
-      decide: (snapshot, _users, context) => createUser(snapshot, { name, passwordHash }, context),
-    });
+    const creation = await userCreation(body, secrets);
+    if (!creation.ok) return creation;
+    return ok({ decide: (snapshot, _users, context) => creation.value(snapshot, context) });
   },
 };
 
-async function hash(password: string, secrets: SecretPorts): Promise<Result<string>> {
-  const passwordHash = await secrets.hash(password.normalize('NFC'));
-  return passwordHash === undefined
-    ? fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.')
-    : ok(passwordHash);
+/** Checks a name and a password, and hashes the password. Gives the transition that creates the user. @internal */
+export async function userCreation(
+  body: Json,
+  secrets: SecretPorts,
+): Promise<Result<(snapshot: Snapshot, context: Context) => Decision>> {
+  const parsed = shape.parseShape(bodyShape, body);
+  const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
+  if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
+  const { name, password } = parsed.value;
+  const hashed = await secrets.hash(password);
+  if (!hashed.ok) return hashed;
+  const passwordHash = hashed.value;
+  return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
 }
 
 /** The fault of a password. The shape already reports a password that is missing or no text. */
@@ -362,6 +393,7 @@ const patch: BoundRoute = {
   id: 'users.patch',
   method: 'PATCH',
   path: '/users/:name',
+  role: 'administrator',
   aliases: [],
   query: ['dry_run'],
   search: [],
@@ -407,7 +439,7 @@ async function hashOperations(
   secrets: SecretPorts,
 ): Promise<Result<readonly ParsedOperation[]>> {
   const password = operations.findLast(isWrite)?.value;
-  const hashed = typeof password === 'string' ? await hash(password, secrets) : undefined;
+  const hashed = typeof password === 'string' ? await secrets.hash(password) : undefined;
   if (hashed?.ok === false) return hashed;
   const sealed = hashed === undefined ? null : { sealed: hashed.value };
   return ok(
@@ -451,6 +483,7 @@ export const userKind: Kind<UserEvent, never, never> = {
       id: 'users.delete',
       method: 'DELETE',
       path: '/users/:name',
+      role: 'administrator',
       summary: 'Deletes an admin user.',
       find: findUser,
       version: (snapshot) => collectionVersion(snapshot, 'users'),

@@ -10,9 +10,11 @@ import type {
   SecretSealer,
 } from '../ports/port.ts';
 import type { AdminRequest } from '../http/message.ts';
+import type { AuditGap, AuditRecord } from '../ports/audit-record.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
 import type { Authorize } from './handler/access.ts';
@@ -130,6 +132,18 @@ export interface Admin {
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /**
+   * Whether every request that would change something is refused with 403 `read-only`, dry runs included. False at first,
+   * and not kept by a store. Set the member to change the mode at once.
+   *
+   * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and
+   * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both modes,
+   * because the program that calls them knows the mode and may need the calm for its own changes. `PATCH /` changes the mode
+   * too, and `GET /` shows the mode.
+   *
+   * Setting a value that is not true or false throws a TypeError.
+   */
+  readOnly: boolean;
+  /**
    * Answers a request. Never rejects, also not for a value that is no request: the response then names the fault, as 400
    * `header-invalid` for the headers and as 500 `internal` for anything else.
    */
@@ -175,6 +189,14 @@ export interface Admin {
    * @throws TypeError if an option has a wrong type
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
+  /**
+   * Follows the audit records in order, from now on or after a given record: one for each attempt to change something, and
+   * failed log-ins.
+   *
+   * @throws RangeError if `after` is not the id of an audit record
+   * @throws TypeError if an option has a wrong type
+   */
+  audit(options?: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap>;
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   close(): Promise<void>;
   /** The same as {@link Admin.close}, for `await using`. */

@@ -19,6 +19,11 @@ const ports = {
   store: ['load', 'append', 'compact', Symbol.asyncDispose],
 } as const satisfies Record<string, readonly PropertyKey[]>;
 
+/** The functions that a port may have. */
+const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>> = {
+  hasher: ['needsRehash', 'knows'],
+};
+
 /** The options that are functions. */
 const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'veto'] as const;
 
@@ -73,6 +78,8 @@ function assertPort(name: keyof typeof ports, port: unknown): asserts port is Me
   const missing = methods.find((method) => !isFunction((port as Members)[method]));
   if (missing !== undefined)
     throw new TypeError(`The option ${name} must have the function ${textOf(missing)}`);
+  const wrong = optional[name]?.find((method) => !isOptional((port as Members)[method], isFunction));
+  if (wrong !== undefined) throw new TypeError(`The option ${name}.${wrong} must be a function`);
 }
 
 function assertDurable(name: keyof typeof ports, port: unknown): void {
@@ -113,16 +120,26 @@ export function assertCommandId(id: unknown): void {
     throw new TypeError('The id of a command must be a string, such as the command of a problem');
 }
 
+/** @throws TypeError if the mode of the interface is not true or false @internal */
+export function assertReadOnly(readOnly: unknown): void {
+  if (typeof readOnly !== 'boolean') throw new TypeError('readOnly must be true or false');
+}
+
+/** What `after` must be, by the function that takes it. */
+const ids = {
+  events: 'an event id, which is a string such as 7.0',
+  audit: 'the id of an audit record, which is a string such as 5f0c.7',
+} as const;
+
 /**
- * Checks the options of `events`.
+ * Checks the options of `events` and `audit`.
  *
  * @throws TypeError for an option of a wrong type
  * @internal
  */
-export function assertEventsOptions(options: unknown): void {
-  if (!isObject(options)) throw new TypeError('The options of events must be an object');
-  if (!isOptional(options['after'], isText))
-    throw new TypeError('after must be an event id, which is a string such as 7.0');
+export function assertReaderOptions(options: unknown, caller: keyof typeof ids): void {
+  if (!isObject(options)) throw new TypeError(`The options of ${caller} must be an object`);
+  if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${ids[caller]}`);
   assertSignal(options['signal']);
 }
 

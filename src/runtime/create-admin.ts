@@ -18,10 +18,12 @@ import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './ad
 import {
   assertCommand,
   assertCommandId,
-  assertEventsOptions,
   assertOpenOptions,
   assertOptions,
+  assertReadOnly,
+  assertReaderOptions,
 } from './argument.ts';
+import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
@@ -29,6 +31,7 @@ import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
 import { guardClock } from './guarded-clock.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
+import { shareSecrets } from './first-user.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
@@ -36,6 +39,8 @@ import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
+import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
+import { createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
 
@@ -47,6 +52,7 @@ import { Writer } from './writer.ts';
  * @throws {@link InvalidDocumentError} if the snapshot has the plain text of a parameter in `secretParameters`
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
+ * @throws Error if users log in with a password, and the hasher does not know the password hash of one of them
  *
  * @example
  * ```ts
@@ -184,37 +190,61 @@ interface Assembly {
 
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
-  const { limits, onError } = options;
-  const log = new EventLog(limits.maxEventsKept, snapshot.revision);
-  const writer = writerOf(options, snapshot, { log, journal });
-  const handle = createRequestHandler({
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
-    secrets: { ...options.secrets, isSecretParameter: isSecretIn(snapshot) },
-    authenticate: options.authenticate,
-    authorize: options.authorize,
-    origins: options.origins,
-    limits,
-    clock: options.clock,
-    surroundings: surroundingsOf(options, writer),
-    onError,
-  });
+  if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
+  const log = new EventLog(options.limits.maxEventsKept, snapshot.revision);
+  const audit = new Audit({ ...options, revision: () => writer.snapshot.revision });
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
+  const mode: Mode = { isReadOnly: false };
+  const passwords = passwordsOf(options, writer, mode);
+  const handle = handlerOf(options, { writer, journal, mode, passwords, audit });
   const close = once(async () => {
     await writer.close();
     log.close();
+    audit.close();
     await journal.close();
   });
-  const admin: Admin = {
+  const admin = adminOf(options, { writer, log, audit, mode, handle, close });
+  const share = { peer: 'the host', name: '' };
+  shareSecrets(admin, {
+    ...options.secrets,
+    isSecretParameter: isSecretIn(snapshot),
+    hash: (password) => passwords.hash(share, password),
+  });
+  return { admin, writer };
+}
+
+/** The parts behind an interface. */
+interface Parts {
+  readonly writer: Writer;
+  readonly log: EventLog;
+  readonly audit: Audit;
+  readonly mode: Mode;
+  readonly handle: Admin['handle'];
+  readonly close: () => Promise<void>;
+}
+
+function adminOf(
+  { limits, onError }: CompleteOptions,
+  { writer, log, audit, mode, handle, close }: Parts,
+): Admin {
+  return {
     get snapshot() {
       return writer.snapshot;
     },
     limits,
+    get readOnly() {
+      return mode.isReadOnly;
+    },
+    set readOnly(readOnly) {
+      assertReadOnly(readOnly);
+      mode.isReadOnly = readOnly;
+    },
     handle,
-    execute: async (transition, options = {}) => {
-      assertCommand(transition, options);
-      const { signal, ...how } = options;
-      return writer.execute({ ...requestOf(transition, how), ...(signal === undefined ? {} : { signal }) });
+    execute: async (transition, how = {}) => {
+      assertCommand(transition, how);
+      const { signal, ...rest } = how;
+      const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
+      return audit.execute(request, (command) => writer.execute(command));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -224,7 +254,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return writer.abandon(commandId);
+      return audit.abandon(commandId, (id) => writer.abandon(id));
     },
     report(report) {
       try {
@@ -234,19 +264,48 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
       }
     },
     events(where = {}) {
-      assertEventsOptions(where);
+      assertReaderOptions(where, 'events');
       return log.read(where);
+    },
+    audit(where = {}) {
+      assertReaderOptions(where, 'audit');
+      return audit.read(where);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-  return { admin, writer };
+}
+
+function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
+  return createPasswords({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    isReadOnly: () => mode.isReadOnly,
+  });
+}
+
+function handlerOf(
+  options: CompleteOptions,
+  parts: Pick<Parts, 'writer' | 'mode' | 'audit'> & SelfOptions & { readonly passwords: Passwords },
+): Admin['handle'] {
+  const { writer, mode, passwords, audit } = parts;
+  return createRequestHandler({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    decide: (command) => writer.preview(command),
+    isReadOnly: () => mode.isReadOnly,
+    surroundings: surroundingsOf(options, parts),
+    passwords,
+    audit,
+  });
 }
 
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { log, journal }: { readonly log: EventLog; readonly journal: Journal },
+  { log, journal, audit }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit },
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -262,17 +321,22 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
+    onRecovered: (command, execution) => {
+      audit.recovered(command, execution);
+    },
     onError,
   });
 }
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  writer: Writer,
+  parts: SelfOptions & { readonly writer: Writer },
 ): Surroundings {
+  const { writer } = parts;
   const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
-  if (telemetry === undefined) return Object.freeze({ times, commands });
-  return Object.freeze({ times, commands, telemetry: guardTelemetry(telemetry, onError) });
+  const self = createSelf(parts);
+  if (telemetry === undefined) return Object.freeze({ times, commands, self });
+  return Object.freeze({ times, commands, self, telemetry: guardTelemetry(telemetry, onError) });
 }
 
 /** A second call returns the promise of the first one. */

@@ -1,12 +1,9 @@
 /**
- * The event log: ordered and bounded, and readers can resume.
- *
- * All readers read from one shared ring buffer, so a slow reader costs nothing and delays nobody. If the ring has
- * overwritten events that a reader has not read, the reader gets one gap and continues with the oldest event left.
+ * The event log: ordered and bounded, and readers can resume after the id of an event.
  */
 import { type Json, sizeOf } from '../json/value.ts';
 import type { AdminEvent } from '../resources/index.ts';
-import { onAbort } from './abort-listener.ts';
+import { BoundedLog, type LogView, type Start } from './bounded-log.ts';
 
 /**
  * An event with its id.
@@ -50,36 +47,16 @@ export interface EventsOptions {
 interface Entry extends PublishedEvent {
   readonly revision: number;
   readonly index: number;
-  /** Approximate size as JSON, in bytes. */
-  readonly size: number;
 }
 
-/** A reader of the log. */
-interface Reader {
-  /** Ends the reader when it aborts. */
-  readonly signal: AbortSignal | undefined;
-  /** Whether the caller has ended the reader. */
-  ended: boolean;
-  /** Continues the reader if it waits for an event. */
-  resume: () => void;
-}
-
-/** Largest total size of the kept events. Events can be large, because updates contain complete settings. */
-const mostBytes = 64 * 1024 * 1024;
+const view: LogView<Entry, PublishedEvent | EventGap> = {
+  show: ({ id, event }) => ({ id, event }),
+  gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: next.id }),
+};
 
 /** Keeps the last events, for any number of readers. @internal */
 export class EventLog {
-  readonly #ring: (Entry | undefined)[] = [];
-  readonly #capacity: number;
-  /** Wakes the readers that have read every event. */
-  readonly #waiting = new Set<() => void>();
-  /** The number of events ever appended. Event number n is at position n % capacity of the ring. */
-  #count = 0;
-  /** The number of the oldest kept event. */
-  #oldest = 0;
-  #bytes = 0;
-  #closed = false;
-
+  readonly #log: BoundedLog<Entry>;
   readonly #beginning: number;
 
   /**
@@ -87,121 +64,48 @@ export class EventLog {
    * @param beginning - the first revision of this life; events of earlier lives are not in the log
    */
   constructor(capacity: number, beginning: number) {
-    this.#capacity = capacity;
+    this.#log = new BoundedLog(capacity, ({ event }, most) => sizeOf(event as unknown as Json, most));
     this.#beginning = beginning;
   }
 
   append(revision: number, events: readonly AdminEvent[]): void {
-    for (const [index, event] of events.entries()) {
-      const id = `${String(revision)}.${String(index)}`;
-      const size = sizeOf(event as unknown as Json, mostBytes);
-      if (this.#count - this.#oldest === this.#capacity) this.#dropOldest();
-      this.#ring[this.#count % this.#capacity] = Object.freeze({ id, event, revision, index, size });
-      this.#count += 1;
-      this.#bytes += size;
-      while (this.#bytes > mostBytes && this.#oldest < this.#count - 1) this.#dropOldest();
-    }
-    this.#wake();
+    this.#log.append(
+      events.map((event, index) => ({ id: `${String(revision)}.${String(index)}`, event, revision, index })),
+    );
   }
 
   /** @throws RangeError when `after` is not an event id */
   read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
-    const start = after === undefined ? { position: this.#count, complete: true } : this.#after(after);
-    const reader: Reader = { signal, ended: false, resume: () => undefined };
-    const events = this.#follow(start, reader);
-    return {
-      next: () => events.next(),
-      return: () => {
-        reader.ended = true;
-        // Otherwise `return` would wait for the next event, which may never come.
-        reader.resume();
-        return events.return(undefined);
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+    const start = after === undefined ? { position: this.#log.count, complete: true } : this.#after(after);
+    return this.#log.read(start, signal, view);
   }
 
   /** Ends each reader after the reader has read the events in the log. */
   close(): void {
-    this.#closed = true;
-    this.#wake();
+    this.#log.close();
   }
 
-  #dropOldest(): void {
-    this.#bytes -= this.#ring[this.#oldest % this.#capacity]?.size ?? 0;
-    this.#ring[this.#oldest % this.#capacity] = undefined;
-    this.#oldest += 1;
-  }
-
-  #entry(number: number): Entry | undefined {
-    return number < this.#count ? this.#ring[number % this.#capacity] : undefined;
-  }
-
-  /** The number of the first event after an id, and whether the log has every event between the id and that event. */
-  #after(id: string): { readonly position: number; readonly complete: boolean } {
+  /** The first event after an id, and whether the log has every event between the id and that event. */
+  #after(id: string): Start {
     if (!/^\d+\.\d+$/.test(id))
       throw new RangeError('An event id must have the form <revision>.<index>, such as 7.0');
     const [revision = 0, index = 0] = id.split('.').map(Number);
-    let [low, high] = [this.#oldest, this.#count];
+    const { oldest, count } = this.#log;
+    let [low, high] = [oldest, count];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const entry = this.#entry(middle);
+      const entry = this.#log.at(middle);
       if (entry === undefined || isAfter(entry, revision, index)) high = middle;
       else low = middle + 1;
     }
-    const newest = this.#entry(this.#count - 1);
+    const newest = this.#log.at(count - 1);
     // An id that is higher than the newest event is from another life, so the events in between are unknown.
     const strange =
       newest === undefined
         ? revision > this.#beginning
         : isAfter({ ...newest, revision, index }, newest.revision, newest.index);
-    const known = low > this.#oldest || (this.#oldest === 0 && revision >= this.#beginning);
+    const known = low > oldest || (oldest === 0 && revision >= this.#beginning);
     return { position: low, complete: !strange && known };
-  }
-
-  async *#follow(
-    start: { readonly position: number; readonly complete: boolean },
-    reader: Reader,
-  ): AsyncGenerator<PublishedEvent | EventGap, undefined> {
-    let { position, complete } = start;
-    while (!reader.ended && reader.signal?.aborted !== true) {
-      if (position < this.#oldest) [position, complete] = [this.#oldest, false];
-      const entry = this.#entry(position);
-      if (!complete) {
-        complete = true;
-        yield entry === undefined ? { gap: true } : { gap: true, next: entry.id };
-      } else if (entry !== undefined) {
-        position += 1;
-        yield { id: entry.id, event: entry.event };
-      } else if (this.#closed) {
-        return;
-      } else {
-        await this.#arrival(reader);
-      }
-    }
-  }
-
-  /**
-   * Resolves when an event is appended, the log closes, or the reader ends. A reader that does not wait has no listener on
-   * its signal, so an abandoned reader leaks nothing.
-   */
-  #arrival(reader: Reader): Promise<void> {
-    return new Promise((resolve) => {
-      const resume = (): void => {
-        this.#waiting.delete(resume);
-        leave?.();
-        resolve();
-      };
-      reader.resume = resume;
-      this.#waiting.add(resume);
-      const leave = reader.signal === undefined ? undefined : onAbort(reader.signal, resume);
-    });
-  }
-
-  #wake(): void {
-    for (const resume of [...this.#waiting]) resume();
   }
 }
 

@@ -37,13 +37,14 @@ export function firstOfNextLife(revision: number): number {
 export function beginLife(snapshot: Snapshot): Snapshot {
   const { epoch, revision } = snapshot;
   const life = Math.floor(revision / revisionsOfLife);
-  if (epoch === '') return Object.freeze({ ...snapshot, epoch: drawEpoch() });
+  if (epoch === '') return Object.freeze({ ...snapshot, epoch: drawLife() });
   return life === 0
     ? snapshot
     : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(life)}` });
 }
 
-function drawEpoch(): string {
+/** Draws a random text that no other life has. @internal */
+export function drawLife(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -32,8 +32,16 @@ export interface Limits {
    * result is not stored within this time is 504, and stays in flight.
    */
   readonly storeDeadlineMs: number;
+  /** Largest number of passwords that are hashed at the same time, new ones and log-ins together; 2 by default. */
+  readonly maxHashesInFlight: number;
+  /** Largest number of passwords that wait to be hashed; 64 by default. Further ones are 429. */
+  readonly maxHashesQueued: number;
+  /** Deadline of one call to the hasher, in milliseconds; 10,000 by default. A password that takes longer is 503. */
+  readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
+  /** Largest number of past audit records that are kept for readers; 10,000 by default. */
+  readonly maxAuditKept: number;
 }
 
 /**
@@ -51,7 +59,12 @@ export const defaultLimits: Limits = Object.freeze({
   maxInFlight: 1024,
   effectDeadlineMs: 10_000,
   storeDeadlineMs: 30_000,
+  // Leaves the other two threads that Node has for such work to the disk.
+  maxHashesInFlight: 2,
+  maxHashesQueued: 64,
+  hashDeadlineMs: 10_000,
   maxEventsKept: 10_000,
+  maxAuditKept: 10_000,
 });
 
 /**

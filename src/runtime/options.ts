@@ -3,9 +3,8 @@
  */
 import type { SecretPorts } from '../core/secret.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
-import { createBoundedQueue } from '../ports/bounded-queue.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Authenticate, Clock, ConfigurationStore } from '../ports/port.ts';
+import type { Authenticate, Clock, ConfigurationStore, Hasher } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { AdminOptions } from './admin.ts';
@@ -24,6 +23,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly veto: Veto | undefined;
   readonly clock: Clock;
   readonly times: TimeFormat;
+  readonly hasher: Hasher;
   readonly secrets: Ports;
   readonly origins: Origins;
   readonly limits: Limits;
@@ -31,8 +31,8 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly onError: (error: unknown) => void;
 }
 
-/** The ports for secrets. The snapshot knows which parameters are secret. */
-type Ports = Omit<SecretPorts, 'isSecretParameter'>;
+/** The ports for secrets that need no running interface. */
+type Ports = Pick<SecretPorts, 'seal' | 'objection'>;
 
 /** The options of an interface, with or without a store. */
 type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
@@ -54,6 +54,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     veto: veto === undefined ? undefined : guardVeto(veto, onError),
     clock: guardClock(options.clock ?? systemClock, onError),
     times: createTimeFormat(options.timeZone ?? 'UTC'),
+    hasher: options.hasher ?? createPbkdf2Hasher(),
     secrets: secretPortsOf(options),
     origins: originsFrom(options),
     limits: limitsFrom(options.limits),
@@ -61,16 +62,9 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
   };
 }
 
-function secretPortsOf({
-  hasher = createPbkdf2Hasher(),
-  sealer = createSecretSealer(),
-  passwordPolicy,
-  store,
-}: GivenOptions): Ports {
+function secretPortsOf({ sealer = createSecretSealer(), passwordPolicy, store }: GivenOptions): Ports {
   const storable = store?.durable !== true || sealer.durable;
-  const hashing = createBoundedQueue({ maxInFlight: 2, maxQueued: 64 });
   return {
-    hash: (password) => hashing(() => hasher.hash(password), undefined),
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
     seal: async (secret) => (storable ? sealer.seal(secret) : undefined),
     objection: (password) => passwordPolicy?.(password),

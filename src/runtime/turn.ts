@@ -20,6 +20,18 @@ export interface CommandRequest {
   readonly actor?: string;
   /** Cancels the command if it has not started. A started command runs to completion. */
   readonly signal?: AbortSignal;
+  /** Is told how the command gets on, for the audit record. */
+  readonly watch?: CommandWatch;
+}
+
+/** Is told how a command gets on. A function is called before the caller of the command learns the same. @internal */
+export interface CommandWatch {
+  /** The command was decided. Called again if the command is decided again. */
+  decided(resources: readonly string[]): void;
+  /** The command has started, and the gateway is asked now. `first` are the events of the first part of the decision. */
+  begun(command: Command, decision: Acceptance, first: readonly AdminEvent[]): void;
+  /** The outcome is known of a command that was answered as unknown. */
+  settled(execution: Execution): void;
 }
 
 /** A command in flight, without its outcome. @internal */
@@ -249,6 +261,7 @@ export class Turns {
     // The transition may have closed the interface, or cancelled its own command.
     if (!this.#queue.has(entry)) return true;
     entry.resources = decision.resources;
+    entry.request.watch?.decided(decision.resources);
     const refused = this.#options.refuseAll() ?? this.refuseUnknown(entry.resources);
     if (refused !== undefined) entry.answer(refused);
     else if (this.#mustWait(entry, claimed)) return false;

@@ -53,6 +53,8 @@ export interface WriterOptions
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
+  /** Gets the outcome of each command of an earlier life. */
+  readonly onRecovered: (command: Command, execution: Execution) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -68,6 +70,8 @@ interface Performing {
   readonly answer: (execution: Execution) => void;
   /** The events that were settled so far. */
   readonly settled: AdminEvent[];
+  /** Called when the decision was checked, before anything is done. */
+  readonly onBegun?: () => void;
 }
 
 /** The result of an abandoned command. */
@@ -111,6 +115,11 @@ export class Writer {
 
   get snapshot(): Snapshot {
     return this.#snapshot;
+  }
+
+  /** Whether {@link close} has been called. */
+  get isClosed(): boolean {
+    return this.#turns.refuseClosed() !== undefined;
   }
 
   /**
@@ -198,10 +207,11 @@ export class Writer {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       this.#turns.hold(command, 'unknown', async () => {
         try {
-          await recover(
+          const performed = await recover(
             open,
             this.#optionsOf({ command, asksHost: true, answer: () => resolve(), settled: [] }),
           );
+          this.#options.onRecovered(command, this.#executionOf(performed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
           if (!(error instanceof SearchEnded || error instanceof Unsettled)) this.#options.onError(error);
@@ -223,6 +233,8 @@ export class Writer {
     const isShown = evolve(this.#snapshot, events) === this.#snapshot;
     try {
       await this.#settle(performing, isShown ? [] : events, { at: 'end' });
+      const refusal = events.length > 0 ? {} : { refusal: 'No effect of the abandoned command is in place.' };
+      this.#options.onRecovered(command, this.#executionOf({ events, ...refusal }));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
       if (!(error instanceof Unsettled)) throw error;
@@ -235,7 +247,7 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, { answer, fail }: Waiting): void {
+  #begin(decision: Acceptance, { request: { watch }, answer, fail }: Waiting): void {
     this.#commands += 1;
     const id = `${this.#snapshot.epoch}-${String(this.#commands)}`;
     const { events, effects } = firstOf(decision);
@@ -244,7 +256,11 @@ export class Writer {
     this.#turns.hold(command, 'pending', async () => {
       try {
         const asksHost = effects.length > 0;
-        answer(await this.#perform({ command, asksHost, answer, settled: [] }, decision));
+        const onBegun = (): void => watch?.begun(command, decision, events);
+        const performing = { command, asksHost, answer, settled: [], onBegun };
+        const execution = await this.#perform(performing, decision);
+        if (this.#turns.isUnknown(id)) watch?.settled(execution);
+        answer(execution);
       } catch (error) {
         fail(error);
       }
@@ -253,6 +269,7 @@ export class Writer {
 
   async #perform(performing: Performing, decision: Acceptance): Promise<Execution> {
     if (!isTrusted(decision)) this.#assertFolds(decision);
+    performing.onBegun?.();
     try {
       return this.#executionOf(await perform(decision, this.#optionsOf(performing)));
     } catch (error) {

@@ -33,6 +33,12 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
     ['/admin/', '/admin/services?fields=name'],
     ['/admin///', '/admin/services'],
     ['/a/b%20c', '/a/b%20c/services/My-Service'],
+    ['', '/'],
+    ['/', '/?fields=ready'],
+    ['/admin', '/admin'],
+    ['/admin', '/admin/'],
+    ['/admin', '/admin?fields=ready'],
+    ['/admin/', '/admin'],
   ])('mounted at %j answers %s', async (basePath, target) => {
     expect(await get(basePath, target)).toEqual([200]);
   });
@@ -40,9 +46,9 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
   it.each([
     ['/admin', '/services'],
     ['/admin', '/administrators/services'],
-    ['/admin', '/admin'],
-    ['/admin', '/admin?x=/services'],
     ['/admin', '/ADMIN/services'],
+    ['/admin', '/'],
+    ['/admin', '/admin//'],
     ['/admin', '/other/admin/services'],
     ['/admin', '/admin/nothing'],
     ['/a/b%20c', '/a/b+c/services'],
@@ -86,19 +92,67 @@ describe('a host with routes of its own', () => {
   });
 
   it('answers other requests itself behind node', async () => {
-    const handler = createNodeHandler(admin, { basePath: '/admin' });
+    const get = await serve({ basePath: '/admin' });
+    for (const path of Object.values(next)) expect(await get(path)).toEqual([200, `next ${path}`]);
+  });
+
+  /** The status and the text of a response. */
+  type Get = (path: string) => Promise<readonly [number, string]>;
+  const ends: (() => Promise<unknown>)[] = [];
+
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+
+  /** Serves the interface behind node. */
+  async function serve(options: { readonly basePath?: string }): Promise<Get> {
+    const handler = createNodeHandler(admin, options);
     const server = createServer((request, response) => {
       handler(request, response, () => response.end(`next ${request.url ?? ''}`));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    for (const path of Object.values(next)) {
-      const response = await globalThis.fetch(`http://127.0.0.1:${String(port)}${path}`);
-      expect([response.status, await response.text()]).toEqual([200, `next ${path}`]);
-    }
-    await new Promise((resolve) => {
-      server.close(resolve);
+    ends.push(() => {
       server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
     });
+    return async (path) => {
+      const response = await globalThis.fetch(`http://127.0.0.1:${String(port)}${path}`);
+      return [response.status, await response.text()];
+    };
+  }
+
+  const behind: Readonly<Record<string, (options: { readonly basePath?: string }) => Promise<Get>>> = {
+    node: serve,
+    fetch: (options) => {
+      const nextPage = ({ url }: Request): Response =>
+        new Response(`next ${url.replace('http://gateway.test', '')}`);
+      const fetch = createFetchHandler(admin, { ...options, next: nextPage });
+      return Promise.resolve(async (path) => {
+        const response = await fetch(new Request(`http://gateway.test${path}`));
+        return [response.status, await response.text()];
+      });
+    },
+  };
+
+  // Promise: home-page
+  it.each([
+    ['node', {}],
+    ['node', { basePath: '' }],
+    ['fetch', {}],
+  ])('keeps its home page behind %s without a base path: %j', async (name, options) => {
+    const get = await behind[name]?.(options);
+    for (const path of ['/', '/?x=1']) expect(await get?.(path)).toEqual([200, `next ${path}`]);
+    expect((await get?.('/services'))?.[0]).toBe(200);
+    expect((await get?.('/services'))?.[1]).not.toMatch(/^next/);
   });
+
+  it.each(Object.keys(behind))(
+    'gives the path / to the interface behind %s with the base path /',
+    async (name) => {
+      const get = await behind[name]?.({ basePath: '/' });
+      const [status, text] = (await get?.('/?fields=ready')) ?? [];
+      expect([status, text]).toEqual([200, '{"ready":true}']);
+    },
+  );
 });

@@ -91,6 +91,7 @@ describe.each(transportNames)('through %s', (name) => {
     // Promise: bad-input
     it.each(rows)('is refused with $status $code and changes nothing: $method $what', async (input) => {
       const running = runAdmin(input.limits === undefined ? {} : { limits: input.limits });
+      running.admin.readOnly = input.readOnly === true;
       const { snapshot } = running.admin;
       const answer = await send(input, running);
       expect(answer).toMatchObject({ status: input.status, body: { code: input.code } });

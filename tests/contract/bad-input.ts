@@ -4,7 +4,7 @@
 import { patchOf, writers, type BadInput, type FineInput } from '../support/input.ts';
 import { badBytes, noPatch } from './bad-body.ts';
 import { badPatches } from './bad-patch.ts';
-import { badTargets, badUsers, badValues } from './bad-value.ts';
+import { badTargets, badUsers, badValues, commandsWhileReadOnly } from './bad-value.ts';
 
 /** What is refused, by kind. */
 export const badInputs: Readonly<Record<string, readonly BadInput[]>> = {
@@ -14,6 +14,7 @@ export const badInputs: Readonly<Record<string, readonly BadInput[]>> = {
   'a value': badValues,
   'a user': badUsers,
   'a target': badTargets,
+  'a command while read-only': commandsWhileReadOnly,
 };
 
 const [patch] = writers;

@@ -195,4 +195,17 @@ export const badPatches: readonly BadInput[] = [
     'replace /password {"sealed":"planted"}': ['0 /password'],
     [String.raw`replace /password "planted\u0000"`]: ['0 /password'],
   }),
+  ...patches('422 field-not-modifiable', '/', {
+    'replace /ready true': ['0 /ready'],
+    'remove /links/services': ['0 /links/services'],
+    'copy /read_only /ready': ['0 /ready'],
+  }),
+  ...patches('422 validation-failed', '/', {
+    'replace /read_only "true"': ['0 /read_only'],
+    'remove /read_only': ['0 /read_only'],
+  }),
+  ...patches('422 field-unknown', '/', { 'add /readOnly true': ['0 /readOnly'] }),
+  ...patches('409 patch-test-failed', '/', {
+    'replace /read_only true|test /read_only false': ['1 /read_only'],
+  }),
 ];

@@ -1,7 +1,7 @@
 /**
  * Values, names, paths and queries that are refused.
  */
-import { requests, service, users, values, type BadInput } from '../support/input.ts';
+import { noPatches, requests, service, users, values, type BadInput } from '../support/input.ts';
 
 const [server, monitor, filter] = ['/servers/db-serv-1', '/monitor/Main-Monitor', '/filter/Hint'];
 const many = JSON.stringify(
@@ -263,3 +263,16 @@ export const badTargets: readonly BadInput[] = [
   ]),
   ...requests('414 uri-too-long', [`GET /services/${'x'.repeat(8192)}`, `DELETE /users/${'x'.repeat(9000)}`]),
 ];
+
+/** Commands, good and bad, to an interface that is read-only. */
+export const commandsWhileReadOnly: readonly BadInput[] = [
+  ...requests('403 read-only', [
+    'PUT /service/My-Service/stop',
+    'PUT /service/My-Service/stop?dry_run=true',
+    'DELETE /services/My-Service/sessions',
+    'DELETE /users/ada',
+    'DELETE /users/nobody',
+    'DELETE /commands/none?nonsense=1',
+  ]),
+  ...noPatches('403 read-only', { '[{"op":"replace","path":"/max_connection","value":50}]': [], '{': [] }),
+].map((input) => ({ ...input, readOnly: true as const }));

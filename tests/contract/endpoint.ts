@@ -24,7 +24,8 @@ export type Shown =
   | 'session'
   | 'filter'
   | 'user'
-  | 'command';
+  | 'command'
+  | 'interface';
 
 /** One endpoint. */
 export interface Endpoint {
@@ -44,6 +45,10 @@ export interface Endpoint {
   readonly live?: true;
   /** It is an addition: the description has no such endpoint. */
   readonly ours?: true;
+  /** It answers a part without a log-in. */
+  readonly isPublic?: true;
+  /** It works while the interface is read-only. */
+  readonly worksReadOnly?: true;
 }
 
 const patchType = 'application/json-patch+json';
@@ -322,7 +327,7 @@ export const endpoints: readonly Endpoint[] = [
   ...user,
 ];
 
-/** The endpoints, all of them additions, that need a command of unknown outcome. */
+/** The endpoints, all of them additions, that need a running interface; those of commands, one of unknown outcome too. */
 export const additions: readonly Endpoint[] = [
   {
     method: 'GET',
@@ -341,6 +346,26 @@ export const additions: readonly Endpoint[] = [
     answer: done,
     subject: 'sample-1',
     ours: true,
+  },
+  {
+    method: 'GET',
+    path: '/',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('interface'),
+    live: true,
+    ours: true,
+    isPublic: true,
+  },
+  {
+    method: 'PATCH',
+    path: '/',
+    aliases: [],
+    parameters: [],
+    answer: one('interface'),
+    body: { type: patchType, json: [{ op: 'replace', path: '/read_only', value: true }] },
+    ours: true,
+    worksReadOnly: true,
   },
 ];
 

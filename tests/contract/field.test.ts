@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSnapshot, stopMonitor, stopService, type Admin } from 'gateway-admin-core';
+import { createMemoryStore, createSnapshot, stopMonitor, stopService, type Admin } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { planted, sampleSnapshot } from '../support/document.ts';
 import { openRoutes } from '../support/route-call.ts';
-import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { surroundings } from '../support/surroundings.ts';
 import { transports, type Transport } from '../support/transport.ts';
 import type { Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './field.ts';
@@ -27,22 +28,29 @@ async function busyAdmin(): Promise<Admin> {
 describe.each(['routes', 'core'] as const)('through %s', (name) => {
   let full: Transport;
   let bare: Transport;
+  let stored: Transport;
 
   beforeAll(async () => {
     full = name === 'routes' ? openRoutes(sampleSnapshot()) : await transports[name](await busyAdmin());
     bare =
-      name === 'routes' ? openRoutes(empty) : await transports[name](runAdmin({ snapshot: empty }).admin);
+      name === 'routes'
+        ? openRoutes(empty, surroundings)
+        : await transports[name](runAdmin({ snapshot: empty }).admin);
+    stored =
+      name === 'routes' ? full : await transports[name]((await openRunning(createMemoryStore())).admin);
   });
 
   afterAll(async () => {
     await full.close();
     await bare.close();
+    await stored.close();
   });
 
   /** The representation at a place: the thing, or the first of the list. */
   async function shownAt({ of, at }: Field, which: 'full' | 'bare'): Promise<unknown> {
     const place = places[of];
-    const transport = which === 'bare' && place?.bareWhereEmpty === true ? bare : full;
+    const withAll = place?.fullWithStore === true ? stored : full;
+    const transport = which === 'bare' && place?.bareWhereEmpty === true ? bare : withAll;
     const { status, body } = await transport.send(
       'GET',
       (which === 'full' ? at : undefined) ?? place?.[which] ?? '',

@@ -206,6 +206,14 @@ export const fields: readonly Field[] = [
     ['since', 'iso8601', '2016-09-10T03:00:00+03:00'],
     ['outcome', 'text', 'unknown'],
   ]),
+  ...rows('interface', [
+    ['ready', 'boolean', true],
+    ['read_only', 'boolean', false],
+    ['store?', 'text', 'ok'],
+    ['unknown_outcomes', 'number', undefined],
+    ['version', 'text', undefined],
+    ['links', 'object', undefined],
+  ]),
 ];
 
 /** Whether a field is one of several things in a list or map, of which there may be none. */
@@ -225,6 +233,8 @@ export interface Place {
   readonly bare: string;
   /** Whether that is the one of a gateway of which nothing is known. */
   readonly bareWhereEmpty?: boolean;
+  /** Whether the one with all fields is that of an interface with a store. */
+  readonly fullWithStore?: boolean;
 }
 
 /** Where the representations are found. */
@@ -246,6 +256,7 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   filter: { full: '/filters/Hint', bare: '/filters/Spare' },
   user: { full: '/users', bare: '/users' },
   command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
+  interface: { full: '/', bare: '/', fullWithStore: true, bareWhereEmpty: true },
 };
 
 /** The values of a field in a representation: several below a list or map, none where it is left out. */

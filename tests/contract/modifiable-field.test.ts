@@ -47,8 +47,8 @@ describe.each(transportNames)('through %s', (name) => {
       expect(after).toEqual(row.shownAs === undefined ? before : { ...before, [row.shownAs]: row.value });
       // The answer to a patch of a server has its status under both names.
       expect(answer.body).toEqual(row.kind === 'server' ? { ...after, state: after['status'] } : after);
-      // The users belong to the library: the gateway is not asked.
-      expect(appliedTo(gateway)).toHaveLength(row.kind === 'user' ? 0 : 1);
+      // The users and the interface belong to the library: the gateway is not asked.
+      expect(appliedTo(gateway)).toHaveLength(['user', 'interface'].includes(row.kind) ? 0 : 1);
     },
   );
 
@@ -105,7 +105,7 @@ describe('the modifiable fields', () => {
       .map(({ id, summary }) => ({ id, fields: summary.replace(/^.*: |\.$/g, '').split(', ') }));
     const kinds = new Set(modifiableFields.map(({ kind }) => kind));
     const rows = [...kinds].map((kind) => ({
-      id: `${kind}s.patch`,
+      id: kind === 'interface' ? 'interface.patch' : `${kind}s.patch`,
       fields: modifiableFields.filter((row) => row.kind === kind).map(({ field }) => field),
     }));
     expect(named).toEqual(rows);

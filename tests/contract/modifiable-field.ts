@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 
 /** The kinds of resources that can be patched. */
-export type Kind = 'service' | 'server' | 'monitor' | 'filter' | 'user';
+export type Kind = 'service' | 'server' | 'monitor' | 'filter' | 'user' | 'interface';
 
 /** The canonical forms of links, by every spelling that is used. */
 export type Links = ReadonlyMap<string, string>;
@@ -225,6 +225,7 @@ export const modifiableFields: readonly ModifiableField[] = [
       { hashedAs: 'passwordHash' },
     ],
   ]),
+  ...rows('interface', '/', '/', [['read_only', isFlag, true, notBoolean]]),
 ];
 
 function twice(link: string): readonly string[] {

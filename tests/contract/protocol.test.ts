@@ -137,7 +137,7 @@ describe.each(transportNames)('through %s', (name) => {
   });
 
   it.each([
-    '/',
+    '//',
     '/nothing',
     '/Services',
     '/SERVICES/My-Service',

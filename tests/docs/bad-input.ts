@@ -25,6 +25,7 @@ const titles: Readonly<Record<string, string>> = {
   'a value': 'Values in patches',
   'a user': 'Admin users',
   'a target': 'Paths and queries',
+  'a command while read-only': 'Commands to a read-only interface',
 };
 
 const mostExamples = 10;

@@ -2,7 +2,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { canRevert, flushLogs, type Admin, type AdminEvent, type HostReport } from 'gateway-admin-core';
 
 import { eventTable } from '../../src/resources/index.ts';
+import { rehashUser } from '../../src/resources/user.ts';
 import { endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
+import { planted } from '../support/document.ts';
 import { read } from '../support/project.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transports, type Sent } from '../support/transport.ts';
@@ -60,7 +62,7 @@ function sentWith({ body }: Endpoint): Sent {
     : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) };
 }
 
-/** The events of reports, and of a command that was not done although its outcome was unknown at first. */
+/** The events of reports, of a log-in, and of a command that was not done although its outcome was unknown at first. */
 async function reportedAndFailed(): Promise<readonly AdminEvent[]> {
   const gateway = sampleGateway();
   const { admin, clock } = runAdmin({ gateway });
@@ -68,6 +70,8 @@ async function reportedAndFailed(): Promise<readonly AdminEvent[]> {
   admin.report(report);
   gateway.will('failBefore').willSee(new Error('I cannot see.'), 'not-in-place');
   await admin.execute(flushLogs, { actor: 'ada' });
+  const hashes = { from: planted.hash, to: 'of a higher cost' };
+  await admin.execute((state, context) => rehashUser(state, 'ada', hashes, context), { actor: 'ada' });
   await clock.advance(1000);
   await admin.close();
   return eventsOf(reader);

@@ -80,7 +80,7 @@ describe('the table of the fields that can be patched', () => {
     ]);
     const tables = Object.entries(fieldTables).flatMap(([kind, { all }]) => {
       const settings = all.filter(isPatchable);
-      const route = routes.find(({ id }) => id === `${kind}s.patch`);
+      const route = routes.find(({ id }) => [`${kind}s.patch`, `${kind}.patch`].includes(id));
       return settings.length === 0
         ? []
         : [[kind, route?.path, settings.map(({ patchName }) => patchName).toSorted()]];

@@ -97,8 +97,16 @@ describe('a router', () => {
   });
 
   it.each(['%zz', '%', 'a%2', '%C0%AF'])('says that the escape in /things/%s is broken', (segment) => {
-    expect(match('GET', `/things/${segment}`)).toEqual({ found: 'broken-escape', segment });
-    expect(match('PUT', `/things/${segment}/stop`)).toEqual({ found: 'broken-escape', segment });
+    expect(match('GET', `/things/${segment}`)).toEqual({
+      found: 'broken-escape',
+      segment,
+      route: expect.anything(),
+    });
+    expect(match('PUT', `/things/${segment}/stop`)).toEqual({
+      found: 'broken-escape',
+      segment,
+      route: expect.anything(),
+    });
   });
 
   it('refuses two routes for one method and path', () => {

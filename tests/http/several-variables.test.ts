@@ -28,6 +28,7 @@ const toys: readonly BoundRoute[] = [
   itemRoute<Listener>({
     id: 'listeners.get',
     path,
+    role: 'reader',
     summary: 'Gives one listener of a service.',
     shape: listenerFields.representation,
     find,
@@ -37,6 +38,7 @@ const toys: readonly BoundRoute[] = [
     id: 'listeners.close',
     method: 'DELETE',
     path,
+    role: 'operator',
     summary: 'Closes a listener of a service.',
     find,
     link: ({ name }) => name,
@@ -90,7 +92,7 @@ describe('a route with two variables', () => {
     ['/services/%/listeners/%zz', '%'],
   ])('says which escape of %s is broken', (target, segment) => {
     for (const method of ['GET', 'HEAD', 'DELETE'])
-      expect(match(method, target)).toEqual({ found: 'broken-escape', segment });
+      expect(match(method, target)).toEqual({ found: 'broken-escape', segment, route: expect.anything() });
   });
 
   it('lists its methods, and those of the routes beside it stay as they are', () => {

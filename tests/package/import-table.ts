@@ -33,6 +33,7 @@ const beneathRuntime = [
   'resources/shared/*',
 ];
 
+const runtime = ['runtime/*', 'runtime/*/*'];
 const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [
@@ -69,9 +70,9 @@ const rows: readonly Row[] = [
   { from: 'resources/shared/*', values: kindMay, types: ['resources/*'] },
   {
     from: 'runtime/*',
-    values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],
+    values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
-  { from: 'runtime/handler/*', values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'] },
+  { from: 'runtime/*/*', values: [...beneathRuntime, ...runtime, 'ports/*'] },
   {
     from: 'ports/port.ts',
     values: [],
@@ -93,20 +94,20 @@ const rows: readonly Row[] = [
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*'] },
   {
     from: 'ports/basic-authentication.ts',
-    values: ['ports/port.ts', 'ports/bounded-queue.ts', 'core/*', 'json/*'],
-    types: ['http/*'],
+    values: ['ports/port.ts'],
+    types: ['snapshot/*'],
   },
-  { from: 'ports/bounded-queue.ts', values: [] },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
   { from: 'adapters/mount.ts', values: ['index.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
+  { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
   { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
   { from: 'testing/*', values: testingMay },
   { from: 'testing/*/*', values: testingMay },
   {
     from: 'index.ts',
-    values: [...beneathRuntime, 'runtime/*', 'runtime/handler/*', 'ports/*'],
+    values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
 ];
 

@@ -10,6 +10,7 @@ import {
   createAdmin,
   createBasicAuthentication,
   createPbkdf2Hasher,
+  createRoles,
   createSecretSealer,
   createSnapshot,
   createTimeFormat,
@@ -49,6 +50,10 @@ import {
   type Admin,
   type AdminEvent,
   type AdoptOptions,
+  type AuditedRoute,
+  type AuditGap,
+  type AuditReadOptions,
+  type AuditRecord,
   type Authenticate,
   type Clock,
   type Context,
@@ -83,6 +88,7 @@ import {
   type EventGap,
   type EventsOptions,
   type ExecuteOptions,
+  type FailedLogInRecord,
   type Filter,
   type FilterDocument,
   type FilterParameter,
@@ -93,6 +99,7 @@ import {
   type HostReport,
   type Instance,
   type InstanceRepresentation,
+  type InterfaceRepresentation,
   type Lifecycle,
   type LifecycleState,
   type Logs,
@@ -110,6 +117,8 @@ import {
   type ProblemCode,
   type PublishedEvent,
   type Result,
+  type Role,
+  type RolesOptions,
   type Route,
   type SecretSealer,
   type SecretSealerOptions,
@@ -133,6 +142,7 @@ import {
   type User,
   type UserRepresentation,
   type Version,
+  type WriteRecord,
 } from 'gateway-admin-core';
 
 import { sampleDocument, sampleSnapshot, sampleZone } from '../support/document.ts';
@@ -170,6 +180,8 @@ describe('a program that reads the interface', () => {
     const logs = await get<LogsRepresentation>(admin, '/gateway/logs');
     const commands = await get<readonly CommandRepresentation[]>(admin, '/commands');
     expect(commands).toEqual([]);
+    const { ready } = await get<InterfaceRepresentation>(admin, '/');
+    expect(ready).toBe(true);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
     const state: LifecycleState = service.state;
@@ -326,7 +338,7 @@ describe('a host', () => {
   it('can name what it gives and gets', async () => {
     const hasherOptions: Pbkdf2HasherOptions = { rounds: 1 };
     const hasher = createPbkdf2Hasher(hasherOptions);
-    const logIn: BasicAuthenticationOptions = { hasher, realm: 'admin' };
+    const logIn: BasicAuthenticationOptions = { realm: 'admin' };
     const sealerOptions: SecretSealerOptions = { key: new Uint8Array(32) };
     const sealer: SecretSealer = createSecretSealer(sealerOptions);
     const seen: [Principal | undefined, Route, PathParameters][] = [];
@@ -379,6 +391,24 @@ describe('a host', () => {
     const { value } = (await events.next()) as IteratorYieldResult<PublishedEvent | EventGap>;
     expect('event' in value && value.event.type).toBe('service.stopped');
     await admin.close();
+  });
+
+  it('can follow the audit records', async () => {
+    const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
+    const where: AuditReadOptions = { signal: new AbortController().signal };
+    const records: AsyncIterableIterator<AuditRecord | AuditGap> = admin.audit(where);
+    const request = { headers: { authorization: 'x' }, peer: 'p', principal: null };
+    await admin.handle({ ...request, method: 'GET', target: '/services' });
+    await admin.handle({ ...request, method: 'PUT', target: '/service/S/stop', principal: { name: 'ada' } });
+    await admin.close();
+    const endpoints: (AuditedRoute | undefined)[] = [];
+    const write = (record: WriteRecord): unknown => endpoints.push(record.route);
+    const logIn = ({ count }: FailedLogInRecord): unknown => expect(count).toBe(1);
+    for await (const record of records) {
+      if (record.kind === 'write') write(record);
+      else if (record.kind === 'failed-log-in') logIn(record);
+    }
+    expect(endpoints).toMatchObject([{ id: 'services.stop' }]);
   });
 
   it('can look at each difference of its document, and adopt some of them', async () => {
@@ -467,6 +497,15 @@ describe('a host', () => {
     const times: TimeFormat = createTimeFormat('+03:00');
     const shown: Result<string> = { ok: true, value: times.iso8601(0) };
     expect(shown.value).toBe('1970-01-01T03:00:00+03:00');
+  });
+
+  it('can tell which role a user needs', () => {
+    const people: RolesOptions = { administrators: ['ada'], readers: ['eve'] };
+    const authorize: Authorize = createRoles(people);
+    const needed: readonly Role[] = routes
+      .filter((route) => !authorize({ name: 'eve' }, route, {}))
+      .map(({ role }) => role);
+    expect(needed).not.toContain('reader');
   });
 
   it('can list the endpoints', () => {

@@ -17,7 +17,9 @@ describe('the sources', () => {
 
   it.each(sources)('%s says at its top what it is about', (path) => {
     // A comment of its own: what follows is an empty line or an import, not the thing that it would document.
-    expect(read(path)).toMatch(/^\/\*\*\n(?: \*.*\n)+? \*\/\n(?:\n|import |export \{|export (?:type )?\*)/);
+    expect(read(path)).toMatch(
+      /^(?:#!.*\n)?\/\*\*\n(?: \*.*\n)+? \*\/\n(?:\n|import |export \{|export (?:type )?\*)/,
+    );
   });
 });
 

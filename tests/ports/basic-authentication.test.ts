@@ -1,87 +1,23 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { createBasicAuthentication, createSnapshot, type Snapshot } from 'gateway-admin-core';
 
 import { passwordFault } from '../../src/core/secret.ts';
-import { createSnapshot, type Snapshot } from '../../src/index.ts';
-import { createBasicAuthentication } from '../../src/ports/basic-authentication.ts';
-import { createPbkdf2Hasher } from '../../src/ports/pbkdf2-hasher.ts';
-import type { AdminRequest } from '../../src/http/message.ts';
-import type { Authenticate, Hasher } from '../../src/ports/port.ts';
-
-const hasher = createPbkdf2Hasher({ rounds: 1 });
-
-/** What a hasher was asked for, and how many of that at the same time at most. */
-interface Work {
-  readonly calls: string[];
-  under: number;
-  most: number;
-}
-
-/** A hasher that notes what it does: the method, and the parameters of the hash. */
-function createNotingHasher(): { hasher: Hasher; work: Work } {
-  const work: Work = { calls: [], under: 0, most: 0 };
-  const note = async <T>(call: string, done: Promise<T>): Promise<T> => {
-    work.calls.push(call);
-    work.under += 1;
-    work.most = Math.max(work.most, work.under);
-    return done.finally(() => (work.under -= 1));
-  };
-  return {
-    work,
-    hasher: {
-      hash: (password) => note('hash', hasher.hash(password)),
-      verify: (password, hash) =>
-        note(`verify ${hash.split('$').slice(0, 3).join('$')}`, hasher.verify(password, hash)),
-    },
-  };
-}
-
-/** A hasher that answers when it is told to. */
-function createHeldHasher(): { hasher: Hasher; release: () => void; verified: string[] } {
-  const verified: string[] = [];
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  return {
-    verified,
-    release,
-    hasher: {
-      hash: (password) => hasher.hash(password),
-      async verify(password, hash) {
-        verified.push(password);
-        await released;
-        return hasher.verify(password, hash);
-      },
-    },
-  };
-}
-
-function credentials(name: string, password: string): string {
-  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
-}
-
-function requestWith(authorization?: string, signal?: AbortSignal): AdminRequest {
-  return {
-    method: 'GET',
-    target: '/services',
-    headers: { authorization },
-    ...(signal === undefined ? {} : { signal }),
-  };
-}
-
-async function snapshotOf(passwords: Readonly<Record<string, string>>): Promise<Snapshot> {
-  const entries = Object.entries(passwords).map(async ([name, password]) => ({
-    name,
-    passwordHash: await hasher.hash(password.normalize('NFC')),
-  }));
-  return createSnapshot({ users: await Promise.all(entries) });
-}
+import {
+  createLogIn,
+  createNotingHasher,
+  credentials,
+  quickHasher,
+  requestWith,
+  snapshotOf,
+} from '../support/log-in.ts';
 
 const passwords = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 40 })
   .filter((password) => passwordFault(password) === undefined);
 
 describe('createBasicAuthentication', () => {
-  const authenticate = createBasicAuthentication({ hasher });
+  const authenticate = createLogIn(quickHasher);
   let snapshot: Snapshot;
   const logIn = (authorization?: string) => authenticate(requestWith(authorization), snapshot);
 
@@ -186,7 +122,7 @@ describe('createBasicAuthentication', () => {
     ['a name of a megabyte', base64(`${'x'.repeat(1_000_000)}:engine`)],
   ])('refuses %s without any work', async (_what, header) => {
     const noting = createNotingHasher();
-    const noted = createBasicAuthentication({ hasher: noting.hasher });
+    const noted = createLogIn(noting.hasher);
     expect(await noted(requestWith(header), snapshot)).toBeUndefined();
     expect(noting.work.calls).toEqual([]);
   });
@@ -200,7 +136,7 @@ describe('createBasicAuthentication', () => {
   });
 
   it('says in the challenge that it speaks UTF-8', () => {
-    expect(authenticate.challenge).toBe('Basic realm="gateway admin", charset="UTF-8"');
+    expect(createBasicAuthentication().challenge).toBe('Basic realm="gateway admin", charset="UTF-8"');
   });
 
   it.each([
@@ -210,162 +146,21 @@ describe('createBasicAuthentication', () => {
     ['C:\\gateway', '"C:\\\\gateway"'],
     ['\\"', '"\\\\\\""'],
   ])('quotes the realm %j as %s', (realm, quoted) => {
-    const { challenge } = createBasicAuthentication({ hasher, realm });
+    const { challenge } = createBasicAuthentication({ realm });
     expect(challenge).toBe(`Basic realm=${quoted}, charset="UTF-8"`);
   });
 
   it.each(['\n', 'a\r\nset-cookie: a', '\0', '\t', '\x7f', 'Köln', '\u2028'])(
     'refuses the realm %j',
     (realm) => {
-      expect(() => createBasicAuthentication({ hasher, realm })).toThrow(RangeError);
+      expect(() => createBasicAuthentication({ realm })).toThrow(RangeError);
     },
   );
 
-  it.each([
-    ['maxInFlight', 0],
-    ['maxInFlight', -1],
-    ['maxInFlight', 1.5],
-    ['maxInFlight', Infinity],
-    ['maxInFlight', NaN],
-    ['maxQueued', -1],
-    ['maxQueued', 0.5],
-    ['maxQueued', Infinity],
-  ])('refuses a %s of %d', (option, value) => {
-    expect(() => createBasicAuthentication({ hasher, [option]: value })).toThrow(RangeError);
-  });
-});
-
-describe('the work of a log-in', () => {
-  /** The work of the log-ins, one after the other, with names and passwords. */
-  async function workOf(...logIns: readonly (readonly [string, string])[]): Promise<readonly string[]> {
-    const { hasher: noted, work } = createNotingHasher();
-    const authenticate = createBasicAuthentication({ hasher: noted });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    for (const logIn of logIns) await authenticate(requestWith(credentials(...logIn)), snapshot);
-    return work.calls;
-  }
-
-  // Promise: log-in-work
-  it('is the same for an unknown user, a wrong password and the right one, from the first on', async () => {
-    const first = await workOf(['ada', 'difference']);
-    expect(first).toEqual(['hash', 'verify $pbkdf2-sha256$i=1']);
-    expect(await workOf(['bob', 'difference'])).toEqual(first);
-    expect(await workOf(['ada', 'engine'])).toEqual(first);
-  });
-
-  it('is one verification each once the decoy is made', async () => {
-    const verify = 'verify $pbkdf2-sha256$i=1';
-    const calls = await workOf(['bob', 'engine'], ['ada', 'difference'], ['carol', 'x'], ['ada', 'engine']);
-    expect(calls).toEqual(['hash', verify, verify, verify, verify]);
-  });
-
-  it('is the same where there are no users at all', async () => {
-    const { hasher: noted, work } = createNotingHasher();
-    const authenticate = createBasicAuthentication({ hasher: noted });
-    expect(await authenticate(requestWith(credentials('ada', 'engine')), createSnapshot({}))).toBeUndefined();
-    expect(work.calls).toEqual(['hash', 'verify $pbkdf2-sha256$i=1']);
-  });
-});
-
-describe('many log-ins at the same time', () => {
-  const times = async (
-    count: number,
-    authenticate: Authenticate,
-    authorization: string,
-  ): ReturnType<typeof Promise.all<ReturnType<Authenticate>[]>> => {
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const request = requestWith(authorization);
-    return Promise.all(Array.from({ length: count }, () => authenticate(request, snapshot)));
-  };
-
-  it('are verified a few at a time; some wait, the others are throttled', async () => {
-    const { hasher: noted, work } = createNotingHasher();
-    const authenticate = createBasicAuthentication({ hasher: noted });
-    const answers = await times(1000, authenticate, credentials('ada', 'engine'));
-    expect(work.most).toBe(2);
-    expect(work.under).toBe(0);
-    expect(answers.slice(0, 66)).toEqual(Array.from({ length: 66 }, () => ({ name: 'ada' })));
-    expect(answers.slice(66)).toEqual(Array.from({ length: 934 }, () => 'throttled'));
-    expect(work.calls.filter((call) => call.startsWith('verify'))).toHaveLength(66);
-    expect(work.calls.filter((call) => call === 'hash')).toHaveLength(1);
-  });
-
-  it('are throttled whoever they are for', async () => {
-    const limits = { maxInFlight: 3, maxQueued: 5 };
-    for (const name of ['ada', 'bob']) {
-      const authenticate = createBasicAuthentication({ hasher, ...limits });
-      const answers = await times(20, authenticate, credentials(name, 'difference'));
-      expect(answers.map((answer) => answer ?? 'refused')).toEqual([
-        ...Array.from({ length: 8 }, () => 'refused'),
-        ...Array.from({ length: 12 }, () => 'throttled'),
-      ]);
-    }
-  });
-
-  it('do not stand in the way of malformed ones, which need no turn', async () => {
-    const held = createHeldHasher();
-    const authenticate = createBasicAuthentication({ hasher: held.hasher, maxInFlight: 1, maxQueued: 0 });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const first = authenticate(requestWith(credentials('ada', 'engine')), snapshot);
-    expect(await authenticate(requestWith('Basic x'), snapshot)).toBeUndefined();
-    expect(await authenticate(requestWith(credentials('ada', 'engine')), snapshot)).toBe('throttled');
-    held.release();
-    expect(await first).toEqual({ name: 'ada' });
-    expect(await authenticate(requestWith(credentials('ada', 'engine')), snapshot)).toEqual({ name: 'ada' });
-  });
-
-  it('are verified in the order in which they came, but for those whose client went away', async () => {
-    const held = createHeldHasher();
-    const authenticate = createBasicAuthentication({ hasher: held.hasher, maxInFlight: 1 });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const controller = new AbortController();
-    const answers = ['1', '2', '3', 'engine', '5'].map((password) => {
-      const signal = password === '3' ? controller.signal : new AbortController().signal;
-      return authenticate(requestWith(credentials('ada', password), signal), snapshot);
-    });
-    controller.abort();
-    held.release();
-    expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined, { name: 'ada' }, undefined]);
-    expect(held.verified).toEqual(['1', '2', 'engine', '5']);
-  });
-});
-
-describe('a hasher that fails', () => {
-  it('fails the log-in and no other', async () => {
-    let calls = 0;
-    const failing: Hasher = {
-      hash: (password) => hasher.hash(password),
-      verify: (password, hash) => {
-        calls += 1;
-        return calls <= 3 ? Promise.reject(new Error('out of memory')) : hasher.verify(password, hash);
-      },
-    };
-    const authenticate = createBasicAuthentication({ hasher: failing, maxInFlight: 1, maxQueued: 10 });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const answers = await Promise.allSettled(
-      Array.from({ length: 6 }, () => authenticate(requestWith(credentials('ada', 'engine')), snapshot)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([
-      ...Array.from({ length: 3 }, () => 'rejected'),
-      ...Array.from({ length: 3 }, () => 'fulfilled'),
-    ]);
-  });
-
-  it('is asked again for the decoy that it could not make', async () => {
-    let calls = 0;
-    const failing: Hasher = {
-      hash: (password) => {
-        calls += 1;
-        return calls === 1 ? Promise.reject(new Error('out of memory')) : hasher.hash(password);
-      },
-      verify: (password, hash) => hasher.verify(password, hash),
-    };
-    const authenticate = createBasicAuthentication({ hasher: failing });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const logIn = () => authenticate(requestWith(credentials('ada', 'engine')), snapshot);
-    await expect(logIn()).rejects.toThrow('out of memory');
-    expect(await logIn()).toEqual({ name: 'ada' });
-    expect(await logIn()).toEqual({ name: 'ada' });
-    expect(calls).toBe(2);
+  it('needs no log-in before there is a user, if the host says so', () => {
+    const [none, some] = [createSnapshot({}), snapshot];
+    expect(createBasicAuthentication().isOpen?.(none)).toBeUndefined();
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+    expect([authenticate.isOpen?.(none), authenticate.isOpen?.(some)]).toEqual([true, false]);
   });
 });

@@ -116,6 +116,14 @@ describe('verify', () => {
     expect(Math.max(...unreadable)).toBeGreaterThan(Math.min(...wrong) / 4);
   });
 
+  // Promise: older-cost-work
+  it('takes as much work for a hash of a lower cost as for one of its own', async () => {
+    const slow = createPbkdf2Hasher({ rounds: 200_000 });
+    const present = await threeTimes(() => slow.verify('difference', hashOf('engine', 200_000)));
+    const older = await threeTimes(() => slow.verify('difference', hashOf('engine', 10_000)));
+    expect(Math.max(...older)).toBeGreaterThan(Math.min(...present) / 4);
+  });
+
   it('never accepts a password for a hash that it cannot read', async () => {
     await fc.assert(
       fc.asyncProperty(passwords, fc.string(), async (password, hash) => {

@@ -97,6 +97,13 @@ describe('verify', () => {
     const unreadable = await threeTimes(() => slow.verify('difference', '$argon2id$'));
     expect(Math.max(...unreadable)).toBeGreaterThan(Math.min(...wrong) / 4);
   });
+
+  it('takes as much work for a hash of a lower cost as for one of its own', async () => {
+    const slow = createScryptHasher({ cost: 2 ** 15 });
+    const present = await threeTimes(() => slow.verify('difference', hashOf('engine', 15)));
+    const older = await threeTimes(() => slow.verify('difference', hashOf('engine', 11)));
+    expect(Math.max(...older)).toBeGreaterThan(Math.min(...present) / 4);
+  });
 });
 
 describe('createScryptHasher', () => {

@@ -454,6 +454,13 @@ describe('a request', () => {
       'The signal of the request must be an AbortSignal',
     ],
     [
+      'a peer that is no text',
+      { ...request, peer: { toString: () => '10.0.0.7' } },
+      500,
+      'internal',
+      'The peer of the request must be a string',
+    ],
+    [
       'a body that is an object',
       { ...patch, body: operations },
       500,

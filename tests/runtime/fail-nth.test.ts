@@ -33,6 +33,7 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
+import { rehashUser } from '../../src/resources/user.ts';
 import { eventsMissing } from '../support/command-event.ts';
 import { configuration } from '../support/configuration.ts';
 import { FailingStore, storeFailures } from '../support/failing-store.ts';
@@ -82,6 +83,7 @@ const commands: Readonly<Record<string, Transition>> = {
   'logs.flush': (state, context) => flushLogs(state, context),
   'user.create': (state, context) => createUser(state, { name: 'ada', passwordHash: 'opaque' }, context),
   'user.patch': (state, context) => changePassword(state, 'root', 'another', context),
+  'user.rehash': (state, context) => rehashUser(state, 'root', { from: 'opaque', to: 'another' }, context),
   'user.delete': (state, context) => deleteUser(state, 'root', context),
   'a transaction': sequence(
     stopSales,

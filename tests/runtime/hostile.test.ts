@@ -15,11 +15,13 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
 
+import { planted } from '../support/document.ts';
+
 const snapshot = createSnapshot({
   servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
   filters: [{ name: 'Hint', module: 'regexfilter' }],
   services: [{ name: 'Sales', router: 'readconnroute' }],
-  users: [{ name: 'k', passwordHash: 'opaque' }],
+  users: [{ name: 'k', passwordHash: planted.hash }],
 });
 
 function run(options: Partial<AdminOptions> = {}) {

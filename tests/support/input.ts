@@ -14,6 +14,8 @@ export interface Input {
   readonly body?: string | Uint8Array;
   /** Limits that differ from the usual ones. */
   readonly limits?: Partial<Limits>;
+  /** The interface is read-only. */
+  readonly readOnly?: true;
 }
 
 /** A request that is refused: nothing changes. */

@@ -5,6 +5,7 @@ import { problemTable, type Json, type Problem, type ProblemCode, type Snapshot 
 
 import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
+import { ok } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { isAction, type BoundResourceRoute } from '../../src/resources/shared/route.ts';
 import { expectDecision } from './expect-decision.ts';
@@ -12,14 +13,14 @@ import { busySurroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';
 
 const secrets: SecretPorts = {
-  hash: (password) => Promise.resolve(`hash of ${String(password.length)} characters`),
+  hash: (password) => Promise.resolve(ok(`hash of ${String(password.length)} characters`)),
   objection: () => undefined,
   seal: (secret) => Promise.resolve(`seal of ${String(secret.length)} characters`),
   isSecretParameter: () => false,
 };
 
 /** Opens the table of routes on a snapshot. Knows methods, paths and `range`; no headers, no other query. */
-export function openRoutes(start: Snapshot): Transport {
+export function openRoutes(start: Snapshot, surroundings = busySurroundings): Transport {
   let snapshot = start;
   return {
     async send(method, target, { body = 'null' } = {}) {
@@ -29,9 +30,9 @@ export function openRoutes(start: Snapshot): Transport {
       const { route, parameters } = found;
       const subject = route.find(snapshot, parameters);
       if (!subject.ok) return refused(subject.problem);
-      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, busySurroundings));
+      if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, surroundings));
       if (route.kind === 'list') {
-        const list = route.list(snapshot, subject.value, busySurroundings);
+        const list = route.list(snapshot, subject.value, surroundings);
         const [first = 0, last = Infinity] = query
           .replace('range=', '')
           .split('-')
@@ -50,7 +51,7 @@ export function openRoutes(start: Snapshot): Transport {
       if (route.answer === undefined) return answerOf(204);
       const after = route.find(snapshot, parameters);
       return after.ok
-        ? answerOf(200, route.answer(snapshot, after.value, busySurroundings))
+        ? answerOf(200, route.answer(snapshot, after.value, surroundings))
         : refused(after.problem);
     },
     close: () => Promise.resolve(),

@@ -1,16 +1,33 @@
 /**
  * What a route sees besides the snapshot, without an interface that runs.
  */
-import { createTimeFormat } from 'gateway-admin-core';
+import { createTimeFormat, type InterfaceRepresentation } from 'gateway-admin-core';
 
 import type { CommandInFlight } from '../../src/resources/command.ts';
 import type { Surroundings } from '../../src/resources/shared/rendering.ts';
 import { sampleZone } from './document.ts';
 
-/** The surroundings of an interface with these commands. A command is abandoned in name only. */
-function surroundingsWith(...commands: readonly CommandInFlight[]): Surroundings {
+const sampleState: InterfaceRepresentation = {
+  ready: true,
+  read_only: false,
+  unknown_outcomes: 0,
+  version: '1.2.3',
+  links: { services: '/services' },
+};
+
+/** The surroundings of an interface with these commands. Nothing is abandoned, and no mode changes, except in name. */
+function surroundingsWith(
+  store: InterfaceRepresentation['store'],
+  ...commands: readonly CommandInFlight[]
+): Surroundings {
+  const state = {
+    ...sampleState,
+    ...(store === undefined ? {} : { store }),
+    unknown_outcomes: commands.length,
+  };
   return {
     times: createTimeFormat(sampleZone),
+    self: { state: () => state, setReadOnly: () => undefined },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
   };
 }
@@ -27,11 +44,12 @@ function commandOn(resource: string): CommandInFlight {
   };
 }
 
-/** The surroundings of an interface in which no command is in flight. */
-export const surroundings = surroundingsWith();
+/** The surroundings of an interface without a store, in which no command is in flight. */
+export const surroundings = surroundingsWith(undefined);
 
-/** The surroundings of an interface with two commands in flight; the caller of the second is not known. */
+/** The surroundings of an interface with a store and two commands in flight; the caller of the second is not known. */
 export const busySurroundings = surroundingsWith(
+  'ok',
   { ...commandOn('/services/My-Service'), actor: 'ada' },
   { ...commandOn('/services/Bare-Service'), id: 'sample-2' },
 );

@@ -340,6 +340,7 @@ export function lifecycleRoutes<K extends Startable>(machine: KindLifecycle<K>):
     commandRoute<Thing>({
       id: `${collection}.${command}`,
       method: 'PUT',
+      role: 'operator',
       path: `/${kind}/:name/${command}`,
       aliases: [`/${collection}/:name/${command}`],
       summary: `${command === 'stop' ? 'Stops' : 'Starts'} a ${kind}.`,

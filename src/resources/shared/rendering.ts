@@ -4,6 +4,7 @@
 import type { TimeFormat } from '../../core/time.ts';
 import type { CommandTable } from '../command.ts';
 import type { Task, Threads } from '../gateway.ts';
+import type { RunningInterface } from '../interface.ts';
 import type { ConnectionStatistics } from '../../snapshot/session-table.ts';
 
 /**
@@ -45,4 +46,6 @@ export interface Rendering {
 export interface Surroundings extends Rendering {
   /** The commands in flight. */
   readonly commands: CommandTable;
+  /** The running interface itself. */
+  readonly self: RunningInterface;
 }

@@ -33,7 +33,7 @@ export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>
 export type BoundAction = ActionRoute<Surroundings>;
 
 /** The members that every route declares itself. The constructors here add the others. */
-type Described = Pick<Route, 'id' | 'path' | 'summary'>;
+type Described = Pick<Route, 'id' | 'path' | 'role' | 'summary'>;
 
 /** The members that every reading route declares itself. */
 interface Reading<T> extends Described {
@@ -48,7 +48,7 @@ interface Reading<T> extends Described {
 
 /** Creates a route that reads one resource. @internal */
 export function itemRoute<T>(
-  route: Reading<T> & Pick<ItemRoute<Snapshot, Surroundings, T>, 'read'>,
+  route: Reading<T> & Pick<ItemRoute<Snapshot, Surroundings, T>, 'read' | 'publicFields'>,
 ): ItemRoute<Snapshot, Surroundings, T> {
   return {
     kind: 'item',
@@ -135,7 +135,9 @@ export function commandRoute<T>({
 
 /** Creates a route that changes the running interface. @internal */
 export function actionRoute<T>(
-  route: Described & Pick<ActionRoute<Surroundings, T>, 'method' | 'findIn' | 'objection' | 'act'>,
+  route: Described &
+    Partial<Pick<Route, 'mediaTypes'>> &
+    Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'method'>>,
 ): ActionRoute<Surroundings, T> {
   return {
     kind: 'command',
@@ -150,7 +152,7 @@ export function actionRoute<T>(
 
 /** Tells an action from a command about a resource. @internal */
 export function isAction(route: BoundRoute): route is BoundAction {
-  return 'act' in route;
+  return 'findIn' in route;
 }
 
 /** How the resources of a collection are shown. @internal */
@@ -168,6 +170,7 @@ export function readRoutes<K extends keyof Collections>(readable: Readable<K>): 
     ...shown,
     id: `${collection}.get`,
     path: `/${collection}/:name`,
+    role: 'reader',
     summary: `Gives one ${singular[collection]}.`,
     find: finder(collection),
     link: (entity) => linkOf(collection, entity),
@@ -184,6 +187,7 @@ export function collectionRoute<K extends keyof Collections>(readable: Readable<
     ...shown,
     id: `${collection}.list`,
     path: `/${collection}`,
+    role: 'reader',
     query: ['fields', 'range'],
     summary: `Lists the ${collection}.`,
     find: () => ok(collection),

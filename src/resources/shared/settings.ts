@@ -252,6 +252,7 @@ export function patchRoute<C extends Patchables>(
     kind: 'command',
     id: `${collection}.patch`,
     method: 'PATCH',
+    role: 'administrator',
     query: ['dry_run'],
     search: [],
     fields: [],

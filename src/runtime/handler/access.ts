@@ -1,13 +1,14 @@
 /**
- * Access: finds the caller of a request, and decides whether the caller may use a route.
+ * Access: finds the caller of a request, and decides whether the caller may use a route now.
  *
  * Both are decided before anything about the resource is looked up. A command is decided again at its turn, because the
  * body, a password hash or the queue can take a long time.
  */
 import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { PathParameters, Route } from '../../http/route.ts';
+import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
+import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Headers } from './respond.ts';
@@ -32,9 +33,12 @@ export interface AccessOptions {
   readonly snapshot: () => Snapshot;
   readonly authenticate: Authenticate | undefined;
   readonly authorize: Authorize | undefined;
+  /** Whether the interface refuses to change anything. */
+  readonly isReadOnly: () => boolean;
+  readonly passwords: Passwords;
 }
 
-/** A caller who may use a route. @internal */
+/** A caller who may use a route now. @internal */
 export interface Caller {
   /** `undefined` if no request needs a log-in. */
   readonly principal: Principal | undefined;
@@ -44,33 +48,42 @@ export interface Caller {
 
 /** The route of a request, with the parameters as the client wrote them. */
 interface Target {
-  readonly route: Route;
+  readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
   readonly parameters: PathParameters;
 }
 
 /**
  * Finds the caller of a request, and decides whether the caller may use the route.
  *
- * @returns the caller, or a problem: `unauthenticated`, `login-throttled` or `forbidden`
+ * @param onIdentified - gets the caller before anything about the route is decided; `undefined` if nobody has to log in
+ * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
 export async function admit(
   options: AccessOptions,
   request: AdminRequest,
   target: Target,
+  onIdentified: (principal: Principal | undefined) => void,
 ): Promise<Result<Caller>> {
   const before = options.snapshot();
   const principal = await identify(options, request, before);
   if (!principal.ok) return principal;
   const { value } = principal;
+  onIdentified(value);
   const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
     const isKnown =
       value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
     if (!isKnown) return unauthenticated;
-    return isAllowed(options, value, target) ? undefined : forbidden;
+    if (!isAllowed(options, value, target)) return forbidden;
+    return isWriting(target) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal: value, refusalIn }) : { ok: false, problem: refusal };
+}
+
+/** Whether a request would change something that the read-only mode protects. */
+function isWriting({ route }: Target): boolean {
+  return route.kind === 'command' && route.worksReadOnly !== true;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -88,11 +101,18 @@ async function identify(
   snapshot: Snapshot,
 ): Promise<Result<Principal | undefined>> {
   if (isOpen(options, request, snapshot)) return ok(undefined);
+  const verify: Parameters<Authenticate>[2] = (name, password) =>
+    options.passwords.verify(snapshot, request, { name, password });
   const principal: unknown =
-    request.principal === undefined ? await options.authenticate?.(request, snapshot) : request.principal;
+    request.principal === undefined
+      ? await options.authenticate?.(request, snapshot, verify)
+      : request.principal;
   if (isPrincipal(principal)) return ok(principal);
-  if (principal !== 'throttled') return { ok: false, problem: unauthenticated };
-  return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
+  if (principal === 'throttled')
+    return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
+  if (principal === 'overloaded')
+    return fail('overloaded', 'The password was not checked in time. Try again later.');
+  return { ok: false, problem: unauthenticated };
 }
 
 /** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
@@ -100,9 +120,12 @@ function isPrincipal(value: unknown): value is Principal {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }
 
-/** Whether an admin user was neither deleted nor given another password. A caller who is no admin user is the same. */
+/**
+ * Whether an admin user was neither deleted nor given another password: each of these gives the name another version, or
+ * none. A new hash of the same password does not. A caller who is no admin user is the same.
+ */
 function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
-  return before.users.find(name)?.passwordHash === now.users.find(name)?.passwordHash;
+  return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
@@ -118,8 +141,8 @@ function isAllowed(
   return allowed === true;
 }
 
-/** Replaces each name by its key. A rule about a name must hold for every spelling of the name. */
-function canonical(parameters: PathParameters): PathParameters {
+/** Replaces each name by its key. A rule about a name must hold for every spelling of the name. @internal */
+export function canonical(parameters: PathParameters): PathParameters {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, name === 'id' ? value : nameKey(value)]),
   );
@@ -135,9 +158,15 @@ const forbidden = problem(
   'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
 );
 
+const readOnly = problem(
+  'read-only',
+  'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / ' +
+    'shows the mode.',
+);
+
 /** The headers that tell a client how to get access. @internal */
 export function accessHeaders({ authenticate }: AccessOptions, { code }: Problem): Headers {
-  if (code === 'login-throttled') return { 'retry-after': '1' };
+  if (code === 'login-throttled' || code === 'overloaded') return { 'retry-after': '1' };
   if (code !== 'unauthenticated') return {};
   return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
 }

@@ -13,6 +13,7 @@ import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';
 import { refused } from '../../core/decision.ts';
+import type { Json } from '../../json/value.ts';
 import type { Clock } from '../../ports/port.ts';
 import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
 import {
@@ -22,10 +23,14 @@ import {
   type BoundRoute,
 } from '../../resources/shared/route.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
+import type { Attempt } from '../audit/attempt.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits.ts';
+import { shareOf } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
@@ -33,7 +38,7 @@ import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { headerProblem, RequestError } from './request.ts';
-import { empty, json, list, refusal } from './respond.ts';
+import { empty, json, list, refusal, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 
 /**
@@ -58,11 +63,12 @@ export type Handled =
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
-  readonly secrets: SecretPorts;
+  readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
   readonly origins: Origins;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
+  readonly audit: Pick<Audit, 'attempt'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -87,24 +93,37 @@ const router = createRouter(boundRoutes);
 /** Makes the `handle` function of an interface. @internal */
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
   return async (request) => {
-    try {
-      const fault = headerProblem(request);
-      if (fault !== undefined) return matched(refusal(fault));
-      const [path = '', ...query] = request.target.split('?');
-      if (request.target.length > options.limits.maxTargetBytes)
-        return matched(refusal(targetTooLong(options.limits)));
-      const match = router.match(request.method, path);
-      if (match.found === 'nothing') return { matched: false };
-      return matched(withoutBody(request, await respond(options, request, match, query.join('?'))));
-    } catch (error) {
-      if (hasLeft(request)) return matched(refusal(goneAway()));
-      options.onError(error);
-      const isCallers = error instanceof RequestError;
-      return matched(
-        refusal(problem('internal', isCallers ? `${error.message}. ${nothingDone}` : internalError)),
-      );
-    }
+    const attempt = options.audit.attempt();
+    const reply = await replyTo(options, request, attempt);
+    if (reply === undefined) return { matched: false };
+    const { problem, ...response } = reply;
+    if (problem !== undefined) attempt.fail(problem.code);
+    await attempt.end();
+    return { matched: true, response };
   };
+}
+
+/** Answers a request; `undefined` if the interface has nothing at the path. Never rejects. */
+async function replyTo(
+  options: HandlerOptions,
+  request: AdminRequest,
+  attempt: Attempt,
+): Promise<Reply | undefined> {
+  try {
+    const fault = headerProblem(request);
+    if (fault !== undefined) return refusal(fault);
+    const [path = '', ...query] = request.target.split('?');
+    if (request.target.length > options.limits.maxTargetBytes) return refusal(targetTooLong(options.limits));
+    const match = router.match(request.method, path);
+    if (match.found === 'nothing') return undefined;
+    const arrival = { request, match, rawQuery: query.join('?'), attempt };
+    return withoutBody(request, await respond(options, arrival));
+  } catch (error) {
+    if (hasLeft(request)) return refusal(goneAway());
+    options.onError(error);
+    const isCallers = error instanceof RequestError;
+    return refusal(problem('internal', isCallers ? `${error.message}. ${nothingDone}` : internalError));
+  }
 }
 
 const internalError =
@@ -122,43 +141,69 @@ function hasLeft(request: Partial<AdminRequest> | null | undefined): boolean {
   }
 }
 
-function matched(response: AdminResponse): Handled {
-  return { matched: true, response };
-}
-
 /** HEAD is GET without the body (RFC 9110 §9.3.2). */
-function withoutBody({ method }: AdminRequest, { status, headers, body }: AdminResponse): AdminResponse {
-  return method === 'HEAD' || body === undefined ? { status, headers } : { status, headers, body };
+function withoutBody({ method }: AdminRequest, reply: Reply): Reply {
+  if (method !== 'HEAD') return reply;
+  const { body: _body, ...rest } = reply;
+  return rest;
 }
 
-async function respond(
-  options: HandlerOptions,
-  request: AdminRequest,
-  match: Exclude<Match<BoundRoute>, { readonly found: 'nothing' }>,
-  rawQuery: string,
-): Promise<AdminResponse> {
-  if (match.found === 'broken-escape') return refusal(brokenEscape());
+/** A request whose path was found. */
+interface Arrival {
+  readonly request: AdminRequest;
+  readonly match: Exclude<Match<BoundRoute>, { readonly found: 'nothing' }>;
+  readonly rawQuery: string;
+  readonly attempt: Attempt;
+}
+
+async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply> {
+  const { request, match, rawQuery, attempt } = arrival;
   if (match.found === 'place') return withoutRoute(request, match.place);
-  const { route, parameters } = match;
+  const { route } = match;
+  const query = parseQuery(route, rawQuery);
+  const isWriting = route.kind === 'command';
+  const isDryRun = query.ok && query.value.dryRun;
+  attempt.receive(request, isWriting && !isDryRun ? match : undefined);
+  if (match.found === 'broken-escape') return refusal(brokenEscape());
+  const { parameters } = match;
   const asking = {
-    isWriting: route.kind === 'command',
+    isWriting,
     isOpen: isOpen(options, request, options.snapshot()),
   };
   const foreign = originProblem(request, asking, options.origins);
   if (foreign !== undefined) return refusal(foreign);
-  const caller = await admit(options, request, match);
-  if (!caller.ok) return refusal(caller.problem, accessHeaders(options, caller.problem));
+  const caller = await admit(options, request, match, (principal) => {
+    attempt.identify(principal);
+  });
+  if (!caller.ok) return turnAway(options, request, { route, parameters, query }, caller.problem);
   // A response that nobody reads is not rendered.
   request.signal?.throwIfAborted();
-  const query = parseQuery(route, rawQuery);
   if (!query.ok) return refusal(query.problem);
-  if (isAction(route)) return act(options, request, { route, parameters, query: query.value });
-  if (route.kind !== 'command') return read(options, request, { route, parameters, query: query.value });
-  return command(options, request, { route, parameters, query: query.value, caller: caller.value });
+  const asked = { parameters, query: query.value, caller: caller.value, attempt };
+  if (isAction(route)) return act(options, request, { route, ...asked });
+  if (route.kind !== 'command') return read(options, request, { route, ...asked });
+  return command(options, request, { route, ...asked });
+}
+
+/** The response to a caller who may not use the route: the fields that everybody may read, or the refusal. */
+async function turnAway(
+  options: HandlerOptions,
+  request: AdminRequest,
+  { route, parameters, query }: Omit<Asked<BoundRoute>, 'query'> & { readonly query: Result<Query> },
+  reason: Problem,
+): Promise<Reply> {
+  // Whoever sends wrong credentials must learn that they are wrong.
+  const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
+  const open = route.kind === 'item' ? route.publicFields : undefined;
+  if (!isStranger || route.kind !== 'item' || open === undefined)
+    return refusal(reason, accessHeaders(options, reason));
+  if (!query.ok) return refusal(query.problem);
+  const fields = (query.value.fields ?? route.fields).filter((name) => open.includes(name));
+  return read(options, request, { route, parameters, query: { ...query.value, fields } });
 }
 
 /** The response at a known path to a method without a route: to `OPTIONS`, or to a method that is not allowed. */
-function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<BoundRoute>): AdminResponse {
+function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<BoundRoute>): Reply {
   const [patchType] = here.get('PATCH')?.mediaTypes ?? [];
   const accept = patchType === undefined ? {} : { 'accept-patch': patchType };
   if (method === 'OPTIONS') return empty(204, { allow, ...accept });
@@ -177,11 +222,17 @@ interface Asked<R> {
   readonly query: Query;
 }
 
+/** A request of a caller who may use the route. */
+interface Authorized {
+  readonly caller: Caller;
+  readonly attempt: Attempt;
+}
+
 async function read(
   { snapshot: current, surroundings }: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Asked<ReadRoute>,
-): Promise<AdminResponse> {
+): Promise<Reply> {
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
   const snapshot = current();
@@ -244,45 +295,64 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
 
 /** Does an action, or says with `dry_run` whether the action would be done. */
 async function act(
-  { snapshot, surroundings }: HandlerOptions,
-  request: AdminRequest,
-  { route, parameters, query }: Asked<BoundAction>,
-): Promise<AdminResponse> {
-  const conditions = conditionsOf(request);
-  if (!conditions.ok) return refusal(conditions.problem);
-  const found = route.findIn(surroundings, parameters);
-  if (!found.ok) return refusal(found.problem);
-  const failed = failureOf(conditions.value, snapshot().epoch, () => undefined);
-  const objection = failed ?? route.objection(surroundings, found.value);
-  if (objection !== undefined) return refusal(objection);
-  if (query.dryRun) return json(200, actionPlan, {});
-  const acted = await route.act(surroundings, found.value);
-  return acted.outcome === 'accepted' ? empty(204, {}) : refusal(acted.problem, retryAfter(acted));
-}
-
-interface AskedCommand extends Asked<CommandRoute> {
-  readonly caller: Caller;
-}
-
-async function command(
   options: HandlerOptions,
   request: AdminRequest,
-  asked: AskedCommand,
-): Promise<AdminResponse> {
-  const { route, parameters, query, caller } = asked;
+  { route, parameters, query, caller, attempt }: Asked<BoundAction> & Authorized,
+): Promise<Reply> {
+  const { snapshot, surroundings } = options;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
-  const body = route.mediaTypes.length === 0 ? undefined : await readBody(request, route, options);
-  if (body?.ok === false) return refusal(body.problem, acceptFor(route, body.problem));
-  const change = await route.command(parameters, body?.value ?? null, options.secrets);
+  const body = await bodyOf(request, route, options);
+  if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
+  const late = caller.refusalIn(snapshot());
+  if (late !== undefined) return refusal(late, accessHeaders(options, late));
+  const found = route.findIn(surroundings, parameters, body.value);
+  if (!found.ok) return refusal(found.problem);
+  attempt.ask(body.value);
+  const failed = failureOf(conditions.value, snapshot().epoch, () => undefined);
+  if (failed !== undefined) return refusal(failed);
+  const decided = route.decide(surroundings, found.value);
+  if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
+  if (query.dryRun) return json(200, actionPlan(decided), {});
+  const acted = await decided.act();
+  if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
+  attempt.act(decided);
+  return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});
+}
+
+/** Reads the body, if the route has one. */
+function bodyOf(
+  request: AdminRequest,
+  route: BoundAction | CommandRoute,
+  options: HandlerOptions,
+): Result<Json> | Promise<Result<Json>> {
+  return route.mediaTypes.length === 0 ? ok(null) : readBody(request, route, options);
+}
+
+type AskedCommand = Asked<CommandRoute> & Authorized;
+
+async function command(options: HandlerOptions, request: AdminRequest, asked: AskedCommand): Promise<Reply> {
+  const { route, parameters, query, caller, attempt } = asked;
+  const conditions = conditionsOf(request);
+  if (!conditions.ok) return refusal(conditions.problem);
+  const body = await bodyOf(request, route, options);
+  if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
+  const secrets: SecretPorts = {
+    ...options.secrets,
+    isSecretParameter: isSecretIn(options.snapshot()),
+    hash: (password) => options.passwords.hash(shareOf(request, caller.principal?.name), password),
+  };
+  const change = await route.command(parameters, body.value, secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));
+  attempt.ask(body.value);
   const toDo: CommandRequest = {
     transition: checked(caller, transitionAt(asked, conditions.value, change.value.decide)),
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
-  return query.dryRun ? plan(options, asked, toDo) : conclude(options, asked, await options.execute(toDo));
+  if (query.dryRun) return plan(options, asked, toDo);
+  return conclude(options, asked, await attempt.execute(toDo, options.execute));
 }
 
 /** Makes a transition that first checks whether the caller still may send the command. */
@@ -293,13 +363,13 @@ function checked({ refusalIn }: Caller, transition: Transition): Transition {
   };
 }
 
-function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): AdminResponse {
+function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): Reply {
   const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
   if (planned.outcome !== 'refused') return json(200, planned, {});
   return refusal(planned.problem, accessHeaders(options, planned.problem));
 }
 
-function conclude(options: HandlerOptions, asked: AskedCommand, execution: Execution): AdminResponse {
+function conclude(options: HandlerOptions, asked: AskedCommand, execution: Execution): Reply {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
     const headers = { ...retryAfter(execution), ...accessHeaders(options, execution.problem) };
     return refusal(execution.problem, headers);
@@ -326,7 +396,7 @@ function retryAfter(
 }
 
 function acceptFor(
-  { method, mediaTypes: [type] }: CommandRoute,
+  { method, mediaTypes: [type] }: BoundRoute,
   { code }: Problem,
 ): Readonly<Record<string, string>> {
   if (code !== 'unsupported-media-type' || type === undefined) return {};

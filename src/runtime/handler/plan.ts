@@ -5,6 +5,7 @@ import { partsOf, type Changes } from '../../core/decision.ts';
 import { parseLink } from '../../core/link.ts';
 import type { Version } from '../../core/version.ts';
 import { formatEtag } from '../../http/etag.ts';
+import type { DecidedAction } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
 import type { Problem } from '../../problem.ts';
@@ -91,14 +92,17 @@ export function toPlan(
   };
 }
 
-/** The plan of an action that would be done: an action has no events and no effects. @internal */
-export const actionPlan: Plan = Object.freeze({
-  outcome: 'accepted',
-  events: [],
-  effects: [],
-  closes: { sessions: 0, connections: 0 },
-  stays: { sessions: 0 },
-});
+/** Makes the plan of an action that would be done: an action has no events and no effects. @internal */
+export function actionPlan({ outcome, patch }: Exclude<DecidedAction, { readonly problem: Problem }>): Plan {
+  return {
+    outcome,
+    ...(patch === undefined ? {} : { patch }),
+    events: [],
+    effects: [],
+    closes: { sessions: 0, connections: 0 },
+    stays: { sessions: 0 },
+  };
+}
 
 const nothing = { events: [], effects: [], total: undefined } as const;
 

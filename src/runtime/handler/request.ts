@@ -27,9 +27,11 @@ export function headerProblem(request: unknown): Problem | undefined {
 function checked(request: unknown): Problem | undefined {
   if (!isObject(request))
     throw new RequestError('The request must be an object with method, target and headers');
-  const { method, target, headers, body, signal } = request;
+  const { method, target, headers, body, peer, signal } = request;
   if (typeof method !== 'string') throw new RequestError('The method of the request must be a string');
   if (typeof target !== 'string') throw new RequestError('The target of the request must be a string');
+  if (peer !== undefined && typeof peer !== 'string')
+    throw new RequestError('The peer of the request must be a string');
   if (signal !== undefined && !isSignal(signal))
     throw new RequestError('The signal of the request must be an AbortSignal');
   if (!isBody(body))

@@ -8,6 +8,11 @@ import { secureHeaders, type AdminResponse } from '../../http/message.ts';
 /** The headers of a response. @internal */
 export type Headers = Readonly<Record<string, string>>;
 
+/** A response, with the problem that it tells. @internal */
+export interface Reply extends AdminResponse {
+  readonly problem?: Problem;
+}
+
 /** Longer lists are sent in pieces of this length. Each piece takes one turn of the event loop. */
 const pieceLength = 1000;
 
@@ -26,12 +31,13 @@ export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
 }
 
 /** Makes a response with a problem (RFC 9457). @internal */
-export function refusal(problem: Problem, headers: Headers = {}): AdminResponse {
+export function refusal(problem: Problem, headers: Headers = {}): Reply {
   const body = JSON.stringify(problem);
   return {
     status: problem.status,
     headers: { ...headersFor(headers), 'content-type': 'application/problem+json' },
     body,
+    problem,
   };
 }
 

@@ -34,7 +34,7 @@ async function guarded(options: Partial<AdminOptions> = {}): Promise<Running> {
   return runAdmin({
     snapshot: createSnapshot({ ...sampleDocument, users }),
     hasher,
-    authenticate: createBasicAuthentication({ hasher }),
+    authenticate: createBasicAuthentication(),
     ...(options as object),
   });
 }

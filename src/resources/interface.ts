@@ -1,0 +1,119 @@
+/**
+ * The interface itself: what there is to read, the version of the library, the health, and the read-only mode. The Gateway
+ * Administration REST Interface has no such chapter: both endpoints are additions.
+ */
+import * as z from 'zod/mini';
+
+import { defineFields, representFields } from '../core/field.ts';
+import { patchSettings, patchShape, patchViewOf } from '../core/patch-view.ts';
+import * as shape from '../core/shape.ts';
+import { patchMediaTypes, type Acted, type DecidedAction } from '../http/route.ts';
+import { parseOperations, type ParsedOperation } from '../json/patch.ts';
+import type { JsonObject } from '../json/value.ts';
+import { ok } from '../problem.ts';
+import type { Kind } from './shared/kind.ts';
+import type { Surroundings } from './shared/rendering.ts';
+import { actionRoute, itemRoute } from './shared/route.ts';
+
+/**
+ * The interface in a response.
+ *
+ * @see docs/spec-choices.md 40.
+ *
+ * @public
+ */
+export interface InterfaceRepresentation {
+  /** Whether the interface takes commands: the interface is not closed, and its store answers. */
+  readonly ready: boolean;
+  /** Whether every request that would change something is refused. Only a JSON Patch or the program changes the mode. */
+  readonly read_only: boolean;
+  /**
+   * Whether the configuration store answers: `ok`, `retrying` while calls that failed are made again, `lost` if only a
+   * restart helps. Left out without a store.
+   */
+  readonly store?: 'ok' | 'retrying' | 'lost';
+  /** Number of commands in flight whose outcome is unknown. */
+  readonly unknown_outcomes: number;
+  /** Version of the library. */
+  readonly version: string;
+  /** The link of everything that can be read without a name or an id, by the last word of the link. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+/** The part of the interface that a patch can change. */
+type Settings = Pick<InterfaceRepresentation, 'read_only'>;
+
+/** The running interface, as its own endpoints show and change it. @internal */
+export interface RunningInterface {
+  /** The present state. */
+  state(this: void): InterfaceRepresentation;
+  /** Begins or ends the read-only mode. */
+  setReadOnly(this: void, readOnly: boolean): void;
+}
+
+const fields = defineFields<{
+  settings: Settings;
+  representation: InterfaceRepresentation;
+  document: InterfaceRepresentation;
+  state: Omit<InterfaceRepresentation, keyof Settings>;
+}>()({
+  ready: { shape: z.boolean() },
+  read_only: { shape: z.boolean(), setting: true },
+  store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
+  unknown_outcomes: { shape: z.int().check(z.minimum(0)) },
+  version: { shape: shape.text(255) },
+  links: { shape: z.record(z.string(), shape.text(4096)) },
+});
+const view = patchViewOf<Settings>(fields);
+
+function represent({ self, times }: Surroundings): object {
+  return representFields(fields, { rest: self.state(), times });
+}
+
+/** Decides a patch of the interface. */
+function decidePatch({ self }: Surroundings, operations: readonly ParsedOperation[]): DecidedAction {
+  const state = self.state();
+  const before: Settings = { read_only: state.read_only };
+  const shown = (): JsonObject => ({ ...state });
+  const patched = patchSettings(view, shown, before, operations, () => undefined);
+  if (!patched.ok) return { outcome: 'refused', problem: patched.problem };
+  const { after, operations: patch } = patched.value;
+  const act = (): Promise<Acted> => {
+    self.setReadOnly(after.read_only);
+    return Promise.resolve({ outcome: 'accepted' });
+  };
+  return after === before ? { outcome: 'unchanged', act } : { outcome: 'accepted', patch, act };
+}
+
+/** The kind "interface". @internal */
+export const interfaceKind: Kind<never, never, never> = {
+  fields: { interface: fields },
+  events: {},
+  effects: {},
+  reports: {},
+  routes: [
+    itemRoute({
+      id: 'interface.get',
+      path: '/',
+      role: 'reader',
+      summary: 'Gives the interface: its links, health and mode.',
+      shape: fields.representation,
+      publicFields: ['ready'],
+      find: () => ok(undefined),
+      read: (_snapshot, _none, surroundings) => represent(surroundings),
+    }),
+    actionRoute<readonly ParsedOperation[]>({
+      id: 'interface.patch',
+      method: 'PATCH',
+      path: '/',
+      role: 'administrator',
+      summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
+      mediaTypes: patchMediaTypes,
+      bodyShape: patchShape,
+      worksReadOnly: true,
+      findIn: (_surroundings, _parameters, body) => parseOperations(body),
+      decide: decidePatch,
+      answer: represent,
+    }),
+  ],
+};

@@ -1,0 +1,239 @@
+/**
+ * Attempts: collects what becomes known about one attempt to change something, and makes the audit record at its end.
+ */
+import { encodeSegment } from '../../core/link.ts';
+import type { AdminRequest, Principal } from '../../http/message.ts';
+import type { DecidedAction, Route } from '../../http/route.ts';
+import type { Json } from '../../json/value.ts';
+import type { AuditedRoute, WriteRecord } from '../../ports/audit-record.ts';
+import type { Problem } from '../../problem.ts';
+import type { AdminEvent } from '../../resources/index.ts';
+import type { Execution } from '../execution.ts';
+import { canonical } from '../handler/access.ts';
+import type { Acceptance, Command, CommandRequest, CommandWatch } from '../turn.ts';
+import type { AuditEntry } from './audit-log.ts';
+import { askedChange, decidedChange } from './change.ts';
+import type { StrangerEntry } from './stranger.ts';
+
+type WriteEntry = Extract<AuditEntry, { readonly kind: 'write' }>;
+
+/** The members of a record that are known before the outcome. */
+type Facts = Partial<
+  Pick<WriteRecord, 'actor' | 'peer' | 'route' | 'call' | 'resources' | 'command' | 'change'>
+>;
+
+/** The end of an attempt. */
+type Ending = Pick<WriteRecord, 'outcome' | 'code' | 'revision'>;
+
+/** Takes the entries of attempts. @internal */
+export interface AttemptLog {
+  /** The revision of the current snapshot. */
+  readonly revision: () => number;
+  /** Records the entry. Resolves when the caller can be answered. */
+  readonly write: (entry: WriteEntry) => Promise<void>;
+  /** Counts an attempt that was refused before the caller was known; see `Strangers.note`. */
+  readonly countStranger: (kind: string, entry: StrangerEntry) => void;
+}
+
+/** An action that was not refused. */
+type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;
+
+/** Executes a command. @internal */
+export type Execute = (request: CommandRequest) => Promise<Execution>;
+
+/** The endpoint of a request; has no parameters if a path segment has a broken escape. */
+interface Target {
+  readonly route: Route;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+const longestName = 255;
+const longestPath = 1024;
+const mostResources = 100;
+
+/** One attempt to change something; also a request that does not, whose log-in can fail. @internal */
+export class Attempt implements CommandWatch {
+  readonly #log: AttemptLog;
+  #facts: Facts = {};
+  /** Whether the attempt would change something: only then it leaves a `write` record. */
+  #writes = false;
+  /** Whether the caller is known, or nobody has to log in. */
+  #isIdentified = false;
+  #hasCredentials = false;
+  #signal: AbortSignal | undefined;
+  /** The outcome of an attempt without a problem and without a command. */
+  #done: 'accepted' | 'unchanged' = 'accepted';
+  /** The code of the problem that the caller gets. */
+  #code: Problem['code'] | undefined;
+  #execution: Execution | undefined;
+  /** The outcome of a command that was `unknown` before. */
+  #later: Execution | undefined;
+  #hasEnded = false;
+
+  constructor(log: AttemptLog) {
+    this.#log = log;
+  }
+
+  /** Takes a request. The target is left out if the request would change nothing. */
+  receive({ peer, headers, signal }: AdminRequest, target: Target | undefined): void {
+    this.#signal = signal;
+    if (peer !== undefined) this.#know({ peer: cut(peer, longestName) });
+    this.#hasCredentials = headers['authorization'] !== undefined;
+    if (target === undefined) return;
+    this.#writes = true;
+    this.#know({ route: routeOf(target) });
+  }
+
+  /** Takes a call of the host. */
+  call(call: 'execute' | 'abandon', actor: string | undefined): void {
+    this.#writes = true;
+    this.#know({ call });
+    this.identify(actor === undefined ? undefined : { name: actor });
+  }
+
+  /** Takes the caller; `undefined` if nobody has to log in. */
+  identify(principal: Principal | undefined): void {
+    this.#isIdentified = true;
+    if (principal !== undefined) this.#know({ actor: cut(principal.name, longestName) });
+  }
+
+  /** Takes the body of the request, whose form was checked. */
+  ask(body: Json): void {
+    const change = askedChange(body);
+    if (change.length > 0) this.#know({ change });
+  }
+
+  /** Takes an action that is done, with its operations. */
+  act({ outcome, patch = [] }: Pick<DoneAction, 'outcome' | 'patch'>): void {
+    this.#done = outcome;
+    if (patch.length > 0) this.#know({ change: [{ operations: patch as unknown as Json }] });
+  }
+
+  /** Executes a command, and takes the result. */
+  async execute(request: CommandRequest, execute: Execute): Promise<Execution> {
+    return (this.#execution = await execute({ ...request, watch: this }));
+  }
+
+  /** Takes the result about a command that began before. */
+  conclude(command: string, execution: Execution): void {
+    this.#know({ command: cut(command, longestName) });
+    this.#execution = execution;
+  }
+
+  /** Takes the problem that the caller gets. */
+  fail(code: Problem['code']): void {
+    this.#code = code;
+  }
+
+  decided(resources: readonly string[]): void {
+    // A decision that the host has built can contain anything.
+    this.#know({ resources: resources.filter(isText).slice(0, mostResources) });
+  }
+
+  begun({ id }: Command, decision: Acceptance, first: readonly AdminEvent[]): void {
+    this.#know({ command: id, change: decidedChange(decision, first) });
+  }
+
+  /** Takes a command of an earlier life, whose outcome is known now. */
+  recover({ id, actor, resources }: Command, execution: Execution): void {
+    this.#writes = true;
+    this.identify(actor === undefined ? undefined : { name: actor });
+    this.decided(resources);
+    this.conclude(id, execution);
+  }
+
+  settled(execution: Execution): void {
+    this.#later = execution;
+    this.#tellLater();
+  }
+
+  /**
+   * Leaves the record of the attempt.
+   *
+   * @returns resolves when the caller can be answered
+   */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    if (!this.#isIdentified) {
+      // The log-in of a client that has disconnected need not have been verified.
+      const hasLeft = this.#signal?.aborted === true;
+      if (this.#code !== undefined) this.#endAsStranger(hasLeft ? 'closed' : this.#code);
+    } else if (this.#writes) {
+      const answerable = this.#log.write(this.#entry(this.#ending()));
+      this.#tellLater();
+      await answerable;
+    }
+  }
+
+  #endAsStranger(code: Problem['code']): void {
+    const { peer, route } = this.#facts;
+    const from = peer === undefined ? {} : { peer };
+    if (code === 'unauthenticated' || code === 'login-throttled') {
+      // A program that reads without credentials, as browsers begin, has not tried to log in.
+      if (this.#writes || this.#hasCredentials)
+        this.#log.countStranger('log-in', { kind: 'failed-log-in', ...from, count: 1 });
+    } else if (this.#writes) {
+      const entry = this.#entry({ outcome: 'refused', code, revision: this.#log.revision() });
+      this.#log.countStranger(`${code} ${route?.id ?? ''}`, { ...entry, count: 1 });
+    }
+  }
+
+  /** Leaves the second record of a command whose outcome was unknown. */
+  #tellLater(): void {
+    const later = this.#later;
+    if (!this.#hasEnded || later === undefined) return;
+    this.#later = undefined;
+    void this.#log.write(this.#entry(this.#endingOf(later)));
+  }
+
+  #ending(): Ending {
+    if (this.#execution !== undefined) return this.#endingOf(this.#execution);
+    const [code, revision] = [this.#code, this.#log.revision()];
+    if (code === undefined) return { outcome: this.#done, revision };
+    // A command that has begun can have changed something, whatever has failed after that.
+    return { outcome: this.#facts.command === undefined ? 'refused' : 'unknown', code, revision };
+  }
+
+  #endingOf(execution: Execution): Ending {
+    const { outcome } = execution;
+    if (outcome === 'accepted') return { outcome, revision: execution.snapshot.revision };
+    const revision = this.#log.revision();
+    if (outcome === 'unchanged') return { outcome, revision };
+    // The host can have built the decision, without a problem too.
+    const code: unknown = (execution.problem as Partial<Problem> | undefined)?.code;
+    return { outcome, code: isText(code) ? (code as Problem['code']) : 'internal', revision };
+  }
+
+  #entry({ outcome, code, revision }: Ending): WriteEntry {
+    const { change, ...before } = this.#facts;
+    return {
+      kind: 'write',
+      ...before,
+      outcome,
+      ...(code === undefined ? {} : { code }),
+      revision,
+      ...(change === undefined ? {} : { change }),
+    };
+  }
+
+  #know(facts: Facts): void {
+    this.#facts = { ...this.#facts, ...facts };
+  }
+}
+
+function routeOf({ route: { id, method, path }, parameters }: Target): AuditedRoute {
+  const names = parameters === undefined ? {} : canonical(parameters);
+  const segments = path.split('/').map((segment) => {
+    const name = segment.startsWith(':') ? names[segment.slice(1)] : undefined;
+    return name === undefined ? segment : encodeSegment(name);
+  });
+  return { id, method, path: cut(segments.join('/'), longestPath) };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
+}

@@ -1,0 +1,80 @@
+/**
+ * The audit log: gives records their ids, keeps the last records for any number of readers, and lets readers resume.
+ */
+import { formatInstant } from '../../core/time.ts';
+import { deepFreeze, sizeOf, type Json } from '../../json/value.ts';
+import type { AuditGap, AuditRecord } from '../../ports/audit-record.ts';
+import type { Clock } from '../../ports/port.ts';
+import { BoundedLog, type LogView, type Start } from '../bounded-log.ts';
+import { drawLife } from '../life.ts';
+
+/**
+ * The options of {@link Admin.audit}.
+ *
+ * @public
+ */
+export interface AuditReadOptions {
+  /** Id of the last record that the reader has processed. If left out, reading starts with the next new record. */
+  readonly after?: string;
+  /** Ends the stream. */
+  readonly signal?: AbortSignal;
+}
+
+type WithoutHead<R> = R extends AuditRecord ? Omit<R, 'id' | 'time'> : never;
+
+/** A record before it has an id and a time. @internal */
+export type AuditEntry = WithoutHead<AuditRecord>;
+
+const view: LogView<AuditRecord, AuditRecord | AuditGap> = {
+  show: (record) => record,
+  gap: (next, missed) => ({
+    kind: 'gap',
+    ...(next === undefined ? {} : { next: next.id }),
+    ...(missed === 0 ? {} : { missed }),
+  }),
+};
+
+/** Keeps the last records. @internal */
+export class AuditLog {
+  readonly #log: BoundedLog<AuditRecord>;
+  readonly #clock: Pick<Clock, 'now'>;
+  /** Different in each life, so that no id is used twice. */
+  readonly #life = drawLife();
+
+  /** @param capacity - the largest number of kept records */
+  constructor(capacity: number, clock: Pick<Clock, 'now'>) {
+    this.#log = new BoundedLog(capacity, (record, most) => sizeOf(record as unknown as Json, most));
+    this.#clock = clock;
+  }
+
+  /** Makes a record of an entry, and appends the record. */
+  append({ kind, ...members }: AuditEntry): AuditRecord {
+    const id = `${this.#life}.${String(this.#log.count + 1)}`;
+    const time = formatInstant(this.#clock.now());
+    const record = deepFreeze({ kind, id, time, ...members } as AuditRecord);
+    this.#log.append([record]);
+    return record;
+  }
+
+  /** @throws RangeError when `after` is not the id of a record */
+  read({ after, signal }: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap> {
+    const start = after === undefined ? { position: this.#log.count, complete: true } : this.#after(after);
+    return this.#log.read(start, signal, view);
+  }
+
+  /** Ends each reader after the reader has read the records in the log. */
+  close(): void {
+    this.#log.close();
+  }
+
+  #after(id: string): Start {
+    const [, life, number] = /^([0-9a-f]+)\.([1-9]\d{0,14})$/.exec(id) ?? [];
+    if (number === undefined)
+      throw new RangeError('The id of an audit record must have the form <life>.<number>, such as 5f0c.7');
+    const { count, oldest } = this.#log;
+    const position = Number(number);
+    // A number that is higher than the newest one cannot be an id of this life.
+    if (life === this.#life && position <= count) return { position, complete: true };
+    return { position: oldest, complete: false };
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Changes in audit records: what a command was to change, without secrets.
+ *
+ * A value is recorded only once a decision was accepted. Before that, a value can be a secret that somebody has typed
+ * into the wrong field.
+ */
+import { isTrusted, partsOf, type Changes } from '../../core/decision.ts';
+import { copyJson } from '../../json/copy.ts';
+import { isArray, isContainer, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
+import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
+
+const mostBytes = 65_536;
+const mostItems = 100;
+
+/** The members of an event that the record has elsewhere, or that repeat `operations`. */
+const repeated: ReadonlySet<string> = new Set(['at', 'actor', 'command', 'before', 'after', 'inverse']);
+
+/**
+ * Describes an accepted decision: an item for each event.
+ *
+ * @param first - the events of the first part: a long teardown has one event in each part
+ * @internal
+ */
+export function decidedChange(
+  decision: Changes<AdminEvent, Effect>,
+  first: readonly AdminEvent[],
+): readonly Json[] {
+  const { count, items } = partsOf<AdminEvent, Effect>(decision);
+  const events = isTrusted(decision) ? first : plain(first);
+  const total = count === 1 ? undefined : items;
+  return bounded(events.map((event) => described(event as JsonObject, total)));
+}
+
+/** Events that the host has built can contain anything. Those that are no JSON are not described. */
+function plain(events: readonly AdminEvent[]): readonly object[] {
+  const copied = copyJson(events, { depth: 64 });
+  return copied.ok ? (copied.value as readonly object[]) : [];
+}
+
+/**
+ * Describes the body of a request whose form was checked: the operations of a patch without their values, or the scalar
+ * members without secrets. A route without a body describes nothing.
+ *
+ * @internal
+ */
+export function askedChange(body: Json): readonly Json[] {
+  if (isArray(body)) return bounded([{ operations: body.filter(isObject).map(withoutValue) }]);
+  if (!isObject(body)) return [];
+  // A list or a map can have secrets inside.
+  const shown = Object.entries(body).filter(
+    ([name, value]) => !namesOfSecrets.has(name) && !isContainer(value),
+  );
+  return bounded([Object.fromEntries(shown)]);
+}
+
+function described(event: JsonObject, total: number | undefined): JsonObject {
+  const members = pick(event, (name) => !repeated.has(name));
+  const { sessions, connections, ...rest } = members;
+  const closed = [sessions, connections].find((list) => list !== undefined && isArray(list));
+  const shown = redactSecrets(closed === undefined ? members : rest) as JsonObject;
+  return closed === undefined ? shown : { ...shown, count: total ?? closed.length };
+}
+
+function withoutValue(operation: JsonObject): JsonObject {
+  return pick(operation, (name) => ['op', 'path', 'from'].includes(name));
+}
+
+function pick(object: JsonObject, wants: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => wants(name)));
+}
+
+function bounded(items: readonly JsonObject[]): readonly Json[] {
+  if (sizeOf(items, mostBytes) <= mostBytes) return items;
+  return items
+    .slice(0, mostItems)
+    .map((item) => pick(item, (name) => name === 'type' || name === 'resource'));
+}

@@ -1,0 +1,132 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createPbkdf2Hasher } from 'gateway-admin-core';
+import { createScryptHasher } from 'gateway-admin-core/scrypt';
+
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+
+const program = join(root, 'dist/cli/main.js');
+
+interface Result {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the program with something on its standard input. */
+function run(args: readonly string[], input = ''): Result {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    input,
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** Runs the program on a terminal, and types a line after each question. */
+async function type(lines: readonly string[]): Promise<Result> {
+  // The program "script" gives a terminal, and passes the exit code on.
+  const child = spawn('script', ['-qec', `"${process.execPath}" "${program}" hash-password`, '/dev/null']);
+  let [out, asked] = ['', 0];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    const questions = out.split(/password: |again: /).length - 1;
+    for (; asked < questions; asked += 1) child.stdin.write(lines[asked] ?? '\x03');
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out, err: '' };
+}
+
+const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+// eslint-disable-next-line no-restricted-properties -- Not every machine has the program "script".
+const onTerminal = hasTerminal ? it : it.skip;
+
+describe('gateway-admin hash-password', () => {
+  const newDirectory = temporaryDirectories();
+
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  // Promise: hash-password
+  it('prints a hash that the hasher of the interface accepts', async () => {
+    const { code, out, err } = run(['hash-password'], 'correct horse\n');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^\$pbkdf2-sha256\$i=600000\$\S+\n$/);
+    expect(await createPbkdf2Hasher().verify('correct horse', out.trim())).toBe(true);
+  });
+
+  it('hashes with scrypt', async () => {
+    const { out } = run(['hash-password', '--scrypt'], 'correct horse');
+    expect(await createScryptHasher().verify('correct horse', out.trim())).toBe(true);
+  });
+
+  it('reads a file, without the line end that editors add, in any normalisation form', async () => {
+    const file = join(await newDirectory(), 'password');
+    writeFileSync(file, `${'pässwörd'.normalize('NFD')}\r\n`);
+    const { out } = run(['hash-password', '--password-file', file]);
+    expect(await createPbkdf2Hasher().verify('pässwörd'.normalize('NFC'), out.trim())).toBe(true);
+  });
+
+  it.each([
+    [[], '', 1, 'The password must have at least one character.'],
+    [[], 'a\nb\n', 1, 'The password must not contain control characters.'],
+    [[], 'x'.repeat(1025), 1, 'The password must have at most 1024 bytes.'],
+    [['--password-file', '/no/such/file'], '', 1, 'The password file cannot be read: ENOENT'],
+    [['planted-password'], '', 2, 'hash-password takes no arguments, only options.'],
+    [['--password', 'planted-password'], '', 2, 'hash-password got an option that it does not take'],
+    [['--password=planted-password'], '', 2, 'hash-password got an option that it does not take'],
+    [['--scrypt=planted-password'], '', 2, 'hash-password got an option that it does not take'],
+  ])('with %j and the input %j ends with %d, and never repeats what was typed', (args, input, code, told) => {
+    const result = run(['hash-password', ...args], input);
+    expect([result.code, result.out]).toEqual([code, '']);
+    expect(result.err).toContain(`gateway-admin: ${told}`);
+    expect(result.err).not.toContain('planted');
+  });
+
+  onTerminal('asks twice on a terminal, and shows nothing of what is typed', async () => {
+    const { code, out } = await type(['correct horse\n', 'correct horse\n']);
+    expect(code).toBe(0);
+    expect(out).not.toContain('horse');
+    const [hash = ''] = /\$pbkdf2\S+/.exec(out) ?? [];
+    expect(await createPbkdf2Hasher().verify('correct horse', hash)).toBe(true);
+  });
+
+  onTerminal('prints no hash if the two passwords differ, or if the user interrupts', async () => {
+    const differing = await type(['correct horse\n', 'battery staple\n']);
+    expect([differing.code, differing.out.includes('$pbkdf2')]).toEqual([1, false]);
+    expect(differing.out).toContain('The two passwords differ. Try again.');
+    expect(await type([])).toMatchObject({ code: 130 });
+  });
+});
+
+describe('gateway-admin', () => {
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  it.each([[[]], [['help']], [['--help']], [['-h']]])('lists its commands for %j', (args) => {
+    const { code, out } = run(args);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Usage: gateway-admin <command> \[options\]\n\n {2}hash-password {2}Hashes/);
+  });
+
+  it.each([[['help', 'hash-password']], [['hash-password', '--help']]])(
+    'explains a command for %j',
+    (args) => {
+      expect(run(args).out).toMatch(
+        /^Usage: gateway-admin hash-password \[options\]\n[^]*--password-file FILE {2}read/,
+      );
+    },
+  );
+
+  it.each([[['x']], [['constructor']], [['help', 'x']]])('says that there is no command for %j', (args) => {
+    const { code, err } = run(args);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^gateway-admin: There is no command "\w+"\. Try: gateway-admin help\n$/);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { createRouter } from '../../src/http/router.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { readAudit } from '../support/audit-reader.ts';
+import type { Input } from '../support/input.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { badInputs, fineInputs } from './bad-input.ts';
+import { endpoints, targetOf } from './endpoint.ts';
+
+const router = createRouter(boundRoutes);
+const longestTarget = 8192;
+
+/** The id of the endpoint that a request would change something with; `undefined` if there is none. */
+function writingRoute({ method, target }: Pick<Input, 'method' | 'target'>): string | undefined {
+  const match = router.match(method, target.split('?')[0] ?? '');
+  if (!('route' in match) || match.route.kind !== 'command' || target.length > longestTarget)
+    return undefined;
+  return target.endsWith('?dry_run=true') ? undefined : match.route.id;
+}
+
+/** Sends a request, and gives the answer with the audit records. */
+async function send({ method, target, headers, body, limits = {}, readOnly }: Input) {
+  const { admin, clock } = runAdmin({ limits });
+  admin.readOnly = readOnly === true;
+  const records = readAudit(admin);
+  const handled = await admin.handle({ method, target, headers, ...(body === undefined ? {} : { body }) });
+  await clock.settle();
+  if (!handled.matched) return { status: 404, records };
+  const { status, body: text } = handled.response;
+  const { code } = (typeof text === 'string' && status >= 400 ? JSON.parse(text) : {}) as { code?: string };
+  return { status, code, records };
+}
+
+describe('a request that is refused', () => {
+  const rows = Object.values(badInputs).flat();
+  // Promise: audit-each-write
+  it.each(rows)('leaves one audit record if it would change something: $method $what', async (input) => {
+    const { status, code, records } = await send(input);
+    const id = writingRoute(input);
+    const expected = { kind: 'write', route: { id, method: input.method }, outcome: 'refused', code };
+    expect([status, records]).toMatchObject([input.status, id === undefined ? [] : [expected]]);
+    expect(JSON.stringify(records)).not.toContain('planted');
+  });
+});
+
+describe('a request that is accepted', () => {
+  it.each(fineInputs)('leaves one audit record if it would change something: $what', async (input) => {
+    const { status, records } = await send(input);
+    const id = writingRoute(input);
+    const outcome = input.changes ? 'accepted' : 'unchanged';
+    const expected = { route: { id }, outcome, revision: input.changes ? 1 : 0 };
+    expect([status, records]).toMatchObject([input.status, id === undefined ? [] : [expected]]);
+  });
+
+  it.each(endpoints)('leaves one audit record if it is no read: $method $path', async (endpoint) => {
+    const { method, body } = endpoint;
+    const input = {
+      what: '',
+      method,
+      target: targetOf(endpoint),
+      headers: body === undefined ? {} : { 'content-type': body.type },
+      ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
+    };
+    const { records } = await send(input);
+    expect(records).toHaveLength(method === 'GET' ? 0 : 1);
+    const dry = await send({ ...input, target: `${input.target}?dry_run=true` });
+    expect(dry.records).toEqual([]);
+  });
+});

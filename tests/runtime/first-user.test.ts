@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createFirstUser,
+  createMemoryStore,
+  createSnapshot,
+  type Admin,
+} from 'gateway-admin-core';
+
+import { openRunning, runAdmin } from '../support/running-admin.ts';
+
+const empty = { snapshot: createSnapshot({}), authenticate: createBasicAuthentication() };
+const ada = { name: 'ada', password: 'engine' };
+
+/** The status of a request, with a log-in or without one. */
+async function statusOf(admin: Admin, logIn?: string): Promise<number> {
+  const headers = logIn === undefined ? {} : { authorization: `Basic ${btoa(logIn)}` };
+  const handled = await admin.handle({ method: 'GET', target: '/users', headers });
+  return handled.matched ? handled.response.status : 0;
+}
+
+describe('createFirstUser', () => {
+  // Promise: first-user
+  it('creates a user who can log in', async () => {
+    const { admin } = runAdmin(empty);
+    expect(await statusOf(admin, 'ada:engine')).toBe(401);
+    const execution = await createFirstUser(admin, ada);
+    expect(execution).toMatchObject({
+      outcome: 'accepted',
+      events: [{ type: 'user.created', actor: 'ada' }],
+    });
+    expect(JSON.stringify(execution)).not.toContain('engine');
+    expect(await statusOf(admin, 'ada:engine')).toBe(200);
+  });
+
+  it('creates one user, if two programs call it at the same time', async () => {
+    const { admin } = runAdmin(empty);
+    const eve = { name: 'eve', password: 'apple' };
+    const executions = await Promise.all([createFirstUser(admin, ada), createFirstUser(admin, eve)]);
+    expect(executions.map(({ outcome }) => outcome).toSorted()).toEqual(['accepted', 'refused']);
+    expect([...admin.snapshot.users]).toHaveLength(1);
+  });
+
+  it('is refused once there is a user, and hashes nothing', async () => {
+    let hashed = 0;
+    const hasher = {
+      hash: (password: string) => Promise.resolve(`${String((hashed += 1))} ${String(password.length)}`),
+      verify: () => Promise.resolve(false),
+    };
+    const { admin } = runAdmin({ ...empty, hasher });
+    await createFirstUser(admin, ada);
+    const second = await createFirstUser(admin, { name: 'eve', password: 'apple' });
+    expect(second).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists', status: 409 } });
+    expect(hashed).toBe(1);
+  });
+
+  it.each([
+    ['an empty password', { name: 'ada', password: '' }, '/password', 'password-unacceptable'],
+    [
+      'a password that the host objects to',
+      { name: 'ada', password: 'ada' },
+      '/password',
+      'password-unacceptable',
+    ],
+    [
+      'a password that is none',
+      { name: 'ada', password: 7 as unknown as string },
+      '/password',
+      'validation-failed',
+    ],
+    ['a name with a space', { name: 'ada l', password: 'engine' }, '/name', 'validation-failed'],
+  ])('refuses %s', async (_what, user, pointer, code) => {
+    const passwordPolicy = (password: string) => (password === 'ada' ? 'must not be the name' : undefined);
+    const { admin } = runAdmin({ ...empty, passwordPolicy });
+    const execution = await createFirstUser(admin, user);
+    expect(execution).toMatchObject({
+      outcome: 'refused',
+      problem: { status: 422, errors: [{ pointer, code }] },
+    });
+    expect(admin.snapshot.users.size).toBe(0);
+  });
+
+  it('keeps the user in the store', async () => {
+    const store = createMemoryStore();
+    const first = await openRunning(store, empty);
+    await createFirstUser(first.admin, ada);
+    await first.admin.close();
+    const second = await openRunning(store, empty);
+    expect(await statusOf(second.admin, 'ada:engine')).toBe(200);
+    await second.admin.close();
+  });
+
+  it('takes no interface of somebody else', async () => {
+    const { admin } = runAdmin(empty);
+    await expect(createFirstUser({ ...admin }, ada)).rejects.toThrow(
+      /^createFirstUser needs the interface that createAdmin or openAdmin has given$/,
+    );
+  });
+});
+
+describe('an interface that is open until there is a user', () => {
+  // Promise: open-until-first-user
+  it('asks for a log-in from the moment at which the first user exists', async () => {
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+    const { admin } = runAdmin({ ...empty, authenticate });
+    expect(await statusOf(admin)).toBe(200);
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify(ada);
+    const handled = await admin.handle({ method: 'PUT', target: '/users', headers, body });
+    expect(handled).toMatchObject({ response: { status: 204 } });
+    expect([await statusOf(admin), await statusOf(admin, 'ada:engine')]).toEqual([401, 200]);
+  });
+
+  it('refuses a request that was on the way when the first user was created', async () => {
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+    const { admin } = runAdmin({ ...empty, authenticate });
+    const body = async () => {
+      await createFirstUser(admin, ada);
+      return new TextEncoder().encode(JSON.stringify({ name: 'eve', password: 'apple' }));
+    };
+    const headers = { 'content-type': 'application/json' };
+    const handled = await admin.handle({ method: 'PUT', target: '/users', headers, body });
+    expect(handled).toMatchObject({ response: { status: 401 } });
+    expect([...admin.snapshot.users].map(({ name }) => name)).toEqual(['ada']);
+  });
+});

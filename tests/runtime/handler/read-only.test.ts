@@ -1,0 +1,186 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createMemoryStore,
+  createRoles,
+  stopService,
+  type AdminRequest,
+  type AdminResponse,
+  type Transition,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+
+import { additions, endpoints, targetOf } from '../../contract/endpoint.ts';
+import { crowdedSnapshot } from '../../support/document.ts';
+import {
+  appliedTo,
+  openRunning,
+  runAdmin,
+  sampleGateway,
+  type Running,
+} from '../../support/running-admin.ts';
+import { silentHost } from '../../support/silent-host.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const json = { 'content-type': 'application/json' };
+
+async function send(
+  { admin }: Running,
+  method: string,
+  target: string,
+  more: Partial<AdminRequest> = {},
+): Promise<AdminResponse> {
+  const handled = await admin.handle({ method, target, headers: {}, ...more });
+  if (!handled.matched) throw new Error(`Nothing at ${target}`);
+  return handled.response;
+}
+
+/** The status of a response, with the code of its problem. */
+function answerOf({ status, body }: AdminResponse): string {
+  const { code } = (typeof body === 'string' ? JSON.parse(body) : {}) as { readonly code?: string };
+  return `${String(status)} ${code ?? ''}`;
+}
+
+/** An interface that is read-only. */
+function readOnly(options: Parameters<typeof runAdmin>[0] = {}): Running {
+  const running = runAdmin(options);
+  running.admin.readOnly = true;
+  return running;
+}
+
+const all = [...endpoints, ...additions];
+const writing = all.filter(({ method, worksReadOnly }) => method !== 'GET' && worksReadOnly !== true);
+const reading = all.filter(({ method, path }) => method === 'GET' && path !== '/');
+
+describe('an interface that is read-only', () => {
+  // Promise: read-only
+  it.each(writing)('answers 403 to $method $path, dry runs included, and does nothing', async (endpoint) => {
+    const running = readOnly();
+    const { snapshot } = running.admin;
+    const sent = { headers: json, body: '{ not JSON' };
+    for (const target of [targetOf(endpoint), endpoint.path.replaceAll(/:\w+/g, 'nobody')])
+      for (const query of ['', '?dry_run=true', '?nonsense=1'])
+        expect([target, query, answerOf(await send(running, endpoint.method, target + query, sent))]).toEqual(
+          [target, query, '403 read-only'],
+        );
+    expect(running.admin.snapshot).toBe(snapshot);
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  it.each(reading)('answers GET $path as always', async (endpoint) => {
+    const target = targetOf(endpoint);
+    expect(await send(readOnly(), 'GET', target)).toEqual(await send(runAdmin(), 'GET', target));
+  });
+
+  it('takes commands again when the mode ends', async () => {
+    const running = readOnly();
+    running.admin.readOnly = false;
+    expect((await send(running, 'PUT', '/service/My-Service/stop')).status).toBe(204);
+  });
+
+  it('says first who may do it at all', async () => {
+    const closed = readOnly({ authorize: createRoles({ administrators: ['ada'] }) });
+    const put = async (principal: AdminRequest['principal']): Promise<string> =>
+      answerOf(await send(closed, 'PUT', '/service/My-Service/stop', { principal: principal ?? null }));
+    expect([await put(null), await put({ name: 'eve' }), await put({ name: 'ada' })]).toEqual([
+      '401 unauthenticated',
+      '403 forbidden',
+      '403 read-only',
+    ]);
+  });
+
+  // Promise: read-only-host
+  it('lets the program itself execute, plan and report', async () => {
+    const running = readOnly();
+    const { admin, gateway } = running;
+    expect(admin.plan(stop).outcome).toBe('accepted');
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+    admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['running', 'slave'] });
+    expect(admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual(['running', 'slave']);
+    expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
+    expect(admin.readOnly).toBe(true);
+  });
+
+  it('lets the program itself abandon a command', async () => {
+    const running = await silentHost(stop, 'not-in-place', 'not-in-place');
+    const execution = await running.execution;
+    running.admin.readOnly = true;
+    const id = execution.outcome === 'unknown' ? execution.commandId : '';
+    expect(answerOf(await send(running, 'DELETE', `/commands/${id}`))).toBe('403 read-only');
+    expect((await running.admin.abandon(id)).outcome).toBe('accepted');
+  });
+
+  it('goes on to find out the outcome of a command', async () => {
+    const running = await silentHost(stop, 'not-in-place');
+    expect((await running.execution).outcome).toBe('unknown');
+    running.admin.readOnly = true;
+    running.gateway.otherwise({ inspect: 'in-place' });
+    running.held.done();
+    await running.clock.advance(60_000);
+    expect(running.admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+    expect(running.admin.commands()).toEqual([]);
+  });
+
+  it('is not read-only in its next life', async () => {
+    const store = createMemoryStore();
+    const { admin } = await openRunning(store);
+    admin.readOnly = true;
+    await admin.close();
+    const after = await openRunning(store);
+    expect(after.admin.readOnly).toBe(false);
+    expect((await send(after, 'PUT', '/service/My-Service/stop')).status).toBe(204);
+  });
+});
+
+describe('a request that is on the way when the interface becomes read-only', () => {
+  // Promise: read-only-turn
+  it('is refused at its turn while its command waits, and the command in flight ends', async () => {
+    const held = hold();
+    const running = runAdmin({ gateway: sampleGateway().will(held.apply) });
+    const { admin, gateway, clock } = running;
+    const first = send(running, 'PUT', '/service/My-Service/stop');
+    await held.begun;
+    const second = send(running, 'PUT', '/service/My-Service/start');
+    await clock.settle();
+    admin.readOnly = true;
+    held.done();
+    expect([answerOf(await first), answerOf(await second)]).toEqual(['204 ', '403 read-only']);
+    expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+  });
+
+  it('is refused when its body has arrived', async () => {
+    const running = runAdmin();
+    const { snapshot } = running.admin;
+    const response = await send(running, 'PUT', '/users', {
+      headers: json,
+      body: () => {
+        running.admin.readOnly = true;
+        return Promise.resolve(new TextEncoder().encode('{"name":"joan","password":"arc"}'));
+      },
+    });
+    expect(answerOf(response)).toBe('403 read-only');
+    expect(running.admin.snapshot).toBe(snapshot);
+  });
+
+  it('has its large teardown finished, once the first part has begun', async () => {
+    const held = hold();
+    const running = runAdmin({ snapshot: crowdedSnapshot(2500) });
+    running.gateway.will(held.apply);
+    const response = send(running, 'DELETE', '/services/Sales/sessions');
+    await held.begun;
+    running.admin.readOnly = true;
+    held.done();
+    expect((await response).status).toBe(204);
+    expect(running.admin.snapshot.sessions.size).toBe(0);
+  });
+});
+
+describe('admin.readOnly', () => {
+  it.each([undefined, null, 0, 1, 'false', {}])('cannot be %j', (value) => {
+    const { admin } = readOnly();
+    expect(() => {
+      admin.readOnly = value as boolean;
+    }).toThrow(new TypeError('readOnly must be true or false'));
+    expect(admin.readOnly).toBe(true);
+  });
+});

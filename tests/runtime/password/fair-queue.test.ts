@@ -1,0 +1,188 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { systemClock } from 'gateway-admin-core';
+import { createVirtualClock } from 'gateway-admin-core/testing';
+
+import { createFairQueue, type FairQueue, type Share } from '../../../src/runtime/password/fair-queue.ts';
+
+/** A job that a test ends. */
+interface Job {
+  readonly run: () => Promise<number>;
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Jobs with numbers, and a record of those that have begun. */
+function createJobs(): { readonly begun: readonly number[]; create(this: void): Job } {
+  const begun: number[] = [];
+  let count = 0;
+  return {
+    begun,
+    create() {
+      const number = count;
+      count += 1;
+      let end = (): void => undefined;
+      let fail: (error: Error) => void = () => undefined;
+      const ended = new Promise<number>((resolve, reject) => {
+        end = () => resolve(number);
+        fail = reject;
+      });
+      const run = (): Promise<number> => {
+        begun.push(number);
+        return ended;
+      };
+      return { run, end: () => end(), fail: (error) => fail(error) };
+    },
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const someone: Share = { peer: '192.0.2.1', name: 'ada' };
+const done = <T>(value: T) => ({ outcome: 'done', value });
+const throttled = { outcome: 'throttled' };
+
+function queueOf(maxInFlight: number, maxQueued: number): FairQueue {
+  return createFairQueue({ maxInFlight, maxQueued, deadlineMs: 600_000 }, systemClock);
+}
+
+const shares = fc.record({ peer: fc.constantFrom('a', 'b', 'c'), name: fc.constantFrom('x', 'y', 'z') });
+
+describe('a fair queue', () => {
+  it('never runs or queues more jobs than its limits, and ends each job that it begins', async () => {
+    const limits = [fc.integer({ min: 1, max: 4 }), fc.nat(6)] as const;
+    const jobs = fc.array(shares, { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), ...limits, jobs, async (scheduler, maxInFlight, maxQueued, asked) => {
+        const queue = queueOf(maxInFlight, maxQueued);
+        let [running, most, begun] = [0, 0, 0];
+        const work = async (): Promise<'done'> => {
+          begun += 1;
+          running += 1;
+          most = Math.max(most, running);
+          await scheduler.schedule(Promise.resolve(), 'a job ends');
+          running -= 1;
+          return 'done';
+        };
+        const turns = await scheduler.waitFor(Promise.all(asked.map((share) => queue(share, work))));
+        const taken = Math.min(asked.length, maxInFlight + maxQueued);
+        expect(turns.filter(({ outcome }) => outcome === 'done')).toHaveLength(taken);
+        expect([most, running, begun]).toEqual([Math.min(asked.length, maxInFlight), 0, taken]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  /** The jobs that wait in a queue with one running job, in the order in which they are begun. */
+  async function orderOf(asked: readonly Share[], maxQueued: number): Promise<readonly number[]> {
+    const queue = queueOf(1, maxQueued);
+    const { create } = createJobs();
+    const first = create();
+    const running = queue(someone, first.run);
+    const begun: number[] = [];
+    const turns = asked.map((share, at) => queue(share, () => Promise.resolve(begun.push(at))));
+    first.end();
+    await Promise.all([running, ...turns]);
+    return begun;
+  }
+
+  // Promise: fair-queue
+  it('lets the peers take turns, the names of a peer take turns, and the jobs of a name keep their order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(shares, { maxLength: 20 }), async (asked) => {
+        const begun = await orderOf(asked, asked.length);
+        expect([...begun].sort((a, b) => a - b)).toEqual([...asked.keys()]);
+        for (const [turn, at] of begun.entries()) {
+          const { peer, name } = asked[at] ?? someone;
+          const before = begun.slice(0, turn).map((each) => asked[each] ?? someone);
+          const after = begun.slice(turn + 1).map((each) => asked[each] ?? someone);
+          const count = (list: readonly Share[], wanted: Partial<Share>): number =>
+            list.filter((each) =>
+              Object.entries(wanted).every(([key, value]) => each[key as 'peer'] === value),
+            ).length;
+          // Whoever still waits has had at most one turn less than whoever has this turn.
+          for (const other of after) {
+            expect(count(before, { peer: other.peer })).toBeGreaterThanOrEqual(count(before, { peer }));
+            if (other.peer === peer)
+              expect(count(before, { peer, name: other.name })).toBeGreaterThanOrEqual(
+                count(before, { peer, name }),
+              );
+          }
+        }
+        for (const share of asked) {
+          const same = begun.filter((at) => asked[at]?.peer === share.peer && asked[at].name === share.name);
+          expect(same).toEqual([...same].sort((a, b) => a - b));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('keeps a place for whoever has fewer jobs than another, and turns the last job of the other away', async () => {
+    const crowd = Array.from({ length: 9 }, (): Share => ({ peer: 'crowd', name: 'x' }));
+    expect(await orderOf([...crowd, { peer: 'single', name: 'x' }], 4)).toEqual([0, 9, 1, 2]);
+    expect(await orderOf([...crowd, { peer: 'crowd', name: 'y' }], 4)).toEqual([0, 9, 1, 2]);
+  });
+
+  it('turns a job away that would only take the place of one that is as entitled', async () => {
+    const asked = ['a', 'b', 'c', 'd'].map((peer) => ({ peer, name: 'x' }));
+    expect(await orderOf(asked, 3)).toEqual([0, 1, 2]);
+    const names = ['x', 'y', 'z'].map((name) => ({ peer: 'a', name }));
+    expect(await orderOf(names, 2)).toEqual([0, 1]);
+  });
+
+  it('gives each free place to a waiting job, while new jobs arrive', async () => {
+    const queue = queueOf(2, 100);
+    const { begun, create } = createJobs();
+    const jobs = Array.from({ length: 10 }, create);
+    const turns = jobs.slice(0, 5).map(({ run }) => queue(someone, run));
+    for (const [ended, { end }] of jobs.entries()) {
+      // A place becomes free and a job comes in at the same moment: the job that waits is first.
+      end();
+      turns.push(...jobs.slice(ended + 5, ended + 6).map(({ run }) => queue(someone, run)));
+      await turn();
+      expect(begun).toEqual([...jobs.keys()].slice(0, ended + 3));
+    }
+    expect(await Promise.all(turns)).toEqual([...jobs.keys()].map(done));
+  });
+
+  it('answers a job at once if the queue is full, and never runs the job', async () => {
+    const queue = queueOf(1, 0);
+    const { begun, create } = createJobs();
+    const [first, second] = [create(), create()];
+    const running = queue(someone, first.run);
+    expect(await queue(someone, second.run)).toEqual(throttled);
+    first.end();
+    expect(await running).toEqual(done(0));
+    expect(begun).toEqual([0]);
+    expect(await queue(someone, () => Promise.resolve('room again'))).toEqual(done('room again'));
+  });
+
+  it('frees the place when a job throws or rejects, and passes the error only to its caller', async () => {
+    const queue = queueOf(1, 3);
+    const { create } = createJobs();
+    const failing = create();
+    const later = queue(someone, failing.run);
+    const atOnce = queue(someone, () => {
+      throw new Error('thrown at once');
+    });
+    const next = queue(someone, () => Promise.resolve('next'));
+    failing.fail(new Error('failed later'));
+    await expect(later).rejects.toThrow('failed later');
+    await expect(atOnce).rejects.toThrow('thrown at once');
+    expect(await next).toEqual(done('next'));
+  });
+
+  it('frees the place at the deadline, and ignores what becomes of the job', async () => {
+    const clock = createVirtualClock();
+    const queue = createFairQueue({ maxInFlight: 1, maxQueued: 1, deadlineMs: 100 }, clock);
+    const { create } = createJobs();
+    const stuck = create();
+    const [late, next] = [queue(someone, stuck.run), queue(someone, () => Promise.resolve('next'))];
+    await clock.advance(100);
+    expect(await late).toEqual({ outcome: 'overloaded' });
+    expect(await next).toEqual(done('next'));
+    stuck.fail(new Error('too late'));
+    expect(await queue(someone, () => Promise.resolve('and on'))).toEqual(done('and on'));
+  });
+});

@@ -1,0 +1,337 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createMemoryStore,
+  createSnapshot,
+  deleteUser,
+  type Hasher,
+} from 'gateway-admin-core';
+import { createVirtualClock } from 'gateway-admin-core/testing';
+
+import {
+  createLogIn,
+  createNotingHasher,
+  credentials,
+  quickHasher,
+  requestWith,
+  snapshotOf,
+  type LogIn,
+} from '../../support/log-in.ts';
+import { openRunning, runAdmin } from '../../support/running-admin.ts';
+
+/** A hasher that answers when it is told to. */
+function createHeldHasher(): {
+  hasher: Hasher;
+  release: () => void;
+  verifyWith: (other: Hasher) => void;
+  verified: string[];
+} {
+  const verified: string[] = [];
+  let present: Hasher = quickHasher;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  return {
+    verified,
+    release,
+    verifyWith: (other) => (present = other),
+    hasher: {
+      hash: (password) => quickHasher.hash(password),
+      async verify(password, hash) {
+        verified.push(password);
+        await released;
+        return present.verify(password, hash);
+      },
+    },
+  };
+}
+
+/** Waits until something is so. Hashing takes its time outside the event loop. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the work of a log-in', () => {
+  /** The work of the log-ins, one after the other, with names and passwords. */
+  async function workOf(...logIns: readonly (readonly [string, string])[]): Promise<readonly string[]> {
+    const { hasher: noted, work } = createNotingHasher();
+    const logIn = createLogIn(noted);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    for (const each of logIns) await logIn(requestWith(credentials(...each)), snapshot);
+    return work.calls;
+  }
+
+  // Promise: log-in-work
+  it('is the same for an unknown user, a wrong password and the right one, from the first on', async () => {
+    const first = await workOf(['ada', 'difference']);
+    expect(first).toEqual(['hash', 'verify $pbkdf2-sha256$i=1']);
+    expect(await workOf(['bob', 'difference'])).toEqual(first);
+    expect(await workOf(['ada', 'engine'])).toEqual(first);
+  });
+
+  it('is one verification each once the decoy is made', async () => {
+    const verify = 'verify $pbkdf2-sha256$i=1';
+    const calls = await workOf(['bob', 'engine'], ['ada', 'difference'], ['carol', 'x'], ['ada', 'engine']);
+    expect(calls).toEqual(['hash', verify, verify, verify, verify]);
+  });
+
+  it('is the same where there are no users at all', async () => {
+    const { hasher: noted, work } = createNotingHasher();
+    const logIn = createLogIn(noted);
+    expect(await logIn(requestWith(credentials('ada', 'engine')), createSnapshot({}))).toBeUndefined();
+    expect(work.calls).toEqual(['hash', 'verify $pbkdf2-sha256$i=1']);
+  });
+});
+
+describe('many log-ins at the same time', () => {
+  const times = async (
+    count: number,
+    logIn: LogIn,
+    authorization: string,
+  ): Promise<Awaited<ReturnType<LogIn>>[]> => {
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    return Promise.all(Array.from({ length: count }, () => logIn(requestWith(authorization), snapshot)));
+  };
+
+  it('are verified a few at a time; some wait, the others are throttled', async () => {
+    const { hasher, work } = createNotingHasher();
+    const answers = await times(1000, createLogIn(hasher), credentials('ada', 'difference'));
+    expect(work.most).toBe(2);
+    expect(work.under).toBe(0);
+    expect(answers.slice(0, 66)).toEqual(Array.from({ length: 66 }, () => undefined));
+    expect(answers.slice(66)).toEqual(Array.from({ length: 934 }, () => 'throttled'));
+    expect(work.calls.filter((call) => call.startsWith('verify'))).toHaveLength(66);
+    expect(work.calls.filter((call) => call === 'hash')).toHaveLength(1);
+  });
+
+  it('are throttled whoever they are for', async () => {
+    for (const name of ['ada', 'bob']) {
+      const logIn = createLogIn(quickHasher, { maxHashesInFlight: 3, maxHashesQueued: 5 });
+      const answers = await times(20, logIn, credentials(name, 'difference'));
+      expect(answers.map((answer) => answer ?? 'refused')).toEqual([
+        ...Array.from({ length: 8 }, () => 'refused'),
+        ...Array.from({ length: 12 }, () => 'throttled'),
+      ]);
+    }
+  });
+
+  // Promise: log-in-share
+  it('leave a place for a client at another address, and for another user of the same address', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 10 });
+    const snapshot = await snapshotOf({ ada: 'engine', grace: 'compiler' });
+    const throttled: number[] = [];
+    const guesses = Array.from({ length: 100 }, async (_none, at) => {
+      const guess = requestWith(credentials('ada', String(at)), { peer: '192.0.2.1' });
+      const answer = await logIn(guess, snapshot);
+      if (answer === 'throttled') throttled.push(at);
+      return answer;
+    });
+    await until(() => throttled.length === 89);
+    const elsewhere = logIn(requestWith(credentials('ada', 'engine'), { peer: '192.0.2.2' }), snapshot);
+    await until(() => throttled.length === 90);
+    const other = logIn(requestWith(credentials('grace', 'compiler'), { peer: '192.0.2.1' }), snapshot);
+    await until(() => throttled.length === 91);
+    held.release();
+    expect(await elsewhere).toEqual({ name: 'ada' });
+    expect(await other).toEqual({ name: 'grace' });
+    const answers = await Promise.all(guesses);
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(9);
+    // After the guess that was under way, the peers take turns, and the names of a peer take turns.
+    expect(held.verified.slice(2, 4)).toEqual(['engine', 'compiler']);
+  });
+
+  it('do not stand in the way of malformed ones, which need no turn', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 1 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const [first, second] = [0, 1].map(() => logIn(requestWith(credentials('ada', 'engine')), snapshot));
+    expect(await logIn(requestWith('Basic x'), snapshot)).toBeUndefined();
+    expect(await logIn(requestWith(credentials('ada', 'engine')), snapshot)).toBe('throttled');
+    held.release();
+    expect(await Promise.all([first, second])).toEqual([{ name: 'ada' }, { name: 'ada' }]);
+  });
+
+  it('are verified in the order in which they came, but for those whose client went away', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const controller = new AbortController();
+    const answers = ['1', '2', '3', 'engine', '5'].map((password) => {
+      const signal = password === '3' ? controller.signal : new AbortController().signal;
+      return logIn(requestWith(credentials('ada', password), { signal }), snapshot);
+    });
+    controller.abort();
+    held.release();
+    expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined, { name: 'ada' }, undefined]);
+    expect(held.verified).toEqual(['1', '2', 'engine', '5']);
+  });
+});
+
+describe('a log-in that was verified', () => {
+  const header = credentials('ada', 'engine');
+  const verifications = ({ calls }: { readonly calls: readonly string[] }): number =>
+    calls.filter((call) => call.startsWith('verify')).length;
+
+  // Promise: remembered-log-in
+  it('is remembered for five minutes, whatever the case of the name', async () => {
+    const { hasher, work } = createNotingHasher();
+    const clock = createVirtualClock(0, { turn: 'event-loop' });
+    const logIn = createLogIn(hasher, {}, clock);
+    const snapshot = await snapshotOf({ Ada: 'engine' });
+    const again = () => logIn(requestWith(credentials('aDA', 'engine')), snapshot);
+    expect(await again()).toEqual({ name: 'Ada' });
+    await clock.advance(299_999);
+    expect(await again()).toEqual({ name: 'Ada' });
+    expect(verifications(work)).toBe(1);
+    await clock.advance(1);
+    expect(await again()).toEqual({ name: 'Ada' });
+    expect(verifications(work)).toBe(2);
+  });
+
+  it('is verified once, if its client sends many requests at the same time', async () => {
+    const { hasher, work } = createNotingHasher();
+    const logIn = createLogIn(hasher, { maxHashesInFlight: 1 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(requestWith(header), snapshot)));
+    expect(answers).toEqual(Array.from({ length: 20 }, () => ({ name: 'ada' })));
+    expect(verifications(work)).toBe(1);
+  });
+
+  it.each([
+    ['another password', 'ada', 'difference'],
+    ['another user with the same password', 'grace', 'engine'],
+    ['no user', 'joan', 'engine'],
+  ])('is not the log-in of %s', async (_what, name, password) => {
+    const logIn = createLogIn(quickHasher);
+    const snapshot = await snapshotOf({ ada: 'engine', grace: 'compiler' });
+    await logIn(requestWith(header), snapshot);
+    expect(await logIn(requestWith(credentials(name, password)), snapshot)).toBeUndefined();
+  });
+
+  it('is forgotten once the user is gone, is another one, or has another password', async () => {
+    const logIn = createLogIn(quickHasher);
+    expect(await logIn(requestWith(header), await snapshotOf({ ada: 'engine' }))).toEqual({ name: 'ada' });
+    expect(await logIn(requestWith(header), await snapshotOf({}))).toBeUndefined();
+    expect(await logIn(requestWith(header), await snapshotOf({ ada: 'another' }))).toBeUndefined();
+  });
+
+  it('needs no place in the queue', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 1 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    held.release();
+    await logIn(requestWith(header), snapshot);
+    const stuck = createHeldHasher();
+    held.verifyWith(stuck.hasher);
+    const guesses = ['1', '2', '3'].map((guess) => logIn(requestWith(credentials('ada', guess)), snapshot));
+    expect(await guesses[2]).toBe('throttled');
+    expect(await logIn(requestWith(header), snapshot)).toEqual({ name: 'ada' });
+    stuck.release();
+  });
+});
+
+describe('a hasher that fails', () => {
+  it('fails the log-in and no other', async () => {
+    let calls = 0;
+    const failing: Hasher = {
+      hash: (password) => quickHasher.hash(password),
+      verify: (password, hash) => {
+        calls += 1;
+        return calls <= 3 ? Promise.reject(new Error('out of memory')) : quickHasher.verify(password, hash);
+      },
+    };
+    const logIn = createLogIn(failing, { maxHashesInFlight: 1, maxHashesQueued: 10 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const answers = await Promise.allSettled(
+      Array.from({ length: 6 }, () => logIn(requestWith(credentials('ada', 'engine')), snapshot)),
+    );
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(3);
+  });
+
+  it('is asked again for the decoy that it could not make', async () => {
+    let calls = 0;
+    const failing: Hasher = {
+      hash: (password) => {
+        calls += 1;
+        return calls === 1 ? Promise.reject(new Error('out of memory')) : quickHasher.hash(password);
+      },
+      verify: (password, hash) => quickHasher.verify(password, hash),
+    };
+    const logIn = createLogIn(failing);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const guess = (password: string) => logIn(requestWith(credentials('ada', password)), snapshot);
+    await expect(guess('engine')).rejects.toThrow('out of memory');
+    expect(await guess('engine')).toEqual({ name: 'ada' });
+    expect(await guess('difference')).toBeUndefined();
+    expect(calls).toBe(2);
+  });
+});
+
+describe('a hasher that does not answer', () => {
+  // Promise: hash-deadline
+  it('is waited for until the deadline, and its place is free again', async () => {
+    const held = createHeldHasher();
+    const clock = createVirtualClock(0, { turn: 'event-loop' });
+    const limits = { maxHashesInFlight: 1, maxHashesQueued: 1, hashDeadlineMs: 10_000 };
+    const logIn = createLogIn(held.hasher, limits, clock);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const [first, second] = [0, 1].map(() => logIn(requestWith(credentials('ada', 'engine')), snapshot));
+    await until(() => held.verified.length === 1);
+    await clock.advance(10_000);
+    expect(await first).toBe('overloaded');
+    held.release();
+    expect(await second).toEqual({ name: 'ada' });
+  });
+
+  it('is asked again for a decoy that it never made', async () => {
+    let calls = 0;
+    const stuck: Hasher = {
+      hash: (password) => {
+        calls += 1;
+        return calls === 1 ? new Promise(() => undefined) : quickHasher.hash(password);
+      },
+      verify: (password, hash) => quickHasher.verify(password, hash),
+    };
+    const clock = createVirtualClock(0, { turn: 'event-loop' });
+    const logIn = createLogIn(stuck, {}, clock);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const first = logIn(requestWith(credentials('ada', 'engine')), snapshot);
+    await until(() => calls === 1);
+    await clock.advance(10_000);
+    expect(await first).toBe('overloaded');
+    expect(await logIn(requestWith(credentials('ada', 'engine')), snapshot)).toEqual({ name: 'ada' });
+  });
+});
+
+describe('an interface whose users have hashes that the hasher does not know', () => {
+  const users = [
+    { name: 'ada', passwordHash: '$2b$10$of-another-hasher' },
+    { name: 'grace', passwordHash: '$scrypt$of-another-hasher' },
+  ];
+  const told = /^The hasher does not know the password hash of "ada", "grace"/;
+  const authenticate = createBasicAuthentication();
+
+  // Promise: known-hashes
+  it('is not started, with a document or with a store', async () => {
+    expect(() => runAdmin({ snapshot: createSnapshot({ users }), authenticate })).toThrow(told);
+    const store = createMemoryStore();
+    const before = await openRunning(store, { snapshot: createSnapshot({ users }) });
+    await before.admin.execute((snapshot, context) => deleteUser(snapshot, 'grace', context));
+    await before.admin.close();
+    const opening = openRunning(store, { snapshot: createSnapshot({}), authenticate });
+    await expect(opening).rejects.toThrow(/^The hasher does not know the password hash of "ada", so/);
+  });
+
+  it('is started without a log-in, and with a hasher that does not tell', async () => {
+    await runAdmin({ snapshot: createSnapshot({ users }) }).admin.close();
+    const hasher: Hasher = { ...quickHasher };
+    delete hasher.knows;
+    await runAdmin({ snapshot: createSnapshot({ users }), authenticate, hasher }).admin.close();
+  });
+
+  it('lists 20 users, and says how many more there are', () => {
+    const many = Array.from({ length: 25 }, (_none, at) => ({ name: `u${String(at)}`, passwordHash: 'x' }));
+    const start = () => runAdmin({ snapshot: createSnapshot({ users: many }), authenticate });
+    expect(start).toThrow(/"u19" and 5 more, so these users could never log in/);
+  });
+});

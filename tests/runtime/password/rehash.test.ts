@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  changePassword,
+  createBasicAuthentication,
+  createMemoryStore,
+  createPbkdf2Hasher,
+  createSnapshot,
+  deleteUser,
+  type AdminEvent,
+  type AdminOptions,
+  type AdminResponse,
+  type Hasher,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
+
+const [older, hasher] = [1, 2].map((rounds) => createPbkdf2Hasher({ rounds })) as [Hasher, Hasher];
+const patchType = { 'content-type': 'application/json-patch+json' };
+
+/** The options of an interface whose user ada has a hash of the older hasher. */
+async function optionsWith(present: Hasher = hasher): Promise<Pick<AdminOptions, 'snapshot' | 'hasher'>> {
+  const users = [
+    { name: 'ada', passwordHash: await older.hash('engine') },
+    { name: 'Grace', passwordHash: await hasher.hash('compiler') },
+  ];
+  return {
+    snapshot: createSnapshot({ users }, { epoch: 'sample' }),
+    hasher: present,
+    ...{ authenticate: createBasicAuthentication() },
+  };
+}
+
+async function send(
+  { admin }: Running,
+  [name, password]: readonly [string, string],
+  method = 'GET',
+  target = '/users',
+  body?: () => Promise<Uint8Array>,
+): Promise<AdminResponse> {
+  const headers = { authorization: `Basic ${btoa(`${name}:${password}`)}`, ...patchType };
+  const request = { method, target, headers, ...(body === undefined ? {} : { body }) };
+  const handled = await admin.handle(request);
+  if (!handled.matched) throw new Error(`Nothing at ${target}`);
+  return handled.response;
+}
+
+const ada = ['ada', 'engine'] as const;
+const grace = ['grace', 'compiler'] as const;
+const hashOf = ({ admin }: Running, name: string): string =>
+  admin.snapshot.users.find(name)?.passwordHash ?? '';
+
+/** A hasher that waits with each new hash, and then makes the hash or fails. */
+function createHeldHasher(): Hasher & { readonly go: () => void; readonly fail: (error: Error) => void } {
+  let go = (): void => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const held = new Promise<void>((resolve, reject) => ([go, fail] = [resolve, reject]));
+  // The decoy is made at once.
+  const hash = (password: string): Promise<string> =>
+    password === 'nobody' ? hasher.hash(password) : held.then(() => hasher.hash(password));
+  return { ...hasher, hash, go: () => go(), fail: (error) => fail(error) };
+}
+
+/** The type of the first event of a running interface. Waits for the event. */
+async function firstEvent({ admin }: Running): Promise<string | undefined> {
+  for await (const item of admin.events({ after: '0.0' })) if ('event' in item) return item.event.type;
+  return undefined;
+}
+
+/** The events of a running interface. Ends the interface. */
+async function eventsOf({ admin, clock }: Running): Promise<readonly AdminEvent[]> {
+  const reader = admin.events({ after: '0.0' });
+  await clock.settle();
+  await admin.close();
+  const events: AdminEvent[] = [];
+  for await (const item of reader) if ('event' in item) events.push(item.event);
+  return events;
+}
+
+describe('a log-in with a hash of an older cost', () => {
+  // Promise: rehash
+  it('renews the hash by an event of its own, and the password and every entity tag stay', async () => {
+    const running = runAdmin(await optionsWith());
+    const { users } = running.admin.snapshot;
+    const { etag } = (await send(running, ada)).headers;
+    const reader = running.admin.events({ after: '0.0' });
+    expect((await reader.next()).value).toMatchObject({
+      event: { type: 'user.rehashed', resource: '/users/ada', user: 'ada', actor: 'ada' },
+    });
+    expect(hashOf(running, 'ada')).toMatch(/^\$pbkdf2-sha256\$i=2\$/);
+    expect(running.admin.snapshot.users.version).toEqual(users.version);
+    const again = await send(running, ada);
+    expect([again.status, again.headers['etag']]).toEqual([200, etag]);
+    expect((await eventsOf(running)).map(({ type }) => type)).toEqual(['user.rehashed']);
+  });
+
+  it.each([
+    ['a wrong password', ['ada', 'difference'], 401],
+    ['an unknown user', ['joan', 'engine'], 401],
+    ['a hash of the present cost', grace, 200],
+  ] as const)('is needed: with %s, no hash is renewed', async (_what, credentials, status) => {
+    const running = runAdmin(await optionsWith());
+    const { snapshot } = running.admin;
+    expect((await send(running, credentials)).status).toBe(status);
+    expect(await eventsOf(running)).toEqual([]);
+    expect(running.admin.snapshot).toBe(snapshot);
+  });
+
+  it('does not wait for the new hash', async () => {
+    const held = createHeldHasher();
+    const running = runAdmin(await optionsWith(held));
+    expect((await send(running, ada)).status).toBe(200);
+    expect(hashOf(running, 'ada')).toMatch(/^\$pbkdf2-sha256\$i=1\$/);
+    held.go();
+    expect(await firstEvent(running)).toBe('user.rehashed');
+    expect(await eventsOf(running)).toHaveLength(1);
+  });
+
+  const changes: Readonly<Record<string, Transition>> = {
+    'another password': (snapshot, context) => changePassword(snapshot, 'ada', 'another', context),
+    'no place': (snapshot, context) => deleteUser(snapshot, 'ada', context),
+  };
+  it.each(Object.entries(changes))('renews nothing once the user has %s', async (_what, transition) => {
+    const held = createHeldHasher();
+    const running = runAdmin(await optionsWith(held));
+    await send(running, ada);
+    await running.admin.execute(transition);
+    const { snapshot } = running.admin;
+    held.go();
+    expect(await eventsOf(running)).toHaveLength(1);
+    expect(running.admin.snapshot).toBe(snapshot);
+    expect(running.errors).toEqual([]);
+  });
+
+  // Promise: rehash-caller
+  it('ends no log-in: a command that waits meanwhile is done', async () => {
+    const held = createHeldHasher();
+    const running = runAdmin(await optionsWith(held));
+    let sent: (bytes: Uint8Array) => void = () => undefined;
+    const body = new Promise<Uint8Array>((resolve) => (sent = resolve));
+    const answer = send(running, ada, 'PATCH', '/users/grace', () => body);
+    held.go();
+    const reader = running.admin.events({ after: '0.0' });
+    expect((await reader.next()).value).toMatchObject({ event: { type: 'user.rehashed' } });
+    sent(new TextEncoder().encode('[{"op":"replace","path":"/password","value":"cobol"}]'));
+    expect((await answer).status).toBe(200);
+  });
+
+  it('succeeds also if no new hash can be made, and the host is told', async () => {
+    const held = createHeldHasher();
+    const running = runAdmin(await optionsWith(held));
+    expect((await send(running, ada)).status).toBe(200);
+    held.fail(new Error('out of memory'));
+    expect(await eventsOf(running)).toEqual([]);
+    expect(running.errors).toEqual([new Error('out of memory')]);
+  });
+
+  it('keeps the new hash over a restart', async () => {
+    const store = createMemoryStore();
+    const first = await openRunning(store, await optionsWith());
+    await send(first, ada);
+    expect(await firstEvent(first)).toBe('user.rehashed');
+    await first.admin.close();
+    const renewed = hashOf(first, 'ada');
+    const second = await openRunning(store, await optionsWith());
+    expect(hashOf(second, 'ada')).toBe(renewed);
+    await second.admin.close();
+  });
+
+  it.each([
+    ['neither before nor after it is made', [false, false], 1],
+    ['before it is made', [true, true], 0],
+    ['while it is made', [false, true], 0],
+  ] as const)(
+    'renews the hash unless the interface is read-only: %s',
+    async (_when, [before, after], count) => {
+      let make = (): void => undefined;
+      const made = new Promise<string>((resolve) => (make = () => resolve('$pbkdf2-sha256$i=2$new')));
+      const hash: Hasher['hash'] = (password) => (password === 'nobody' ? hasher.hash(password) : made);
+      const running = runAdmin(await optionsWith({ ...hasher, hash }));
+      const { revision } = running.admin.snapshot;
+      running.admin.readOnly = before;
+      expect((await send(running, ada)).status).toBe(200);
+      running.admin.readOnly = after;
+      make();
+      expect(await eventsOf(running)).toHaveLength(count);
+      expect(running.admin.snapshot.revision - revision).toBe(count);
+      expect(running.errors).toEqual([]);
+    },
+  );
+
+  it('obeys the rule of the host, and says nothing', async () => {
+    const veto: AdminOptions['veto'] = () => ({
+      ...{ type: 'urn:x', title: 'No', status: 409, detail: 'Not now.', code: 'host-no' as const },
+    });
+    const running = runAdmin({ ...(await optionsWith()), veto });
+    expect((await send(running, ada)).status).toBe(200);
+    expect(await eventsOf(running)).toEqual([]);
+    expect(running.errors).toEqual([]);
+  });
+});

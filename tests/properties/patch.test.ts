@@ -141,8 +141,19 @@ interface Vault {
   readonly sealed: string[];
 }
 
-/** A gateway whose service has a secret that the test knows, or none. */
-async function vault(field: string, set: boolean): Promise<Vault> {
+/** A secret of a resource that the sample has. */
+interface SecretPlace {
+  readonly target: string;
+  /** The place in a patch. */
+  readonly place: string;
+  /** Where the sealed text is stored. */
+  readonly stored: string;
+  /** Places that are not secret. */
+  readonly open: readonly string[];
+}
+
+/** A gateway with a resource that has a secret that the test knows, or none. */
+async function vault({ target, place }: SecretPlace, set: boolean): Promise<Vault> {
   const real = createSecretSealer();
   const sealed: string[] = [];
   const counting = (text: string): Promise<string> => {
@@ -151,43 +162,43 @@ async function vault(field: string, set: boolean): Promise<Vault> {
   };
   const sealer: SecretSealer = { durable: true, open: (text) => real.open(text), seal: counting };
   const { admin } = runAdmin({ sealer });
-  const change = set
-    ? { op: 'replace', path: `/${field}`, value: secret }
-    : { op: 'remove', path: `/${field}` };
-  expect((await patch({ snapshot: admin.snapshot, sealer, sealed }, [change], admin)).status).toBe(200);
+  const change = set ? { op: 'replace', path: place, value: secret } : { op: 'remove', path: place };
+  const now = { snapshot: admin.snapshot, sealer, sealed };
+  expect((await patch(now, target, [change], admin)).status).toBe(200);
   sealed.length = 0;
   return { snapshot: admin.snapshot, sealer, sealed };
 }
 
-/** Sends a patch of the service to a gateway that nobody has touched since. */
+/** Sends a patch to a gateway that nobody has touched since. */
 async function patch(
   { snapshot, sealer }: Vault,
+  target: string,
   operations: unknown,
   admin = runAdmin({ snapshot, sealer }).admin,
 ): Promise<Answer> {
   const { send } = await transports.core(admin);
   const headers = { 'content-type': 'application/json' };
-  return send('PATCH', '/services/My-Service', { headers, body: JSON.stringify(operations) });
+  return send('PATCH', target, { headers, body: JSON.stringify(operations) });
 }
 
 type Probe = (guess: unknown) => readonly unknown[];
 
 /** Ways to make a guess tell: each a patch that would do something else if the guess were right. */
-const probesOf = ({ field, sealedAs = '' }: ModifiableField): readonly Probe[] =>
-  ['', '/', '/0', '/length', '/sealed']
-    .map((below) => `/${field}${below}`)
-    .concat(`/${sealedAs}`)
+const probesOf = ({ place, stored, open }: SecretPlace): readonly Probe[] =>
+  ['', '/', '/0', '/length', '/sealed', '/value']
+    .map((below) => `${place}${below}`)
+    .concat(stored)
     .flatMap((path) => [
       (value: unknown) => [{ op: 'test', path, value }],
       (value: unknown) => [
-        { op: 'add', path: '/user', value },
+        { op: 'add', path: open[0], value },
         { op: 'test', path, value },
       ],
       (value: unknown) => [
-        { op: 'replace', path: `/${field}`, value },
+        { op: 'add', path: place, value },
         { op: 'test', path, value },
       ],
-      ...['/user', '/router_options/x', '/servers/-'].flatMap((other) =>
+      ...open.flatMap((other) =>
         ['copy', 'move'].flatMap((op) => [
           (value: unknown) => [
             { op, from: path, path: other },
@@ -208,14 +219,40 @@ const forms: readonly ((text: string) => unknown)[] = [
 ];
 const wrong = fc.stringMatching(/^[a-zA-Z0-9-]{1,20}$/).filter((text) => text !== secret);
 
-const secrets = modifiableFields.filter(({ kind, sealedAs }) => kind === 'service' && sealedAs !== undefined);
+const serviceSecrets = modifiableFields.filter(
+  ({ kind, sealedAs }) => kind === 'service' && sealedAs !== undefined,
+);
+const secretMaps = modifiableFields.filter(({ entriesSealedAs }) => entriesSealedAs !== undefined);
+const secretPlaces: readonly SecretPlace[] = [
+  ...serviceSecrets.map(({ patch: target, field, sealedAs = '' }) => ({
+    target,
+    place: `/${field}`,
+    stored: `/${sealedAs}`,
+    open: ['/user', '/router_options/x', '/servers/-'],
+  })),
+  ...secretMaps.map(({ patch: target, field, entriesSealedAs = '' }) => ({
+    target,
+    place: `/${field}/password`,
+    stored: `/${entriesSealedAs}/password`,
+    open: [`/${field}/open`, `/${field}/password~1`],
+  })),
+];
 
-describe.each(secrets)('a guess at the $field of a $kind', (row) => {
-  const probes = probesOf(row);
+/** Ways to test a whole map with a guess. */
+const wholeProbesOf = ({ field }: ModifiableField): readonly Probe[] =>
+  ['password', 'PASSWORD'].map((name) => (value: unknown) => [
+    { op: 'test', path: `/${field}`, value: { [name]: value } },
+  ]);
+
+describe.each(secretPlaces)('a guess at $place of $target', (row) => {
+  const ofMap = secretMaps.filter(
+    ({ field, patch: target }) => row.place.startsWith(`/${field}/`) && target === row.target,
+  );
+  const probes = [...probesOf(row), ...ofMap.flatMap(wholeProbesOf)];
 
   // Promise: password-guess
   it('gets the same answer and costs the same, right or wrong, set or not', async () => {
-    const vaults = [await vault(row.field, true), await vault(row.field, false)];
+    const vaults = [await vault(row, true), await vault(row, false)];
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...probes),
@@ -226,7 +263,7 @@ describe.each(secrets)('a guess at the $field of a $kind', (row) => {
           for (const each of vaults) {
             for (const guess of [secret, text]) {
               each.sealed.length = 0;
-              const { status, headers, text: said } = await patch(each, probe(form(guess)));
+              const { status, headers, text: said } = await patch(each, row.target, probe(form(guess)));
               answers.push({ status, headers, said, work: each.sealed.length });
             }
           }
@@ -239,13 +276,13 @@ describe.each(secrets)('a guess at the $field of a $kind', (row) => {
   });
 
   it('that is written is a change, right or wrong', async () => {
-    const gateway = await vault(row.field, true);
-    const write = (value: string): readonly Operation[] => [{ op: 'replace', path: `/${row.field}`, value }];
-    const right = await patch(gateway, write(secret));
+    const gateway = await vault(row, true);
+    const write = (value: string): readonly Operation[] => [{ op: 'replace', path: row.place, value }];
+    const right = await patch(gateway, row.target, write(secret));
     expect(right.status).toBe(200);
     await fc.assert(
       fc.asyncProperty(wrong, async (text) => {
-        expect(await patch(gateway, write(text))).toEqual(right);
+        expect(await patch(gateway, row.target, write(text))).toEqual(right);
       }),
       { numRuns: 20 },
     );

@@ -209,7 +209,7 @@ describe('two snapshots in a test', () => {
 /** All that a console, a log and a failing test show of a snapshot. */
 function shownOf(snapshot: Snapshot): readonly string[] {
   const next = evolve(snapshot, [{ type: 'logs.flushed', at: 1, resource: '/gateway/logs' }]);
-  const parts = ['services', 'users', 'sessions'] as const;
+  const parts = ['services', 'servers', 'filters', 'users', 'sessions'] as const;
   return [
     ...[snapshot, ...parts.map((name) => snapshot[name])].flatMap((part) => [
       inspect(part, { depth: null, showHidden: true }),
@@ -229,9 +229,11 @@ describe('a secret', () => {
   // Promise: inspection-secret
   it('is in nothing that a console, a log or a failing test shows of any snapshot', () => {
     fc.assert(
-      fc.property(documents, ({ services = [], users = [], ...document }) => {
+      fc.property(documents, ({ services = [], servers = [], filters = [], users = [], ...document }) => {
         const snapshot = createSnapshot({
           ...document,
+          servers: servers.map((server) => ({ ...server, ...withSecrets('server', `3-${secret}`) })),
+          filters: filters.map((filter) => ({ ...filter, ...withSecrets('filter', `4-${secret}`) })),
           services: services.map((service) => ({ ...service, ...withSecrets('service', `1-${secret}`) })),
           users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`) })),
         });

@@ -261,6 +261,23 @@ describe('a secret parameter of a filter that is not configurable', () => {
   });
 });
 
+describe('a patch that reads a field that no patch can change', () => {
+  it('keeps the secret parameters', () => {
+    const given = createSnapshot({ servers: [{ ...server, parametersSealed: { password: 'v1.planted' } }] });
+    const { next } = expectAccepted((snapshot) => {
+      const operations = [
+        { op: 'test', path: '/name', value: 'db' },
+        { op: 'add', path: '/parameters/weight', value: 7 },
+      ] as const;
+      return patchServer(snapshot, 'db', operations, someTime);
+    }, given);
+    expect(next.servers.find('db')?.settings).toEqual({
+      ...given.servers.find('db')?.settings,
+      parameters: { weight: 7 },
+    });
+  });
+});
+
 describe('the parameter of a filter', () => {
   const patched = (...operations: readonly Operation[]): unknown => {
     const decision = patchFilter(declared(), 'Hint', operations, someTime);

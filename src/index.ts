@@ -131,6 +131,7 @@ export type { Authorize } from './runtime/handler/access.ts';
 export { createRoles, type RolesOptions } from './runtime/handler/role.ts';
 export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
+export type { AuditOptions } from './runtime/audit/sink-queue.ts';
 export type { AuditReadOptions } from './runtime/audit/audit-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { Plan } from './runtime/handler/plan.ts';
@@ -144,6 +145,7 @@ export type {
   SleepOptions,
   Hasher,
   SecretSealer,
+  AuditSink,
   Authenticate,
   ConfigurationStore,
   StoredHistory,
@@ -153,6 +155,7 @@ export type {
   WriteRecord,
   AuditedRoute,
   FailedLogInRecord,
+  DroppedRecord,
   AuditGap,
 } from './ports/audit-record.ts';
 export type { Principal, AdminRequest, AdminResponse } from './http/message.ts';

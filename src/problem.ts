@@ -74,6 +74,7 @@ export const problemTable = {
   internal: { status: 500, title: 'Internal error' },
   'method-unknown': { status: 501, title: 'The method is unknown' },
   overloaded: { status: 503, title: 'Too many commands are waiting' },
+  'audit-unavailable': { status: 503, title: 'Audit records cannot be kept' },
   'store-unavailable': { status: 503, title: 'The configuration store is unavailable' },
   closed: { status: 503, title: 'The administration interface is closed' },
   'outcome-unknown': { status: 504, title: 'The outcome is not known yet' },

@@ -12,7 +12,7 @@ import type { HostProblemCode, ProblemCode } from '../problem.ts';
  *
  * @public
  */
-export type AuditRecord = WriteRecord | FailedLogInRecord;
+export type AuditRecord = WriteRecord | FailedLogInRecord | DroppedRecord;
 
 /**
  * The members of every audit record.
@@ -24,11 +24,6 @@ export interface AuditRecordBase {
   readonly id: string;
   /** The time of the outcome in UTC, such as `2016-08-29T09:52:31.250+00:00`. */
   readonly time: string;
-  /**
-   * Where the request came from: `peer` of the request, cut after 255 characters. Left out if the request did not say so,
-   * and for a command that the host program sent.
-   */
-  readonly peer?: string;
 }
 
 /**
@@ -41,6 +36,11 @@ export interface AuditRecordBase {
 export interface WriteRecord extends AuditRecordBase {
   /** Says that something was to be changed. */
   readonly kind: 'write';
+  /**
+   * Where the request came from: `peer` of the request, cut after 255 characters. Left out if the request did not say so,
+   * and for a command that the host program sent.
+   */
+  readonly peer?: string;
   /** Name of the caller, cut after 255 characters; left out if the caller is not known. */
   readonly actor?: string;
   /** The endpoint of the request; left out for a command that the host program sent. */
@@ -100,10 +100,25 @@ export interface AuditedRoute {
 export interface FailedLogInRecord extends AuditRecordBase {
   /** Says that log-ins failed. */
   readonly kind: 'failed-log-in';
+  /** Where the requests came from, as in {@link WriteRecord}. */
+  readonly peer?: string;
   /** The number of failed log-ins that this record stands for. A peer gets at most one record a second. */
   readonly count: number;
   /** Present if the log-ins of several peers are in one record, because there were too many peers. */
   readonly several?: true;
+}
+
+/**
+ * The record of records that did not reach the sink, because the sink did not keep records for too long. Records of what
+ * was done are dropped last, and never if the sink is required.
+ *
+ * @public
+ */
+export interface DroppedRecord extends AuditRecordBase {
+  /** Says that records were dropped. */
+  readonly kind: 'dropped';
+  /** The number of dropped records. */
+  readonly count: number;
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Json } from '../json/value.ts';
 import type { Effect } from '../resources/index.ts';
 import type { Telemetry } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { AuditRecord } from './audit-record.ts';
 
 /**
  * The context of a call to the host.
@@ -183,6 +184,28 @@ export interface ConfigurationStore {
    * another disposal, which changes nothing.
    */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Keeps audit records outside the process, such as in a file.
+ *
+ * The library makes one call at a time. If `append` rejects, the same records come again, in the same order and perhaps with
+ * others after them, with growing pauses, until `append` resolves. A sink that may have kept a part of a failed call
+ * recognises the records by their `id`, and keeps each one once.
+ *
+ * @public
+ */
+export interface AuditSink {
+  /**
+   * Keeps records in order. Resolves once the records are kept as safely as the sink can.
+   *
+   * @param records - one record or more; frozen
+   * @param context - `signal` aborts at the deadline (`auditDeadlineMs`). The call is not made again before it has settled,
+   *   so a sink that waits for another machine must end its waiting then
+   */
+  append(records: readonly AuditRecord[], context: { readonly signal: AbortSignal }): Promise<void>;
+  /** Releases files and other resources. Another disposal changes nothing. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 /**

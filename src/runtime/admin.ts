@@ -15,6 +15,7 @@ import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AuditReadOptions } from './audit/audit-log.ts';
+import type { AuditOptions } from './audit/sink-queue.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
 import type { Authorize } from './handler/access.ts';
@@ -75,6 +76,8 @@ export interface AdminOptions {
    * `undefined` if there is none.
    */
   readonly passwordPolicy?: (password: string) => string | undefined;
+  /** Keeps the audit records outside the process. By default the records are kept for readers of {@link Admin.audit} only. */
+  readonly audit?: AuditOptions;
   /** The limits that differ from {@link defaultLimits}. */
   readonly limits?: Partial<Limits>;
   /**

@@ -17,6 +17,7 @@ const ports = {
   hasher: ['hash', 'verify'],
   sealer: ['seal', 'open'],
   store: ['load', 'append', 'compact', Symbol.asyncDispose],
+  'audit.sink': ['append'],
 } as const satisfies Record<string, readonly PropertyKey[]>;
 
 /** The functions that a port may have. */
@@ -52,6 +53,7 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
       throw new TypeError(`The option ${name} must be a list of strings`);
   }
   assertSecretParameters(options['secretParameters']);
+  if (options['audit'] !== undefined) assertAudit(options['audit']);
   if (options['limits'] !== undefined) assertLimits(options['limits']);
 }
 
@@ -72,8 +74,10 @@ function assertPort(name: keyof typeof ports, port: unknown): asserts port is Me
   const methods: readonly PropertyKey[] = ports[name];
   const names = methods.map(textOf);
   if (!isObject(port) && !isFunction(port)) {
-    const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
-    throw new TypeError(`The option ${name} must be an object with the functions ${list}`);
+    const last = names.at(-1) ?? '';
+    const list =
+      names.length === 1 ? `function ${last}` : `functions ${names.slice(0, -1).join(', ')} and ${last}`;
+    throw new TypeError(`The option ${name} must be an object with the ${list}`);
   }
   const missing = methods.find((method) => !isFunction((port as Members)[method]));
   if (missing !== undefined)
@@ -84,8 +88,15 @@ function assertPort(name: keyof typeof ports, port: unknown): asserts port is Me
 
 function assertDurable(name: keyof typeof ports, port: unknown): void {
   // A missing flag would count as false, and a secret could be stored that nobody can open after a restart.
-  if (typeof (port as Members)['durable'] !== 'boolean')
+  if (!isBoolean((port as Members)['durable']))
     throw new TypeError(`The option ${name}.durable must be true or false`);
+}
+
+function assertAudit(audit: unknown): void {
+  if (!isObject(audit)) throw new TypeError('The option audit must be an object with a sink');
+  assertPort('audit.sink', audit['sink']);
+  if (!isOptional(audit['required'], isBoolean))
+    throw new TypeError('The option audit.required must be true or false');
 }
 
 function assertLimits(limits: unknown): void {
@@ -163,6 +174,10 @@ function isFunction(value: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
 }
 
 function isTexts(value: unknown): boolean {

@@ -166,20 +166,22 @@ async function loadInTime(
 }
 
 /**
- * Disposes of the store after a failed start. A second failure must not hide the first one, and any option can be the
- * reason for the first one.
+ * Disposes of the store and of the audit sink after a failed start. A second failure must not hide the first one, and any
+ * option can be the reason for the first one.
  */
 async function letGo(options: Partial<OpenAdminOptions> | null | undefined): Promise<void> {
-  const { store, clock, limits, onError } = options ?? {};
-  if (typeof store?.[Symbol.asyncDispose] !== 'function') return;
+  const { store, audit, clock, limits, onError } = options ?? {};
   const tell = createErrorSink(typeof onError === 'function' ? onError : undefined);
   const given = limits?.storeDeadlineMs;
   const deadlineMs = Number.isSafeInteger(given) ? given : undefined;
-  await beforeDeadline(
-    guardClock(typeof clock?.sleep === 'function' ? clock : systemClock, tell),
-    deadlineMs ?? defaultLimits.storeDeadlineMs,
-    async () => store[Symbol.asyncDispose](),
-  ).catch(tell);
+  for (const port of [store, audit?.sink]) {
+    if (typeof port?.[Symbol.asyncDispose] !== 'function') continue;
+    await beforeDeadline(
+      guardClock(typeof clock?.sleep === 'function' ? clock : systemClock, tell),
+      deadlineMs ?? defaultLimits.storeDeadlineMs,
+      async () => port[Symbol.asyncDispose]?.(),
+    ).catch(tell);
+  }
 }
 
 /** A running interface, with its writer. */
@@ -200,7 +202,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
   const close = once(async () => {
     await writer.close();
     log.close();
-    audit.close();
+    await audit.close();
     await journal.close();
   });
   const admin = adminOf(options, { writer, log, audit, mode, handle, close });
@@ -321,6 +323,7 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
+    refuseAll: () => audit.refuseAll(),
     onRecovered: (command, execution) => {
       audit.recovered(command, execution);
     },

@@ -110,6 +110,19 @@ export function storeUnavailable(
   return { ...refusal('store-unavailable', again), retryAfterMs };
 }
 
+/**
+ * The audit sink does not keep records, and a rule of the host requires that it does.
+ *
+ * @internal
+ */
+export function auditUnavailable(retryAfterMs: number): Extract<Execution, { readonly outcome: 'refused' }> {
+  const detail =
+    'The audit records of earlier commands are not kept yet, so this command was refused. Nothing was changed. Reading ' +
+    'still works. Send the command again in a few seconds. If that does not help, repair the audit sink as the error in ' +
+    'the log of the gateway says.';
+  return { ...refusal('audit-unavailable', detail), retryAfterMs };
+}
+
 const untilStored =
   'The store is being tried again, and an event with this command id gives the outcome. Until then, reading shows the ' +
   'state before this change. Read the resource again before you repeat the command.';

@@ -10,7 +10,15 @@ import type { Telemetry } from '../resources/shared/rendering.ts';
  * @public
  */
 export type HostCall =
-  'apply' | 'inspect' | 'clock.now' | 'clock.sleep' | 'onError' | 'veto' | `telemetry.${keyof Telemetry}`;
+  | 'apply'
+  | 'inspect'
+  | 'clock.now'
+  | 'clock.sleep'
+  | 'onError'
+  | 'veto'
+  | 'audit.append'
+  | 'audit.dispose'
+  | `telemetry.${keyof Telemetry}`;
 
 /**
  * The error that `onError` gets if a function of the host fails, answers wrongly or answers too late.

@@ -40,8 +40,16 @@ export interface Limits {
   readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
-  /** Largest number of past audit records that are kept for readers; 10,000 by default. */
+  /**
+   * Largest number of past audit records that are kept for readers, and of audit records that wait for the sink; 10,000 by
+   * default.
+   */
   readonly maxAuditKept: number;
+  /**
+   * Deadline of one call to the audit sink, in milliseconds; 10,000 by default. If the sink is required, also the longest
+   * time that the answer to a command waits for its record.
+   */
+  readonly auditDeadlineMs: number;
 }
 
 /**
@@ -65,6 +73,7 @@ export const defaultLimits: Limits = Object.freeze({
   hashDeadlineMs: 10_000,
   maxEventsKept: 10_000,
   maxAuditKept: 10_000,
+  auditDeadlineMs: 10_000,
 });
 
 /**

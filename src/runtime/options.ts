@@ -8,6 +8,7 @@ import type { Authenticate, Clock, ConfigurationStore, Hasher } from '../ports/p
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { AdminOptions } from './admin.ts';
+import type { AuditOptions } from './audit/sink-queue.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock } from './guarded-clock.ts';
 import type { Authorize } from './handler/access.ts';
@@ -27,6 +28,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly secrets: Ports;
   readonly origins: Origins;
   readonly limits: Limits;
+  readonly audit: AuditOptions | undefined;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
 }
@@ -58,6 +60,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     secrets: secretPortsOf(options),
     origins: originsFrom(options),
     limits: limitsFrom(options.limits),
+    audit: options.audit,
     onError,
   };
 }

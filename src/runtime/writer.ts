@@ -53,6 +53,8 @@ export interface WriterOptions
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
+  /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
+  readonly refuseAll: () => Extract<Execution, { readonly outcome: 'refused' }> | undefined;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
   readonly onError: (error: unknown) => void;
@@ -106,7 +108,7 @@ export class Writer {
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
-      refuseAll: () => this.#storeUnavailable(),
+      refuseAll: () => options.refuseAll() ?? this.#storeUnavailable(),
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
@@ -155,8 +157,8 @@ export class Writer {
 
   /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
   async abandon(id: string): Promise<Ending> {
-    const closed = this.#turns.refuseClosed();
-    if (closed !== undefined) return closed;
+    const refused = this.#turns.refuseClosed() ?? this.#options.refuseAll();
+    if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
     const problem = found.ok ? objectionTo(found.value) : found.problem;
     if (problem !== undefined) return { outcome: 'refused', problem, events: [] };

@@ -76,7 +76,15 @@ const rows: readonly Row[] = [
   {
     from: 'ports/port.ts',
     values: [],
-    types: ['core/*', 'json/*', 'http/*', 'snapshot/*', 'resources/*', 'resources/shared/*'],
+    types: [
+      'ports/audit-record.ts',
+      'core/*',
+      'json/*',
+      'http/*',
+      'snapshot/*',
+      'resources/*',
+      'resources/shared/*',
+    ],
   },
   {
     from: 'ports/file-store/*',

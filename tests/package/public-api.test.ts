@@ -52,8 +52,10 @@ import {
   type AdoptOptions,
   type AuditedRoute,
   type AuditGap,
+  type AuditOptions,
   type AuditReadOptions,
   type AuditRecord,
+  type AuditSink,
   type Authenticate,
   type Clock,
   type Context,
@@ -83,6 +85,7 @@ import {
   type ConnectionStatistics,
   type Decision,
   type DocumentDifference,
+  type DroppedRecord,
   type Effect,
   type Entity,
   type EventGap,
@@ -394,7 +397,10 @@ describe('a host', () => {
   });
 
   it('can follow the audit records', async () => {
-    const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
+    const kept: AuditRecord[] = [];
+    const sink: AuditSink = { append: (records) => Promise.resolve(void kept.push(...records)) };
+    const audit: AuditOptions = { sink, required: true };
+    const admin = createAdmin({ snapshot: createSnapshot({}), gateway, audit });
     const where: AuditReadOptions = { signal: new AbortController().signal };
     const records: AsyncIterableIterator<AuditRecord | AuditGap> = admin.audit(where);
     const request = { headers: { authorization: 'x' }, peer: 'p', principal: null };
@@ -403,11 +409,12 @@ describe('a host', () => {
     await admin.close();
     const endpoints: (AuditedRoute | undefined)[] = [];
     const write = (record: WriteRecord): unknown => endpoints.push(record.route);
-    const logIn = ({ count }: FailedLogInRecord): unknown => expect(count).toBe(1);
+    const logIn = ({ count }: FailedLogInRecord | DroppedRecord): unknown => expect(count).toBe(1);
     for await (const record of records) {
       if (record.kind === 'write') write(record);
-      else if (record.kind === 'failed-log-in') logIn(record);
+      else if (record.kind !== 'gap') logIn(record);
     }
+    expect(kept).toHaveLength(2);
     expect(endpoints).toMatchObject([{ id: 'services.stop' }]);
   });
 

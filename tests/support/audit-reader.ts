@@ -20,6 +20,7 @@ async function collect(reader: AsyncIterable<AuditRecord | AuditGap>, records: A
 /** Records in short: `<actor> <route or call> <outcome> <code>`, or the number of failed log-ins. */
 export function inShort(records: readonly AuditRecord[]): readonly string[] {
   return records.map((record) => {
+    if (record.kind === 'dropped') return `dropped: ${String(record.count)}`;
     if (record.kind === 'failed-log-in') return `failed log-ins: ${String(record.count)}`;
     const { actor = 'nobody', route, call, outcome, code = '' } = record;
     return `${actor} ${route?.id ?? call ?? 'restart'} ${outcome} ${code}`.trim();

@@ -3,45 +3,73 @@
  */
 import type { AuditGap, AuditRecord } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
-import type { Execution } from '../execution.ts';
+import { auditUnavailable, type Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { Command, CommandRequest } from '../turn.ts';
-import { Attempt, type Execute } from './attempt.ts';
-import { AuditLog, type AuditReadOptions } from './audit-log.ts';
+import { Attempt, type AttemptLog, type Execute } from './attempt.ts';
+import { AuditLog, type AuditEntry, type AuditReadOptions } from './audit-log.ts';
+import { SinkQueue, type AuditOptions } from './sink-queue.ts';
 import { Strangers } from './stranger.ts';
 
-/** The options of {@link Audit}. @internal */
-export interface AuditOptions {
+/** The parts of a running interface that {@link Audit} needs. @internal */
+export interface AuditParts {
+  readonly audit: AuditOptions | undefined;
   readonly clock: Clock;
-  readonly limits: Pick<Limits, 'maxAuditKept'>;
+  readonly limits: Pick<Limits, 'maxAuditKept' | 'auditDeadlineMs'>;
   /** The revision of the current snapshot. */
   readonly revision: () => number;
+  readonly onError: (error: unknown) => void;
 }
 
 /** Keeps the audit records of a running interface. @internal */
 export class Audit {
   readonly #log: AuditLog;
   readonly #strangers: Strangers;
-  readonly #revision: () => number;
+  readonly #sink: SinkQueue | undefined;
+  readonly #attemptLog: AttemptLog;
+  /** The attempts that have sent a command and have not ended. */
+  readonly #open = new Set<Attempt>();
+  /** Called when no such attempt is left. */
+  #onNoneOpen: () => void = () => undefined;
 
-  constructor({ clock, limits, revision }: AuditOptions) {
+  constructor(parts: AuditParts) {
+    const { audit, clock, limits, revision } = parts;
     this.#log = new AuditLog(limits.maxAuditKept, clock);
-    this.#strangers = new Strangers(clock, (entry) => this.#log.append(entry));
-    this.#revision = revision;
+    this.#strangers = new Strangers(clock, (entry) => void this.#keep(entry));
+    this.#sink =
+      audit &&
+      new SinkQueue({
+        ...parts,
+        sink: audit.sink,
+        required: audit.required === true,
+        onDropped: (count) => {
+          void this.#keep({ kind: 'dropped', count });
+        },
+      });
+    this.#attemptLog = {
+      revision,
+      open: (attempt) => {
+        this.#open.add(attempt);
+      },
+      close: (attempt) => {
+        if (this.#open.delete(attempt) && this.#open.size === 0) this.#onNoneOpen();
+      },
+      write: (entry) => this.#keep(entry),
+      countStranger: (kind, entry) => {
+        this.#strangers.note(kind, entry);
+      },
+    };
+  }
+
+  /** The refusal of every command while records are not kept that must be; `undefined` if commands are possible. */
+  refuseAll(): ReturnType<typeof auditUnavailable> | undefined {
+    const retryAfterMs = this.#sink?.retryAfterMs;
+    return retryAfterMs === undefined ? undefined : auditUnavailable(retryAfterMs);
   }
 
   /** Begins an attempt. It leaves a record at its end. */
   attempt(): Attempt {
-    return new Attempt({
-      revision: this.#revision,
-      write: (entry) => {
-        this.#log.append(entry);
-        return Promise.resolve();
-      },
-      countStranger: (kind, entry) => {
-        this.#strangers.note(kind, entry);
-      },
-    });
+    return new Attempt(this.#attemptLog);
   }
 
   /** Executes a command of the host, and leaves its record. */
@@ -80,9 +108,21 @@ export class Audit {
     return this.#log.read(options);
   }
 
-  /** Ends each reader after the reader has read the records. */
-  close(): void {
+  /**
+   * Hands over the records that the sink has not kept, and ends each reader after the reader has read the records. The
+   * commands must have ended.
+   */
+  async close(): Promise<void> {
+    // The result of a command reaches its attempt some promises later.
+    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#onNoneOpen = resolve));
     this.#strangers.close();
+    await this.#sink?.close();
     this.#log.close();
+  }
+
+  /** Resolves when the caller of the attempt can be answered. */
+  #keep(entry: AuditEntry): Promise<void> {
+    const record = this.#log.append(entry);
+    return this.#sink?.take(record) ?? Promise.resolve();
   }
 }

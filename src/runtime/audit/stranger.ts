@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/port.ts';
 import type { AuditEntry } from './audit-log.ts';
 
 /** The entries that can stand for several attempts. @internal */
-export type StrangerEntry = Extract<AuditEntry, { readonly count?: number }>;
+export type StrangerEntry = Extract<AuditEntry, { readonly kind: 'write' | 'failed-log-in' }>;
 
 /** The records of one key, in the present second. */
 interface Tally {
@@ -25,7 +25,6 @@ export class Strangers {
   readonly #tallies = new Map<string, Tally>();
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #record: (entry: StrangerEntry) => void;
-  readonly #closed = new AbortController();
 
   /** @param record - gets each entry for the log */
   constructor(clock: Pick<Clock, 'sleep'>, record: (entry: StrangerEntry) => void) {
@@ -49,16 +48,14 @@ export class Strangers {
     else void this.#begin(key, { entry: shown, count: 1 });
   }
 
-  /** Records the attempts that are counted and not recorded yet. */
+  /** Records at once the attempts that are counted and not recorded yet. */
   close(): void {
-    this.#closed.abort();
     for (const tally of this.#tallies.values()) this.#tell(tally);
-    this.#tallies.clear();
   }
 
   async #begin(key: string, tally: Tally): Promise<void> {
     this.#tallies.set(key, tally);
-    while (this.#tell(tally)) await this.#clock.sleep(pauseMs, this.#closed.signal, { keepAlive: false });
+    while (this.#tell(tally)) await this.#clock.sleep(pauseMs, undefined, { keepAlive: false });
     this.#tallies.delete(key);
   }
 

@@ -1,0 +1,511 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  HostError,
+  StoreLost,
+  createMemoryStore,
+  createUser,
+  flushLogs,
+  openAdmin,
+  startService,
+  stopService,
+  type AdminOptions,
+  type AuditRecord,
+  type AuditSink,
+  type Transition,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+
+import { inShort, readAudit } from '../../support/audit-reader.ts';
+import { FailingSink, sinkFailures } from '../../support/failing-sink.ts';
+import { FailingStore } from '../../support/failing-store.ts';
+import { openRunning, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
+const none: Transition = (snapshot, context) => stopService(snapshot, 'none', context);
+const nothingKept = sinkFailures['rejects, and nothing is kept'];
+const never = (): Promise<never> => new Promise(() => undefined);
+const unavailable = { outcome: 'refused', problem: { code: 'audit-unavailable', status: 503 } };
+const peer = '10.0.0.7';
+
+interface Audited extends Running {
+  readonly sink: FailingSink;
+  readonly records: readonly AuditRecord[];
+  /** Sends a request that stops the service, of a caller whom the host knows; gives status and headers. */
+  readonly send: (request?: object) => Promise<readonly [number, Readonly<Record<string, string>>]>;
+  /** Fails to log in, with a command; so many times, each from another peer. */
+  readonly knock: (times: number) => Promise<void>;
+}
+
+function withoutReader(required: boolean, options: Partial<AdminOptions> = {}) {
+  const sink = new FailingSink();
+  return { sink, ...runAdmin({ ...(options as object), audit: { sink, required } }) };
+}
+
+function audited(required: boolean, options: Partial<AdminOptions> = {}): Audited {
+  const running = withoutReader(required, options);
+  const { admin } = running;
+  const request = { method: 'PUT', target: '/service/My-Service/stop', headers: {}, peer };
+  return {
+    ...running,
+    records: readAudit(admin),
+    send: async (more = {}) => {
+      const handled = await admin.handle({ ...request, principal: { name: 'ada' }, ...more });
+      if (!handled.matched) throw new Error('There is nothing at this path');
+      return [handled.response.status, handled.response.headers];
+    },
+    knock: async (times) => {
+      for (let at = 0; at < times; at += 1)
+        await admin.handle({ ...request, principal: null, peer: `peer ${String(at)}` });
+    },
+  };
+}
+
+/** Whether a promise has settled once the code under test is idle. */
+async function isSettled({ clock }: Running, promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const settle = (): void => void (settled = true);
+  promise.then(settle, settle);
+  await clock.settle();
+  return settled;
+}
+
+describe('an audit sink', () => {
+  it('gets each record once and in order, frozen, and is disposed of at the end', async () => {
+    const { admin, sink, records, knock } = audited(false);
+    await admin.execute(stop, { actor: 'ada' });
+    await admin.execute(none);
+    await knock(1);
+    await admin.close();
+    expect(inShort(sink.kept)).toEqual([
+      'ada execute accepted',
+      'nobody execute refused service-not-found',
+      'failed log-ins: 1',
+    ]);
+    expect([sink.kept, sink.disposals]).toEqual([records, 1]);
+    expect(sink.kept.every((record) => Object.isFrozen(record))).toBe(true);
+  });
+
+  it('gets the records of one turn, and those that came while it was busy, in one call', async () => {
+    const { admin, sink, clock } = audited(false);
+    const executions = Array.from({ length: 50 }, () => admin.execute(none));
+    await Promise.all(executions);
+    await clock.settle();
+    expect(sink.calls.length).toBeLessThan(5);
+    expect(sink.kept).toHaveLength(50);
+  });
+
+  it('gets at most about 1 MiB in one call, and a larger record alone', async () => {
+    const { admin, sink, clock } = audited(false);
+    sink.fail(nothingKept, 0, 1);
+    const long = 'x'.repeat(60_000);
+    const huge: Transition = () =>
+      ({ outcome: 'refused', resources: Array<string>(100).fill(long), problem: {} }) as never;
+    const large: Transition = () =>
+      ({ outcome: 'refused', resources: [long, long, long, long], problem: {} }) as never;
+    for (const transition of [large, large, large, large, large, huge, large])
+      await admin.execute(transition);
+    await clock.advance(100);
+    expect(sink.calls).toEqual([1, 4, 1, 1, 1]);
+    expect(sink.kept).toHaveLength(7);
+  });
+
+  describe.each([
+    ['not required', false],
+    ['required', true],
+  ])('that is %s', (_what, required) => {
+    const steps = (running: Audited): readonly (() => Promise<unknown>)[] => [
+      () => running.send(),
+      () => running.send({ target: '/service/none/stop' }),
+      () => running.knock(2),
+      () => running.admin.execute(start, { actor: 'ada' }),
+      () => running.admin.execute(none),
+      () => running.send(),
+    ];
+    const cases = Object.entries(sinkFailures).flatMap(([how, fails]) =>
+      [0, 1, 2, 3, 4, 5].flatMap((good) => [1, 3].map((times) => ({ how, fails, good, times }))),
+    );
+    // Promise: audit-sink
+    it.each(cases)(
+      'keeps each record once: call $good $how, $times times',
+      async ({ how, fails, good, times }) => {
+        const running = audited(required);
+        const { admin, sink, clock, records, errors } = running;
+        sink.fail(fails, good, times);
+        for (const step of steps(running)) await clock.waitFor(step());
+        await clock.advance(60_000);
+        await clock.waitFor(admin.close());
+        expect(sink.kept).toEqual(records);
+        expect(records.length).toBeGreaterThanOrEqual(7);
+        expect(sink.failures).toBeGreaterThan(0);
+        // An outage is told once. A late answer ends it.
+        expect(errors).toHaveLength(how === 'answers late that all is kept' ? sink.failures : 1);
+      },
+    );
+  });
+});
+
+describe('a sink that fails and is not required', () => {
+  it('delays and refuses nobody, and is told to onError once', async () => {
+    const { admin, sink, send, errors, clock } = audited(false);
+    sink.fail(never);
+    for (let at = 0; at < 3; at += 1) expect((await send())[0]).toBe(204);
+    await clock.advance(20_000);
+    sink.fail(nothingKept);
+    expect((await admin.execute(start)).outcome).toBe('accepted');
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toBeInstanceOf(HostError);
+    expect(errors[0]).toMatchObject({
+      call: 'audit.append',
+      message: 'The audit sink took longer than 10000 ms to keep records.',
+    });
+  });
+
+  it('is called again with growing pauses, which keep no process alive', async () => {
+    const { admin, clock, errors, sink } = audited(false);
+    sink.fail(nothingKept);
+    await admin.execute(stop);
+    await clock.settle();
+    const times: number[] = [];
+    for (let calls = sink.calls.length; times.length < 8; calls = sink.calls.length) {
+      const before = clock.monotonic();
+      while (sink.calls.length === calls) await clock.next();
+      times.push(clock.monotonic() - before);
+    }
+    expect(times).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('is not called again while a late call is in flight', async () => {
+    const { admin, sink, clock } = audited(false);
+    let end = (): void => undefined;
+    const aborted: boolean[] = [];
+    sink.fail(
+      (keep, signal) =>
+        new Promise((resolve) => {
+          end = () => {
+            aborted.push(signal.aborted);
+            keep();
+            resolve();
+          };
+        }),
+      0,
+      1,
+    );
+    await admin.execute(stop);
+    await clock.advance(60_000);
+    expect(sink.calls).toEqual([1]);
+    await admin.execute(start);
+    end();
+    await clock.settle();
+    expect([sink.calls, aborted, sink.kept.length]).toEqual([[1, 1], [true], 2]);
+  });
+
+  it('loses no record that is handed over while there is no room', async () => {
+    const { admin, sink, clock } = withoutReader(true, { limits: { maxAuditKept: 1 } });
+    let end = (): void => undefined;
+    const hang = (keep: () => void): Promise<void> =>
+      new Promise((resolve) => {
+        end = () => {
+          keep();
+          resolve();
+        };
+      });
+    sink.fail(hang, 0, 1);
+    await admin.execute(none);
+    await clock.settle();
+    const execution = admin.execute(stop);
+    await clock.settle();
+    end();
+    await execution;
+    expect(inShort(sink.kept)).toEqual([
+      'nobody execute refused service-not-found',
+      'nobody execute accepted',
+    ]);
+  });
+
+  // Promise: audit-bounded
+  it('leaves at most so many records in memory: failed log-ins are dropped first, then refusals', async () => {
+    const running = audited(false, { limits: { maxAuditKept: 4 } });
+    const { admin, sink, clock, knock } = running;
+    sink.fail(nothingKept);
+    await knock(3);
+    await admin.execute(stop, { actor: 'first' });
+    await clock.settle();
+    await admin.execute(none);
+    await admin.execute(start, { actor: 'second' });
+    await admin.execute(none);
+    await admin.execute(stop, { actor: 'third' });
+    await knock(1);
+    sink.work();
+    await clock.advance(10_000);
+    expect(inShort(sink.kept)).toEqual([
+      'first execute accepted',
+      'second execute accepted',
+      'nobody execute refused service-not-found',
+      'third execute accepted',
+      'dropped: 4',
+      'failed log-ins: 1',
+    ]);
+  });
+});
+
+describe('a sink that is required', () => {
+  // Promise: audit-before-answer
+  it('has kept the record of a command before the command is answered', async () => {
+    const running = audited(true);
+    const { admin, sink, send, clock } = running;
+    let end = (): void => undefined;
+    const hang = (keep: () => void): Promise<void> =>
+      new Promise((resolve) => {
+        end = () => {
+          keep();
+          resolve();
+        };
+      });
+    sink.fail(hang, 0, 3);
+    for (const command of [() => send(), () => send(), () => admin.execute(start)]) {
+      const answer = command();
+      expect(await isSettled(running, answer)).toBe(false);
+      end();
+      expect(await isSettled(running, answer)).toBe(true);
+    }
+    sink.fail(hang);
+    expect((await send({ target: '/service/none/stop' }))[0]).toBe(404);
+    end();
+    await clock.settle();
+  });
+
+  // Promise: audit-required
+  it('refuses commands before anything is done while a record is not kept, and not for longer', async () => {
+    const running = audited(true);
+    const { admin, sink, send, clock, gateway, records } = running;
+    sink.fail(nothingKept);
+    const done = send();
+    await clock.advance(9_999);
+    expect(await isSettled(running, done)).toBe(false);
+    await clock.advance(1);
+    expect((await done)[0]).toBe(204);
+    const { snapshot } = admin;
+    const { length } = gateway.calls;
+    const [status, headers] = await send();
+    expect([status, headers['retry-after']]).toEqual([503, '5']);
+    expect(await admin.execute(start)).toMatchObject(unavailable);
+    expect(await admin.execute(none)).toMatchObject(unavailable);
+    expect(await admin.abandon('none')).toMatchObject(unavailable);
+    expect((await send({ method: 'DELETE', target: '/commands/none' }))[0]).toBe(404);
+    expect([admin.snapshot === snapshot, gateway.calls.length]).toEqual([true, length]);
+    expect((await send({ method: 'GET', target: '/services' }))[0]).toBe(200);
+    expect((await send({ target: '/service/My-Service/start?dry_run=true' }))[0]).toBe(200);
+    expect(admin.plan(start).outcome).toBe('accepted');
+    sink.work();
+    await clock.advance(5000);
+    expect((await admin.execute(start)).outcome).toBe('accepted');
+    expect(sink.kept).toEqual(records);
+    expect(inShort(records).slice(0, 3)).toEqual([
+      'ada services.stop accepted',
+      'ada services.stop refused audit-unavailable',
+      'nobody execute refused audit-unavailable',
+    ]);
+  });
+
+  it.each([
+    ['rejects', nothingKept],
+    ['does not answer', never],
+  ])('gives the true outcome if it %s until the deadline', async (_how, fails) => {
+    const running = audited(true, { gateway: sampleGateway() });
+    const { admin, sink, clock } = running;
+    sink.fail(fails);
+    const execution = admin.execute(stop);
+    await clock.advance(10_000);
+    expect((await execution).outcome).toBe('accepted');
+    expect(await admin.execute(start)).toMatchObject(unavailable);
+  });
+
+  it('refuses commands also if it is only too slow for a record', async () => {
+    const running = audited(true);
+    const { admin, sink, clock, errors } = running;
+    sink.fail((keep) => clock.sleep(8000).then(keep));
+    const first = admin.execute(stop);
+    await clock.advance(100);
+    const second = admin.execute(start);
+    await clock.advance(10_000);
+    expect([(await first).outcome, (await second).outcome]).toEqual(['accepted', 'accepted']);
+    expect(await admin.execute(stop)).toMatchObject(unavailable);
+    await clock.advance(20_000);
+    const last = admin.execute(stop);
+    await clock.advance(10_000);
+    expect([(await last).outcome, errors]).toEqual(['accepted', []]);
+  });
+
+  it('refuses also the commands that waited for their turn when it began to fail', async () => {
+    const held = hold();
+    const { admin, sink, clock, gateway } = audited(true, { gateway: sampleGateway().will(held.apply) });
+    const first = admin.execute(stop);
+    await held.begun;
+    const second = admin.execute(start);
+    await clock.settle();
+    sink.fail(nothingKept);
+    const third = admin.execute(none);
+    await clock.settle();
+    held.done();
+    await clock.advance(10_000);
+    expect([(await third).outcome, (await first).outcome]).toEqual(['refused', 'accepted']);
+    expect(await second).toMatchObject(unavailable);
+    expect(gateway.calls).toHaveLength(1);
+  });
+
+  // Promise: audit-log-in-harmless
+  it('is never made to refuse a command by failed log-ins, also if they fill the queue', async () => {
+    const { sink, send, knock, clock } = audited(true, { limits: { maxAuditKept: 5 } });
+    sink.fail(nothingKept);
+    await knock(50);
+    await send({ headers: { origin: 'https://evil.example', host: '10.0.0.1' } });
+    await clock.advance(20_000);
+    const done = send();
+    await clock.settle();
+    sink.work();
+    await clock.advance(5000);
+    expect((await done)[0]).toBe(204);
+    expect(inShort(sink.kept).filter((record) => !record.startsWith('failed'))).toEqual([
+      'nobody services.stop refused origin-refused',
+      'ada services.stop accepted',
+      'dropped: 47',
+    ]);
+  });
+
+  it('drops no record of what was done, however many there are', async () => {
+    const helds = Array.from({ length: 4 }, () => hold());
+    const gateway = sampleGateway().will(...helds.map(({ apply }) => apply));
+    const { admin, clock, sink } = withoutReader(true, { gateway, limits: { maxAuditKept: 2 } });
+    const transitions = ['My Service', 'Bare Service', 'Report Service'].map(
+      (name): Transition =>
+        (snapshot, context) =>
+          stopService(snapshot, name, context),
+    );
+    const executions = [...transitions, flush].map((transition) => admin.execute(transition));
+    await clock.settle();
+    sink.fail(nothingKept);
+    for (const { done } of helds) done();
+    await clock.advance(10_000);
+    const outcomes = (await Promise.all(executions)).map(({ outcome }) => `nobody execute ${outcome}`);
+    expect(outcomes.length).toBeGreaterThan(2);
+    for (let at = 0; at < 3; at += 1) await admin.execute(none);
+    sink.work();
+    await clock.advance(5000);
+    expect(inShort(sink.kept).toSorted()).toEqual(['dropped: 3', ...outcomes.toSorted()]);
+  });
+
+  it('keeps the second record of a command of unknown outcome, without refusing others meanwhile', async () => {
+    const held = hold();
+    const { admin, sink, clock } = audited(true, { gateway: sampleGateway().will(held.apply) });
+    const execution = admin.execute(stop, { actor: 'ada' });
+    await held.begun;
+    await clock.advance(admin.limits.effectDeadlineMs);
+    expect((await execution).outcome).toBe('unknown');
+    expect((await admin.execute(flush)).outcome).toBe('accepted');
+    held.done();
+    await clock.advance(60_000);
+    expect(inShort(sink.kept)).toEqual([
+      'ada execute unknown outcome-unknown',
+      'nobody execute accepted',
+      'ada execute accepted',
+    ]);
+  });
+});
+
+describe('the end of an interface with a sink', () => {
+  it('waits for the records, also of commands that the end refuses', async () => {
+    const held = hold();
+    const { admin, sink, send } = audited(false, { gateway: sampleGateway().will(held.apply) });
+    const first = send();
+    await held.begun;
+    const second = send();
+    const closing = admin.close();
+    held.done();
+    await closing;
+    expect([(await first)[0], (await second)[0], sink.disposals]).toEqual([204, 503, 1]);
+    expect(inShort(sink.kept).toSorted()).toEqual([
+      'ada services.stop accepted',
+      'ada services.stop refused closed',
+    ]);
+    await send();
+    expect(sink.kept).toHaveLength(2);
+  });
+
+  it('tries once more at once, and says what is lost', async () => {
+    for (const works of [true, false]) {
+      const { admin, sink, errors, clock } = audited(false);
+      sink.fail(nothingKept);
+      await admin.execute(stop);
+      await admin.execute(start);
+      await clock.advance(10_000);
+      if (works) sink.work();
+      const before = clock.monotonic();
+      await admin.close();
+      expect(clock.monotonic()).toBe(before);
+      expect(sink.kept).toHaveLength(works ? 2 : 0);
+      expect(errors.map(String).slice(1)).toEqual(
+        works ? [] : [expect.stringContaining('did not keep records: 2 audit records are lost')],
+      );
+      expect(sink.disposals).toBe(1);
+    }
+  });
+
+  it('takes one deadline for a sink that does not answer, and one for its disposal', async () => {
+    const { admin, sink, errors, clock } = audited(false);
+    sink.fail(never);
+    sink[Symbol.asyncDispose] = never;
+    await admin.execute(stop);
+    const closing = admin.close();
+    await clock.waitFor(closing);
+    expect(clock.monotonic()).toBe(20_000);
+    expect(errors.map(String)).toEqual([
+      expect.stringContaining('took longer than 10000 ms to keep records'),
+      expect.stringContaining('1 audit records are lost'),
+      expect.stringContaining('took longer than 10000 ms to be disposed of'),
+    ]);
+  });
+
+  it('tells onError if the disposal fails, and needs none', async () => {
+    const broken = audited(false);
+    broken.sink[Symbol.asyncDispose] = () => Promise.reject(new Error('busy'));
+    await broken.admin.close();
+    expect(broken.errors).toMatchObject([
+      { call: 'audit.dispose', message: expect.stringContaining('busy') },
+    ]);
+    const kept: AuditRecord[] = [];
+    const sink: AuditSink = { append: (records) => Promise.resolve(void kept.push(...records)) };
+    const { admin, errors } = runAdmin({ audit: { sink } });
+    await admin.execute(stop);
+    await admin.close();
+    expect([kept.length, errors]).toEqual([1, []]);
+  });
+});
+
+describe('openAdmin with a sink', () => {
+  it('disposes of the sink if the start fails', async () => {
+    const sink = new FailingSink();
+    const store = new FailingStore();
+    store.failWith(new StoreLost('gone'));
+    const { admin: _admin, ...options } = runAdmin();
+    const opening = openAdmin({ ...options, snapshot: _admin.snapshot, store, audit: { sink } });
+    await expect(opening).rejects.toThrow('gone');
+    expect(sink.disposals).toBe(1);
+  });
+
+  it('records what became of the commands of the last process', async () => {
+    const store = createMemoryStore();
+    const dead = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
+    dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
+    const create: Transition = (snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
+    await dead.admin.execute(create);
+    const sink = new FailingSink();
+    const gateway = sampleGateway().willSee('in-place');
+    const { admin } = await openRunning(store, { gateway, audit: { sink, required: true } });
+    await admin.close();
+    expect(inShort(sink.kept)).toEqual(['ada restart accepted']);
+  });
+});

@@ -102,6 +102,21 @@ describe('the fields of a kind', () => {
     expect(loadFields(fields, saveFields(fields, rest, settings))).toEqual({ rest, settings });
   });
 
+  it('are not written while they are absent', () => {
+    const { rest, settings } = loadFields(fields, {
+      name: 'Bare',
+      built: '1970-01-01T00:00:01Z',
+      makerHash: 'x',
+    });
+    expect(Object.keys(saveFields(fields, rest, settings))).toEqual([
+      'name',
+      'paint',
+      'built',
+      'guards',
+      'makerHash',
+    ]);
+  });
+
   it('leave out of a document entry what ends with the process, and leave the rest to its shape', () => {
     const { openings: _counted, built: _seen, ...lasting } = full;
     expect(keepFields(fields, full)).toEqual({ ...lasting, note: 'heav' });

@@ -237,6 +237,28 @@ describe('a value that holds one object many times over', () => {
   });
 });
 
+describe('a value with many members', () => {
+  const rooms = (count: number): Json =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${String(index)}`, index]));
+
+  it('is accepted up to 1000 members, and refused above', () => {
+    const most: Operation = { op: 'replace', path: '/rooms', value: rooms(1000) };
+    const more: Operation = { op: 'replace', path: '/rooms', value: rooms(1001) };
+    expect(patch(most).ok).toBe(true);
+    expect(codes(patch(more))).toEqual(['0 /rooms validation-failed']);
+  });
+});
+
+describe('a copy', () => {
+  it('of what is wrong is not named as the operation at fault', () => {
+    const result = patch(
+      { op: 'replace', path: '/rooms/hall', value: 'large' },
+      { op: 'copy', from: '/rooms/hall', path: '/owner' },
+    );
+    expect(codes(result)).toEqual(['0 /rooms/hall validation-failed']);
+  });
+});
+
 describe('a move', () => {
   it('of what is needed is named as the operation at fault', () => {
     expect(codes(patch({ op: 'move', from: '/colour', path: '/owner' }))).toEqual([

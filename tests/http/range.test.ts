@@ -42,6 +42,16 @@ describe('parseRange', () => {
     );
   });
 
+  it.each([
+    [[], 'must be given exactly once'],
+    [['0-1', '0-1'], 'must be given exactly once'],
+    [['1-'], 'must be two positions, such as range=0-99, both included and counted from 0'],
+    [['2-1'], 'must begin with the lower position'],
+    [['0-9007199254740992'], 'must not have a position above 9007199254740991'],
+  ])('says of %j that the range %s', (values, rule) => {
+    expect(parseRange(values)).toMatchObject({ problem: { detail: `The parameter "range" ${rule}.` } });
+  });
+
   it('accepts nothing but two positions in order', () => {
     const unit = fc.constantFrom('0', '1', '9', '-', ' ', '+', '.', 'e', '٣');
     fc.assert(

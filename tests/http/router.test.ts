@@ -82,6 +82,7 @@ describe('a router', () => {
     '/',
     '//',
     'things',
+    '-self',
     '//things',
     '/things//',
     '/things//parts',
@@ -94,6 +95,15 @@ describe('a router', () => {
     '*',
   ])('finds nothing at %j', (path) => {
     expect(found('GET', path)).toBe('nothing');
+  });
+
+  it('finds the root in one spelling', () => {
+    const { match: matchRoot } = createRouter([{ method: 'GET', path: '/', aliases: [] }]);
+    expect(['/', '//', ''].map((path) => matchRoot('GET', path).found)).toEqual([
+      'route',
+      'nothing',
+      'nothing',
+    ]);
   });
 
   it.each(['%zz', '%', 'a%2', '%C0%AF'])('says that the escape in /things/%s is broken', (segment) => {

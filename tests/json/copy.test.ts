@@ -53,6 +53,19 @@ describe('copyJson', () => {
     );
   });
 
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['bigint', 1n],
+    ['symbol', Symbol('s')],
+    ['function', () => 1],
+    ['number that is not finite', NaN],
+  ])('says that JSON has no %s', (kind, value) => {
+    const result = copyJson([value], usual);
+    expect(result.ok || result.problem.errors).toMatchObject([
+      { pointer: '/0', detail: `must be JSON, which has no ${kind}` },
+    ]);
+  });
+
   // Promise: input-read-once
   it('reads each property once at most, also of an object in two places', () => {
     let reads = 0;

@@ -71,6 +71,7 @@ describe('diff', () => {
     ['a list of numbers', [1, 2, 3, 4], [2, 3, 4, 1], ['remove /0', 'add /- 1']],
     ['lists that have little in common', services, [{ a: 1 }], ['replace  [{"a":1}]']],
     ['short lists with nothing in common', [{ a: 1 }, { b: 1 }], [{ c: 1 }], ['replace  [{"c":1}]']],
+    ['objects that become numbers', [{ a: 1 }, { b: 1 }, { c: 1 }], [1, 2], ['replace  [1,2]']],
     ['a member', { a: 1, b: 2 }, { b: 2, c: 3 }, ['remove /a', 'add /c 3']],
     ['more than a patch may say', { x: numbered }, { x: {} }, ['replace /x {}']],
     ['more than a patch may say of the whole', numbered, {}, ['replace  {}']],

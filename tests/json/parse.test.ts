@@ -77,6 +77,12 @@ describe('parseJson', () => {
     );
   });
 
+  it('takes an object of many members', () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${String(index)}`, index]));
+    const result = parseJson(JSON.stringify(many), usual);
+    expect(result.ok && result.value).toEqual(many);
+  });
+
   it('refuses an object that names a member twice, however it is escaped', () => {
     const key = fc.string({ minLength: 1, maxLength: 4 });
     fc.assert(

@@ -264,6 +264,29 @@ describe('a refusal', () => {
     }
   });
 
+  it.each([
+    ['/b/c/d', '"" is an object without a member "b"'],
+    ['/map/x/y/z', '"/map" is an object without a member "x"'],
+    ['/list/2/x', '"/list" is a list of 2 items and has no position "2"'],
+    ['/text/x/y', '"/text" is a scalar and has no members'],
+  ])('of %s says how far the pointer leads: %s', (path, expected) => {
+    const result = applyPatch(document, [{ op: 'remove', path }]);
+    expect(result.ok || result.problem.detail).toContain(expected);
+  });
+
+  it('of a pointer says the rule and the limits', () => {
+    const result = applyPatch(document, [{ op: 'remove', path: 'a' }], {
+      maxPointerLength: 7,
+      maxPointerTokens: 3,
+    });
+    expect(result.ok || result.problem.errors).toMatchObject([
+      {
+        detail:
+          'must be "" or start with "/", have 0 or 1 after each "~", and at most 7 characters and 3 tokens',
+      },
+    ]);
+  });
+
   it('is patch-malformed for what is no list', () => {
     for (const operations of [
       null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { type Json, sameJson, sizeOf } from '../../src/json/value.ts';
+import { isObject, type Json, sameJson, sizeOf } from '../../src/json/value.ts';
 import {
   childOf,
   formatPointer,
@@ -195,6 +195,19 @@ describe('reserved keys', () => {
   });
 });
 
+describe('whether a value is an object', () => {
+  it.each<[Json | undefined, boolean]>([
+    [{}, true],
+    [[], false],
+    [null, false],
+    ['text', false],
+    [1, false],
+    [undefined, false],
+  ])('is told for %j: %s', (value, expected) => {
+    expect(isObject(value)).toBe(expected);
+  });
+});
+
 describe('equality', () => {
   it('is that of RFC 6902', () => {
     fc.assert(
@@ -246,6 +259,13 @@ describe('the size of a value', () => {
       }),
     );
   });
+
+  it.each<[Json]>([[[null, null, null]], [[false]], [{ a: null, b: true }], [['a', ['b']]], [null], ['a']])(
+    'is at least that of its JSON without numbers: %j',
+    (value) => {
+      expect(sizeOf(value, Infinity)).toBeGreaterThanOrEqual(JSON.stringify(value).length);
+    },
+  );
 
   it('never goes down when something is put in', () => {
     fc.assert(fc.property(tree, tree, (a, b) => sizeOf([a, b], Infinity) > sizeOf([a], Infinity)));

@@ -2,6 +2,7 @@
  * Password hashes with scrypt, for Node. Guessing costs more than with PBKDF2, because each guess also needs memory.
  */
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import type { Hasher } from './port.ts';
@@ -24,7 +25,7 @@ export interface ScryptHasherOptions {
  *
  * A hash is the text `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`: `ln` is the binary logarithm of the cost, salt and hash are
  * in base64 without padding. `verify` takes the cost from the hash, so hashes of lower cost stay valid after the cost
- * is raised; the missing cost is worked off, so that such a verification takes as long as any other. A hash of another
+ * is raised; such a verification waits until it has taken as long as any other. A hash of another
  * form, or with a cost out of range, matches no password; its verification takes as long as that of a wrong password.
  *
  * @param options - the cost; see `ScryptHasherOptions`
@@ -55,15 +56,16 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
   }
   // Stands in for a hash that cannot be parsed, so that the verification costs as much as for a wrong password.
   const decoy = { logCost, salt: Buffer.alloc(saltLength), key: Buffer.alloc(keyLength) };
+  const present = createDurations();
   return Object.freeze({
     async hash(password: string) {
       const salt = randomBytes(saltLength);
-      return formatHash({ logCost, salt, key: await derive(password, logCost, salt) });
+      return formatHash({ logCost, salt, key: await present.time(() => derive(password, logCost, salt)) });
     },
     async verify(password: string, hash: string) {
       const parts = parseHash(hash) ?? decoy;
-      const key = await derive(password, parts.logCost, parts.salt);
-      if (parts.logCost < logCost) await workOff(password, parts, logCost);
+      const work = (): Promise<Buffer> => derive(password, parts.logCost, parts.salt);
+      const key = await (parts.logCost < logCost ? present.stretch(work) : present.time(work));
       return timingSafeEqual(key, parts.key) && parts !== decoy;
     },
     needsRehash(hash: string) {
@@ -72,6 +74,38 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
     },
     knows: (hash: string) => parseHash(hash) !== undefined,
   });
+}
+
+/** The durations of hashing at the present cost. */
+interface Durations {
+  /** Does work of the present cost. */
+  time<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Does work of a lower cost, and waits until the work has taken as long as work of the present cost. More hashing could
+   * not fill the time exactly: a lower cost needs less memory, and gains from the caches of the processor.
+   */
+  stretch<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function createDurations(): Durations {
+  const last: number[] = [];
+  return {
+    async time(work) {
+      const start = performance.now();
+      const result = await work();
+      last.push(performance.now() - start);
+      // The machine can be busier now than a minute ago.
+      if (last.length > 9) last.shift();
+      return result;
+    },
+    async stretch(work) {
+      const start = performance.now();
+      const result = await work();
+      const usual = last.toSorted((a, b) => a - b)[last.length >> 1] ?? 0;
+      await sleep(Math.max(0, start + usual - performance.now()));
+      return result;
+    },
+  };
 }
 
 const saltLength = 16;
@@ -95,28 +129,11 @@ function isLogCost(logCost: number): boolean {
 
 const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/**
- * Works off the difference between the cost of a hash and the present cost. The time grows with the block size too, so a
- * smaller block at the present cost takes a part of the time. Many hashes of a lower cost would take less time than
- * their costs together, because they fit into the caches of the processor.
- */
-async function workOff(
-  password: string,
-  { logCost, salt }: HashParts,
-  presentLogCost: number,
-): Promise<void> {
-  const steps = presentLogCost - logCost;
-  const missing = blockSize - blockSize / 2 ** steps;
-  await derive(password, presentLogCost, salt, steps === 4 ? Math.floor(missing) : Math.round(missing));
-  // The half of a block that is missing then.
-  if (steps === 4) await derive(password, logCost, salt);
-}
-
-function derive(password: string, logCost: number, salt: Buffer, blocks = blockSize): Promise<Buffer> {
+function derive(password: string, logCost: number, salt: Buffer): Promise<Buffer> {
   const cost = 2 ** logCost;
   // The memory that scrypt needs. Without this option, Node refuses more than 32 MiB.
-  const maxmem = 128 * blocks * (cost + parallelization + 2);
-  return scryptAsync(password, salt, keyLength, { cost, blockSize: blocks, parallelization, maxmem });
+  const maxmem = 128 * blockSize * (cost + parallelization + 2);
+  return scryptAsync(password, salt, keyLength, { cost, blockSize, parallelization, maxmem });
 }
 
 function formatHash({ logCost, salt, key }: HashParts): string {

@@ -107,7 +107,7 @@ export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 const parameter = z.strictObject({ value: shape.text(4096), configurable: z.boolean() });
 const parameters = z
   .record(shape.text(255).check(z.minLength(1)), parameter)
-  .check(shape.membersAtMost(1000));
+  .check(shape.membersAtMost(shape.mostMembers));
 
 const parameterName = shape.text(255).check(
   z.minLength(1),

@@ -183,13 +183,22 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
   });
 }
 
+/** The longest texts of a problem, in UTF-16 code units; longer ones are cut. @internal */
+export const longestTexts = { title: 255, detail: 2048, faultPointer: 512, faultDetail: 1024 } as const;
+
 function headOf<Code extends ProblemCode | HostProblemCode>(
   code: Code,
   { status, title }: ProblemRow,
   text: string,
 ): Problem<Code> {
   const type = `urn:problem-type:gateway-admin:${code}`;
-  return { type, title: cut(title, 255), status, detail: cut(text, 2048), code };
+  return {
+    type,
+    title: cut(title, longestTexts.title),
+    status,
+    detail: cut(text, longestTexts.detail),
+    code,
+  };
 }
 
 /**
@@ -236,8 +245,11 @@ function isProblemCode(code: unknown): code is ProblemCode {
   return typeof code === 'string' && Object.hasOwn(problemTable, code);
 }
 
+/** Longest problem code of a host. @internal */
+export const longestHostCode = 64;
+
 function isHostProblemCode(code: unknown): code is HostProblemCode {
-  return typeof code === 'string' && code.length <= 64 && /^host(?:-[a-z0-9]+)+$/.test(code);
+  return typeof code === 'string' && code.length <= longestHostCode && /^host(?:-[a-z0-9]+)+$/.test(code);
 }
 
 function isHostStatus(status: unknown): status is 409 | 422 {
@@ -289,7 +301,7 @@ export function problemOf(faults: readonly Fault[]): Problem<ProblemCode> {
   if (first === undefined) throw new RangeError('A problem needs at least one fault, and the list is empty');
   const code = faults.every((fault) => fault.code === first.code) ? first.code : 'validation-failed';
   const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more; see errors)`;
-  const place = first.pointer === '' ? '' : `${cut(first.pointer, 512)}: `;
+  const place = first.pointer === '' ? '' : `${cut(first.pointer, longestTexts.faultPointer)}: `;
   return problem(code, `${place}${first.detail}${more}`, faults);
 }
 
@@ -300,7 +312,12 @@ export function faultsOf({ errors, code, detail }: Problem<ProblemCode>): readon
 
 /** Cuts the texts of a fault: a key that a client sent can be as long as the whole body. */
 function shortened(fault: Fault): Fault {
-  return Object.freeze({ ...fault, pointer: cut(fault.pointer, 512), detail: cut(fault.detail, 1024) });
+  const { faultPointer, faultDetail } = longestTexts;
+  return Object.freeze({
+    ...fault,
+    pointer: cut(fault.pointer, faultPointer),
+    detail: cut(fault.detail, faultDetail),
+  });
 }
 
 function cut(text: string, length: number): string {

@@ -7,8 +7,8 @@
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
-/** The longest name that is folded. Normalising takes quadratic time for many combining marks. */
-const maxFoldedLength = 1024;
+/** The longest name that is folded. Normalising takes quadratic time for many combining marks. @internal */
+export const maxFoldedLength = 1024;
 
 /**
  * Gives the key of a name. Two names are the same if their keys are equal.
@@ -45,7 +45,8 @@ function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase();
 }
 
-const maxNameLength = 255;
+/** Longest name, in code points. @internal */
+export const maxNameLength = 255;
 
 /** "Default-ignorable" includes bidi controls, zero-width spaces and joiners, soft hyphens and fillers. */
 const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}]/u;

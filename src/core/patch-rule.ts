@@ -15,7 +15,9 @@ import {
 import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
+import { mostLinks } from './reference.ts';
 import { isSealed } from './secret.ts';
+import { mostMembers } from './shape.ts';
 
 /**
  * How a map stores its secret entries. An operation on a secret entry becomes an operation on a second map, so that no
@@ -129,7 +131,7 @@ type Refusal = readonly [code: ProblemCode, detail: string];
 
 const oversize: Refusal = [
   'validation-failed',
-  'must not contain an object of more than 1000 members or a list of more than 10000 items',
+  `must not contain an object of more than ${String(mostMembers)} members or a list of more than ${String(mostLinks)} items`,
 ];
 
 function faultAt({ index }: ParsedOperation, tokens: readonly string[], [code, detail]: Refusal): Fault {
@@ -142,7 +144,7 @@ function isOversize(value: JsonContainer): boolean {
   const seen = new Set([value]);
   for (const container of seen) {
     const members = Object.values<Json>(container);
-    if (members.length > (isArray(container) ? 10_000 : 1000)) return true;
+    if (members.length > (isArray(container) ? mostLinks : mostMembers)) return true;
     for (const member of members) if (isContainer(member)) seen.add(member);
   }
   return false;

@@ -8,6 +8,7 @@ import { ok, problemOf, type Fault, type Result } from '../problem.ts';
 import type { SecretEntries } from './patch-rule.ts';
 import { completeOperations, type PatchView } from './patch-view.ts';
 import { passwordFault, type SecretPorts } from './secret.ts';
+import { mostMembers } from './shape.ts';
 
 /**
  * Seals the secrets in a patch from a client. A value that cannot be a secret becomes `null`, which the rules of
@@ -69,9 +70,6 @@ async function sealOperation<T extends object>(
   return { ...operation, value: await sealed };
 }
 
-/** The most entries of a map. The rules of patches refuse a map with more, so its secrets are not worth the work. */
-const maxEntries = 1000;
-
 /** Seals the entries with these names in a map. */
 async function sealMap(
   entries: SecretEntries,
@@ -80,7 +78,8 @@ async function sealMap(
   names: readonly string[],
   sealText: SealText,
 ): Promise<Json> {
-  const seal = Object.keys(map).length > maxEntries ? refuseText : sealText;
+  // The rules of patches refuse a map with more entries, so its secrets are not worth the work.
+  const seal = Object.keys(map).length > mostMembers ? refuseText : sealText;
   const sealing = names.map(async (name) => {
     return [name, await sealEntry(entries, [...path, name], map[name] ?? null, seal)] as const;
   });

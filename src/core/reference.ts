@@ -10,8 +10,8 @@ import { quoted, type Fault } from '../problem.ts';
 /** Longest link, in characters. A name of 255 code points needs less, also when percent-encoded. */
 const longestLink = 4096;
 
-/** Most links in a list. The shape of the list refuses longer ones; their further links are not resolved. */
-const mostLinks = 10_000;
+/** Most links in a list. The shape of the list refuses longer ones; their further links are not resolved. @internal */
+export const mostLinks = 10_000;
 
 /**
  * Finds a resource by collection and key, and gives its name as declared; `undefined` if there is no such resource.

@@ -47,6 +47,11 @@ export interface SecretPorts {
   isSecretParameter(name: string): boolean;
 }
 
+/** Longest password, in bytes of UTF-8 in Unicode form NFC. @internal */
+export const longestPassword = 1024;
+
+const tooLong = `must have at most ${String(longestPassword)} bytes`;
+
 /**
  * Explains why a password is not acceptable. The message never quotes the password.
  *
@@ -64,9 +69,9 @@ export function passwordFault(password: Json): string | undefined {
   if (password === '') return 'must have at least one character';
   if (!password.isWellFormed()) return 'must not contain lone surrogates';
   // Checked before the normalisation, whose time grows with the square of a run of combining marks.
-  if (utf8Length(password) > 4096) return 'must have at most 1024 bytes';
+  if (utf8Length(password) > 4 * longestPassword) return tooLong;
   if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
-  return utf8Length(password.normalize('NFC')) > 1024 ? 'must have at most 1024 bytes' : undefined;
+  return utf8Length(password.normalize('NFC')) > longestPassword ? tooLong : undefined;
 }
 
 function utf8Length(text: string): number {

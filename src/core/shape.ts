@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { nameFault } from './name.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
+import { mostLinks } from './reference.ts';
 import { parseInstant } from './time.ts';
 
 // eslint-disable-next-line no-control-regex -- the pattern must match control characters
@@ -58,8 +59,13 @@ export function membersAtMost(most: number): z.core.$ZodCheck<Readonly<Record<st
   });
 }
 
+/** The largest number of members of a map. */
+export const mostMembers = 1000;
+
 /** Options: keys and values are text, at most 1,000 members. */
-export const options = z.record(text(255).check(z.minLength(1)), text(4096)).check(membersAtMost(1000));
+export const options = z
+  .record(text(255).check(z.minLength(1)), text(4096))
+  .check(membersAtMost(mostMembers));
 
 /** Sealed texts by name, at most 1,000. */
 export const sealedTexts = z.record(text(255).check(z.minLength(1)), text(8192)).check(membersAtMost(1000));
@@ -75,7 +81,7 @@ export const instant = z.string().check(
 export const milliseconds = z.int().check(z.minimum(-62_135_596_800_000), z.maximum(253_402_300_799_999));
 
 /** Links to resources of one collection, in order. {@link resolveLinks} checks whether the links resolve. */
-export const links = z.array(text(4096)).check(z.maxLength(10_000));
+export const links = z.array(text(4096)).check(z.maxLength(mostLinks));
 
 function isHost(value: string): boolean {
   return value.includes(':')

@@ -79,6 +79,9 @@ export const usualLimits = {
   maxResultBytes: 1_048_576,
 };
 
+/** Greatest nesting depth of the operations of {@link applyPatch}. @internal */
+export const deepestOperations = 500;
+
 /**
  * Applies a JSON Patch to a document: all operations, or none.
  *
@@ -116,7 +119,7 @@ export const usualLimits = {
  * @public
  */
 export function applyPatch(document: Json, operations: unknown, rules: PatchRules = {}): Result<Json> {
-  const parsed = copyOperations(operations, { depth: 500 }, rules);
+  const parsed = copyOperations(operations, { depth: deepestOperations }, rules);
   return parsed.ok ? applyOperations(document, parsed.value, rules) : parsed;
 }
 

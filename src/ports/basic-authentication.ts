@@ -74,8 +74,12 @@ interface Credentials {
   readonly password: string;
 }
 
-/** Longer than any name with any acceptable password, in every Unicode normalisation form. */
-const maxHeaderLength = 8192;
+/**
+ * Longest header `Authorization`: longer than any name with any acceptable password, in every Unicode normalisation form.
+ *
+ * @internal
+ */
+export const maxHeaderLength = 8192;
 
 /** Parses `Basic <base64 of name:password>`. */
 function parseCredentials(header: string | undefined): Credentials | undefined {

@@ -113,7 +113,9 @@ export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 const parameterOf = <S extends z.ZodMiniString>(value: S) =>
   z.strictObject({ value, configurable: z.boolean() });
 const parametersOf = <S extends z.ZodMiniString>(value: S) =>
-  z.record(shape.text(255).check(z.minLength(1)), parameterOf(value)).check(shape.membersAtMost(1000));
+  z
+    .record(shape.text(255).check(z.minLength(1)), parameterOf(value))
+    .check(shape.membersAtMost(shape.mostMembers));
 const value = shape.text(4096);
 const parameters = parametersOf(value);
 const sealedParameters = parametersOf(shape.text(8192));

@@ -145,7 +145,7 @@ const parameters = z
     shape.text(255).check(z.minLength(1)),
     z.union([z.number(), shape.text(4096)], { error: 'must be a number or a string' }),
   )
-  .check(shape.membersAtMost(1000));
+  .check(shape.membersAtMost(shape.mostMembers));
 
 const fields = defineFields<{
   settings: ServerSettings;

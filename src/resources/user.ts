@@ -76,7 +76,11 @@ export type UserEvent = About<'user'> &
     | EventOf<'user.deleted'>
   );
 
-const userNamePattern = /^[A-Za-z0-9]{1,64}$/;
+/** Longest name of an admin user. @internal */
+export const longestUserName = 64;
+
+/** What the name of an admin user consists of. @internal */
+export const userNamePattern = new RegExp(`^[A-Za-z0-9]{1,${String(longestUserName)}}$`);
 const userName = z.string().check(
   z.refine((name) => userNamePattern.test(name), {
     error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)',

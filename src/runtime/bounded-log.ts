@@ -32,8 +32,12 @@ interface Reader {
   resume: () => void;
 }
 
-/** Largest total size of the kept items, in bytes. Items can be large, because updates contain complete settings. */
-const mostBytes = 64 * 1024 * 1024;
+/**
+ * Largest total size of the kept items, in bytes. Items can be large, because updates contain complete settings.
+ *
+ * @internal
+ */
+export const mostBytes = 64 * 1024 * 1024;
 
 /** Keeps the last items, for any number of readers. @internal */
 export class BoundedLog<T> {

@@ -32,7 +32,8 @@ export interface EffectOptions {
 export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned'>;
 
 const firstPauseMs = 50;
-const longestPauseMs = 5000;
+/** Longest pause between two calls of `inspect`, in milliseconds. @internal */
+export const longestPauseMs = 5000;
 
 /** The result of `apply`: an outcome, `unclear` after any other rejection, or `undefined` while `apply` is running. */
 type Ending = EffectOutcome | 'unclear' | undefined;
@@ -177,9 +178,12 @@ function refusalOf(error: unknown): Ending {
   }
 }
 
+/** Longest reason of a host for a refusal, in UTF-16 code units. @internal */
+export const longestReason = 1024;
+
 /** Makes a sentence of the reason of a host. Adds a missing full stop, because another sentence follows. */
 function refusalText(message: string): string {
-  const reason = message.slice(0, 1024).toWellFormed();
+  const reason = message.slice(0, longestReason).toWellFormed();
   return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
 }
 

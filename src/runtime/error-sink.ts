@@ -4,8 +4,8 @@
 import { causeText, HostError } from './host-error.ts';
 import { ReportError } from './report-error.ts';
 
-/** The largest number of kinds of errors that the console gets. */
-const mostKinds = 100;
+/** The largest number of kinds of errors that the console gets. @internal */
+export const mostKinds = 100;
 
 /**
  * Wraps `onError` in a function that never throws or rejects.

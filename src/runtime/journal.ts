@@ -120,7 +120,8 @@ const growth = { records: 10_000, bytes: 64 * 1024 * 1024 };
 const mostBytesAtOnce = 16 * 1024 * 1024;
 
 const firstPauseMs = 100;
-const longestPauseMs = 5000;
+/** Longest pause between two calls of a store that fails, in milliseconds. @internal */
+export const longestPauseMs = 5000;
 
 /** A call that failed. */
 interface Failure {

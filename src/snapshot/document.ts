@@ -112,6 +112,9 @@ const documentShape = z.strictObject({
   sessions: list,
 });
 
+/** Greatest nesting depth of a gateway document. @internal */
+export const deepestDocument = 32;
+
 /**
  * Creates a snapshot from a gateway document.
  *
@@ -154,7 +157,7 @@ export function createSnapshot(
       `The epoch must be 1 to 64 letters, digits, "-" and "_", not ${JSON.stringify(epoch)}`,
     );
   // The sessions are copied one by one, because there may be a million of them.
-  const json = copyDeferring(document, 'sessions', { depth: 32 });
+  const json = copyDeferring(document, 'sessions', { depth: deepestDocument });
   if (!json.ok) throw new InvalidDocumentError(faultsOf(json.problem));
   const loading = load(json.value.copy, json.value.items(), secretParameters);
   if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { defaultLimits, routes } from 'gateway-admin-core';
+import { routes } from 'gateway-admin-core';
 
 import type { Field } from '../../src/core/field.ts';
 import { effectTable, fieldTables, reportTable } from '../../src/resources/index.ts';
@@ -14,13 +14,6 @@ function rowsOf(page: string, first: string): readonly (readonly string[])[] {
 /** What stands in backquotes in a column of a table. */
 function column(page: string, first: string, at: number): readonly (readonly string[])[] {
   return rowsOf(page, first).map((row) => codesOf(row[at] ?? ''));
-}
-
-/** The value of a text such as `1 MiB` or `1,024`. */
-function numberOf(text: string): number {
-  const [digits = '', unit = ''] = text.split(' ');
-  const factor = { '': 1, KiB: 1024, MiB: 1024 * 1024 }[unit] ?? NaN;
-  return Number(digits.replaceAll(',', '')) * factor;
 }
 
 /** Whether clients patch a field by its own name; they do not know the map of the secret entries of another. */
@@ -58,16 +51,6 @@ describe('the table of reports', () => {
       ...each.slice(1).toSorted(),
     ];
     expect(rows.map(sorted).toSorted()).toEqual(table.map(sorted).toSorted());
-  });
-});
-
-describe('the table of limits', () => {
-  it('has a row for each limit, with its default', () => {
-    const rows = rowsOf('docs/runtime.md', 'Option').map(([option = '', value = '']) => [
-      codesOf(option)[0],
-      numberOf(value),
-    ]);
-    expect(Object.fromEntries(rows)).toEqual(defaultLimits);
   });
 });
 

@@ -35,7 +35,8 @@ import type { About } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
 import { commandRoute, type BoundRoute } from './route.ts';
 
-const longestReason = 1024;
+/** Longest reason of a failure, in UTF-16 code units. @internal */
+export const longestReason = 1024;
 
 /**
  * The state of a service or monitor. Only a report of the host leads to `failed`; the host then retries on its own.

@@ -127,8 +127,8 @@ function viewIn<C extends Patchables>(
 
 const utc = createTimeFormat('UTC');
 
-/** A body may be 32 levels deep. The list and the operation are two of them. */
-const valueLimits = { depth: 30 };
+/** A body may be 32 levels deep. The list and the operation are two of them. @internal */
+export const valueLimits = { depth: 30 };
 
 /** Decides a patch from a program: one event and one effect, unchanged, or refused with every fault. @internal */
 export function decidePatch<C extends Patchables>(

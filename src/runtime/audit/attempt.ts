@@ -51,9 +51,14 @@ interface Target {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-const longestName = 255;
-const longestPath = 1024;
-const mostResources = 100;
+/** Longest peer, caller or command id in a record, in UTF-16 code units. @internal */
+export const longestName = 255;
+
+/** Longest path in a record, in UTF-16 code units. @internal */
+export const longestPath = 1024;
+
+/** The largest number of resources in a record. @internal */
+export const mostResources = 100;
 
 /** One attempt to change something; also a request that does not, whose log-in can fail. @internal */
 export class Attempt implements CommandWatch {

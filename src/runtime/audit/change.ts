@@ -9,8 +9,11 @@ import { copyJson } from '../../json/copy.ts';
 import { isArray, isContainer, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 
-const mostBytes = 65_536;
-const mostItems = 100;
+/** Largest size of a change that is recorded as it is, in bytes. @internal */
+export const mostBytes = 65_536;
+
+/** The largest number of items that are recorded of a larger change. @internal */
+export const mostItems = 100;
 
 /** The members of an event that the record has elsewhere, or that repeat `operations`. */
 const repeated: ReadonlySet<string> = new Set(['at', 'actor', 'command', 'before', 'after', 'inverse']);

@@ -120,7 +120,8 @@ function shownOf(decision: Changes<AdminEvent, Effect>): Shown {
   return { ...first, total: items };
 }
 
-const mostIdentities = 100;
+/** The largest number of sessions or connections that an item of a plan lists. @internal */
+export const mostIdentities = 100;
 
 /** Shows the first identities of a list of sessions or connections, with their number as `count`. */
 function cut(shown: Json, total: number | undefined): Json {

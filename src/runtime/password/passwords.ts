@@ -10,7 +10,7 @@ import { passwordFault } from '../../core/secret.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Clock, Hasher } from '../../ports/port.ts';
 import { fail, ok, type Result } from '../../problem.ts';
-import { rehashUser, type User } from '../../resources/user.ts';
+import { rehashUser, userNamePattern, type User } from '../../resources/user.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
@@ -127,7 +127,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
 
 /** Names are ASCII. A letter that only folds to ASCII, such as the Kelvin sign, belongs to no user. */
 function userNamed({ users }: Snapshot, name: string): User | undefined {
-  return /^[A-Za-z0-9]{1,64}$/.test(name) ? users.find(name) : undefined;
+  return userNamePattern.test(name) ? users.find(name) : undefined;
 }
 
 /** Only the name, as declared; the client may have used another case. */

@@ -7,8 +7,8 @@
 import type { User } from '../../resources/user.ts';
 import type { Clock } from '../../ports/port.ts';
 
-/** How long a log-in is remembered, in milliseconds. */
-const rememberedMs = 300_000;
+/** How long a log-in is remembered, in milliseconds. @internal */
+export const rememberedMs = 300_000;
 
 /** The log-ins that were verified a short time ago. @internal */
 export interface RememberedLogins {

@@ -1,0 +1,126 @@
+/**
+ * The limits of what answers contain.
+ */
+import { EffectRefused, hostProblem, maxListedFaults, problem, type Fault } from 'gateway-admin-core';
+
+import { longestTexts } from '../../../src/problem.ts';
+import { longestReason as longestFailure } from '../../../src/resources/shared/lifecycle.ts';
+import { longestReason as longestRefusal } from '../../../src/runtime/effect.ts';
+import { mostIdentities } from '../../../src/runtime/handler/plan.ts';
+import { writers } from '../../support/input.ts';
+import { keeps, lengthOf, type Limit } from '../../support/limit.ts';
+import { openedSessions } from '../../support/opened-session.ts';
+import { runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+import { transports } from '../../support/transport.ts';
+
+const [patch] = writers;
+const cut = 'the text is cut';
+const letter = 'ж';
+const letters = (size: number): string => letter.repeat(size);
+
+/** The body of an answer. */
+async function bodyOf<T>({ admin }: Running, method: string, target: string, sent = {}): Promise<T> {
+  const { send } = await transports.core(admin);
+  return (await send(method, target, sent)).body as T;
+}
+
+/** Counts the faults of a patch whose operations are all wrong. */
+async function faults(size: number): Promise<number> {
+  const sent = {
+    headers: patch.headers,
+    body: JSON.stringify(Array(size).fill({ op: 'paint', path: '/user' })),
+  };
+  const { errors } = await bodyOf<{ readonly errors: readonly Fault[] }>(
+    runAdmin(),
+    'PATCH',
+    patch.target,
+    sent,
+  );
+  return errors.length;
+}
+
+/** Counts the sessions that the plan of a teardown lists. */
+async function planned(size: number): Promise<number> {
+  const running = runAdmin();
+  running.admin.report([...openedSessions(size)]);
+  const target = '/services/My-Service/sessions?dry_run=true';
+  const { events } = await bodyOf<{ readonly events: readonly { readonly sessions: readonly unknown[] }[] }>(
+    running,
+    'DELETE',
+    target,
+  );
+  return events[0]?.sessions.length ?? 0;
+}
+
+/** The length of the reason of a failure. */
+async function failure(size: number): Promise<number> {
+  const running = runAdmin();
+  running.admin.report({
+    type: 'service.reported',
+    service: 'My Service',
+    state: 'failed',
+    reason: letters(size),
+  });
+  const { state_reason } = await bodyOf<{ readonly state_reason: string }>(running, 'GET', patch.target);
+  return lengthOf(state_reason);
+}
+
+/** The length of the reason of a refusal. */
+async function refusal(size: number): Promise<number> {
+  const gateway = sampleGateway().will(new EffectRefused(letters(size)));
+  const { detail } = await bodyOf<{ readonly detail: string }>(
+    runAdmin({ gateway }),
+    'PUT',
+    '/service/My-Service/stop',
+  );
+  return detail.split(letter).length - 1;
+}
+
+/** A fault with long texts. */
+const fault = (size: number): Fault | undefined =>
+  problem('validation-failed', 'Wrong.', [
+    { pointer: letters(size), code: 'validation-failed', detail: letters(size) },
+  ]).errors?.[0];
+
+export const answerLimits: readonly Limit[] = [
+  {
+    ...keeps(maxListedFaults, 'the rest is counted in `detail`, not listed', faults),
+    bounds: 'faults that one problem lists',
+  },
+  {
+    ...keeps(longestTexts.detail, cut, (size) => lengthOf(problem('internal', letters(size)).detail)),
+    unit: 'characters',
+    bounds: '`detail` of a problem',
+  },
+  {
+    ...keeps(longestTexts.title, cut, (size) =>
+      lengthOf(hostProblem('host-a', { status: 409, title: letters(size), detail: 'No.' }).title),
+    ),
+    unit: 'characters',
+    bounds: '`title` of a problem of the host',
+  },
+  {
+    ...keeps(longestTexts.faultPointer, cut, (size) => lengthOf(fault(size)?.pointer)),
+    unit: 'characters',
+    bounds: '`pointer` of a fault',
+  },
+  {
+    ...keeps(longestTexts.faultDetail, cut, (size) => lengthOf(fault(size)?.detail)),
+    unit: 'characters',
+    bounds: '`detail` of a fault',
+  },
+  {
+    ...keeps(longestRefusal, cut, refusal),
+    unit: 'characters',
+    bounds: 'reason of the gateway for a refusal',
+  },
+  {
+    ...keeps(longestFailure, cut, failure),
+    unit: 'characters',
+    bounds: 'reason of the gateway for a failure',
+  },
+  {
+    ...keeps(mostIdentities, 'the rest is counted, not listed', planned),
+    bounds: 'sessions or connections that an item of a plan lists',
+  },
+];

@@ -1,0 +1,245 @@
+/**
+ * The limits of values in patches, users and gateway documents.
+ */
+import { createSnapshot, nameKey, type GatewayDocument } from 'gateway-admin-core';
+
+import { maxFoldedLength, maxNameLength } from '../../../src/core/name.ts';
+import { mostLinks } from '../../../src/core/reference.ts';
+import { longestPassword } from '../../../src/core/secret.ts';
+import * as shape from '../../../src/core/shape.ts';
+import { longestEpoch } from '../../../src/core/version.ts';
+import { fieldTables } from '../../../src/resources/index.ts';
+import { longestUserName } from '../../../src/resources/user.ts';
+import { deepestDocument } from '../../../src/snapshot/document.ts';
+import { nested, service, writers } from '../../support/input.ts';
+import { accepted, calls, runHost, sends, type Limit, type Trial } from '../../support/limit.ts';
+import { sampleGateway } from '../../support/running-admin.ts';
+import { boundOf, definitionOf } from '../../support/shape-bound.ts';
+
+const [patch, create] = writers;
+const invalid = '422 validation-failed';
+const faulty = 'InvalidDocumentError';
+
+/** The shape of a field. */
+function shapeOf(kind: string, name: string) {
+  const field = fieldTables[kind]?.all.find((each) => each.name === name);
+  if (field === undefined) throw new RangeError(`A ${kind} has no field ${name}`);
+  return field.shape;
+}
+
+/** Sets a field of a resource to a value of a size. */
+const sets = (
+  target: string,
+  path: string,
+  valueOf: (size: number) => unknown,
+  snapshotOf?: (size: number) => ReturnType<typeof createSnapshot>,
+): Trial =>
+  sends(
+    (size) => ({ ...patch, target, body: JSON.stringify([{ op: 'add', path, value: valueOf(size) }]) }),
+    (size) => (snapshotOf === undefined ? {} : { snapshot: snapshotOf(size) }),
+  );
+
+/** Creates a user. */
+const creates = (userOf: (size: number) => object): Trial =>
+  sends((size) => ({ ...create, body: JSON.stringify(userOf(size)) }));
+
+/** Makes a snapshot of a document. */
+const loads = (documentOf: (size: number) => GatewayDocument): Trial =>
+  calls((size) => createSnapshot(documentOf(size)));
+
+/** Reports a session that was opened at an instant. */
+const opens: Trial = (connected) => {
+  const { admin, errors } = runHost({
+    snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'cli' }] }),
+    gateway: sampleGateway(),
+  });
+  admin.report({
+    type: 'session.opened',
+    id: 1,
+    state: 'ready',
+    user: 'a',
+    address: '::1',
+    service: 'Sales',
+    connected,
+  });
+  return Promise.resolve(
+    admin.snapshot.sessions.size === 1 && errors.length === 0
+      ? accepted
+      : 'the report is refused, and `onError` is told',
+  );
+};
+
+const text = (size: number): string => 'x'.repeat(size);
+const servers = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    name: `s${String(n)}`,
+    address: '::1',
+    port: 1,
+    protocol: 'pg',
+  }));
+const fields = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${String(n)}`, 'v']));
+const options = definitionOf(shapeOf('service', 'router_options'));
+
+export const valueLimits: readonly Limit[] = [
+  {
+    value: maxNameLength,
+    unit: 'characters',
+    bounds: 'name of a service, server, monitor or filter; counted in code points',
+    beyond: faulty,
+    trial: loads((size) => ({ filters: [{ name: '😀'.repeat(size), module: 'm' }] })),
+  },
+  {
+    value: maxFoldedLength,
+    unit: 'characters',
+    bounds: 'text that is compared as a name',
+    beyond: 'the text is no name, and is compared as it is',
+    trial: (size) =>
+      Promise.resolve(
+        nameKey('A'.repeat(size)) === 'a'.repeat(size)
+          ? accepted
+          : 'the text is no name, and is compared as it is',
+      ),
+  },
+  {
+    value: boundOf(shapeOf('service', 'user')),
+    unit: 'characters',
+    bounds: 'a short text, such as `user` of a service',
+    beyond: invalid,
+    trial: sets(service, '/user', text),
+  },
+  {
+    value: boundOf(shape.address),
+    unit: 'characters',
+    bounds: 'address of a server or listener',
+    beyond: invalid,
+    trial: sets('/servers/db-serv-1', '/address', text),
+  },
+  {
+    value: boundOf(options.keyType),
+    unit: 'characters',
+    bounds: 'name of an option or parameter',
+    beyond: invalid,
+    trial: sets(service, '/router_options', (size) => ({ [text(size)]: 'v' })),
+  },
+  {
+    value: boundOf(options.valueType),
+    unit: 'characters',
+    bounds: 'a long text: an option, a parameter, a path, a link, what the gateway reports of a session',
+    beyond: invalid,
+    trial: sets(service, '/router_options', (size) => ({ a: text(size) })),
+  },
+  {
+    value: shape.mostMembers,
+    bounds: 'members of `router_options` and of `parameters`',
+    beyond: invalid,
+    trial: sets(service, '/router_options', fields),
+  },
+  {
+    value: mostLinks,
+    bounds: 'links in a list',
+    beyond: invalid,
+    trial: sets(
+      '/services/sales',
+      '/servers',
+      (size) => servers(size).map(({ name }) => `/servers/${name}`),
+      (size) => createSnapshot({ servers: servers(size), services: [{ name: 'Sales', router: 'cli' }] }),
+    ),
+  },
+  {
+    value: boundOf(shapeOf('server', 'status')),
+    bounds: 'words of the status of a server, repeated ones included',
+    beyond: invalid,
+    trial: sets('/servers/db-serv-1', '/state', (size) => Array<string>(size).fill('master')),
+  },
+  {
+    value: boundOf(shape.port),
+    bounds: 'a port',
+    beyond: invalid,
+    trial: sets('/servers/db-serv-1', '/port', (size) => size),
+  },
+  {
+    value: boundOf(shapeOf('monitor', 'monitor_interval')),
+    bounds: '`monitor_interval`',
+    beyond: invalid,
+    trial: sets('/monitor/Main-Monitor', '/monitor_interval', (size) => size),
+  },
+  {
+    value: longestPassword,
+    unit: 'bytes',
+    bounds: 'password of a service',
+    beyond: '422 password-unacceptable',
+    trial: sets(service, '/password', text),
+  },
+  {
+    value: boundOf(shapeOf('service', 'password')),
+    unit: 'characters',
+    bounds: 'sealed password of a service in a gateway document',
+    beyond: faulty,
+    trial: loads((size) => ({ services: [{ name: 'Sales', router: 'cli', passwordSealed: text(size) }] })),
+  },
+  {
+    value: longestPassword,
+    unit: 'bytes',
+    bounds: 'password of an admin user',
+    beyond: '422 password-unacceptable',
+    trial: creates((size) => ({ name: 'joan', password: text(size) })),
+  },
+  {
+    value: longestUserName,
+    unit: 'characters',
+    bounds: 'name of an admin user',
+    beyond: invalid,
+    trial: creates((size) => ({ name: text(size), password: 'engine' })),
+  },
+  {
+    value: boundOf(shapeOf('user', 'password')),
+    unit: 'characters',
+    bounds: 'hash of a password in a gateway document',
+    beyond: faulty,
+    trial: loads((size) => ({ users: [{ name: 'ada', passwordHash: text(size) }] })),
+  },
+  {
+    value: boundOf(shapeOf('listener', 'ssl')),
+    unit: 'characters',
+    bounds: '`ssl` of a listener',
+    beyond: faulty,
+    trial: loads((size) => ({
+      services: [
+        {
+          name: 'Sales',
+          router: 'cli',
+          listeners: [{ name: 'l', address: '::1', protocol: 'pg', port: 1, ssl: text(size) }],
+        },
+      ],
+    })),
+  },
+  {
+    value: deepestDocument,
+    bounds: 'nesting of a gateway document',
+    beyond: faulty,
+    trial: loads((size) => ({
+      services: [
+        {
+          name: 'Sales',
+          router: 'cli',
+          current_connections: JSON.parse(nested(size - 3, '[', ']')) as number,
+        },
+      ],
+    })),
+  },
+  {
+    value: boundOf(shape.milliseconds),
+    unit: 'instant',
+    bounds: 'a time that the gateway reports',
+    beyond: 'the report is refused, and `onError` is told',
+    trial: opens,
+  },
+  {
+    value: longestEpoch,
+    unit: 'characters',
+    bounds: '`epoch` of a snapshot',
+    beyond: 'RangeError',
+    trial: calls((size) => createSnapshot({}, { epoch: text(size) })),
+  },
+];

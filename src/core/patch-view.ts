@@ -369,7 +369,7 @@ function validate<T extends object>(
   const canonical = resolved.settings as unknown as T;
   const after = parsed.ok ? normalize(view, canonical) : before;
   const broken = parsed.ok
-    ? [...entryFaults(view, before, after), ...(check?.(before, after, operations) ?? [])]
+    ? entryFaults(view, before, after).concat(check?.(before, after, operations) ?? none)
     : parsed.faults;
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => shownFault(view, locate(fault, operations)));
@@ -382,15 +382,18 @@ function entryFaults<T extends object>(
   before: T,
   after: T,
 ): readonly Fault[] {
-  return [...maps].flatMap(([stored, map]) => [
-    ...newNames(before, after, map)
-      .filter((name) => isSecretEntry(name) || Object.hasOwn(mapOf(after, stored), name))
-      .map((name) => entryFault(map, name, 'is secret, and must be sealed')),
-    ...newNames(before, after, stored)
-      .filter((name) => !isSecretEntry(name))
-      .map((name) => entryFault(stored, name, undeclared)),
-  ]);
+  const faults: Fault[] = [];
+  for (const [stored, map] of maps) {
+    for (const name of newNames(before, after, map))
+      if (isSecretEntry(name) || Object.hasOwn(mapOf(after, stored), name))
+        faults.push(entryFault(map, name, 'is secret, and must be sealed'));
+    for (const name of newNames(before, after, stored))
+      if (!isSecretEntry(name)) faults.push(entryFault(stored, name, undeclared));
+  }
+  return faults;
 }
+
+const none: readonly never[] = [];
 
 const undeclared =
   'is sealed, and is not declared secret here; start the interface with this name in secretParameters';
@@ -400,8 +403,8 @@ function entryFault(map: string, name: string, detail: string): Fault {
 }
 
 function newNames<T extends object>(before: T, after: T, map: string): readonly string[] {
-  const old = mapOf(before, map);
-  return Object.keys(mapOf(after, map)).filter((name) => !Object.hasOwn(old, name));
+  const [old, now] = [mapOf(before, map), mapOf(after, map)];
+  return old === now ? none : Object.keys(now).filter((name) => !Object.hasOwn(old, name));
 }
 
 function mapOf(settings: object, name: string): JsonObject {

@@ -3,6 +3,7 @@
  */
 import { routes } from '../resources/index.ts';
 import type { InterfaceRepresentation, RunningInterface } from '../resources/interface.ts';
+import type { Audit } from './audit/audit.ts';
 import { noJournal, type Journal } from './journal.ts';
 import { libraryVersion } from './version.ts';
 import type { Writer } from './writer.ts';
@@ -18,13 +19,14 @@ export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'isClosed'>;
   readonly journal: Journal;
   readonly mode: Mode;
+  readonly audit: Pick<Audit, 'refuseAll'>;
 }
 
 /** Creates what the endpoints of the interface itself need. @internal */
-export function createSelf({ writer, journal, mode }: SelfOptions): RunningInterface {
+export function createSelf({ writer, journal, mode, audit }: SelfOptions): RunningInterface {
   return Object.freeze({
     state: () => ({
-      ready: !writer.isClosed && journal.outage === undefined,
+      ready: !writer.isClosed && journal.outage === undefined && audit.refuseAll() === undefined,
       read_only: mode.isReadOnly,
       ...(journal === noJournal ? {} : { store: storeState(journal) }),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,

@@ -68,7 +68,7 @@ export interface HandlerOptions extends AccessOptions {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
-  readonly audit: Pick<Audit, 'attempt'>;
+  readonly audit: Pick<Audit, 'attempt' | 'refuseAll'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -314,7 +314,7 @@ async function act(
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
   if (query.dryRun) return json(200, actionPlan(decided), {});
-  const acted = await decided.act();
+  const acted = options.audit.refuseAll() ?? (await decided.act());
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt.act(decided);
   return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});

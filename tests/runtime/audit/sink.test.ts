@@ -71,6 +71,14 @@ async function isSettled({ clock }: Running, promise: Promise<unknown>): Promise
   return settled;
 }
 
+/** Whether `GET /` says that the interface is ready. */
+async function isReady({ admin }: Running): Promise<boolean> {
+  const handled = await admin.handle({ method: 'GET', target: '/', headers: {} });
+  const body = handled.matched ? handled.response.body : undefined;
+  if (typeof body !== 'string') throw new Error('GET / has no body');
+  return (JSON.parse(body) as { readonly ready: boolean }).ready;
+}
+
 describe('an audit sink', () => {
   it('gets each record once and in order, frozen, and is disposed of at the end', async () => {
     const { admin, sink, records, knock } = audited(false);
@@ -295,12 +303,17 @@ describe('a sink that is required', () => {
     expect(await admin.execute(none)).toMatchObject(unavailable);
     expect(await admin.abandon('none')).toMatchObject(unavailable);
     expect((await send({ method: 'DELETE', target: '/commands/none' }))[0]).toBe(404);
+    const body = '[{"op":"replace","path":"/read_only","value":true}]';
+    const patch = { method: 'PATCH', target: '/', headers: { 'content-type': 'application/json' }, body };
+    expect([(await send(patch))[0], admin.readOnly]).toEqual([503, false]);
+    expect(await isReady(running)).toBe(false);
     expect([admin.snapshot === snapshot, gateway.calls.length]).toEqual([true, length]);
     expect((await send({ method: 'GET', target: '/services' }))[0]).toBe(200);
     expect((await send({ target: '/service/My-Service/start?dry_run=true' }))[0]).toBe(200);
     expect(admin.plan(start).outcome).toBe('accepted');
     sink.work();
     await clock.advance(5000);
+    expect(await isReady(running)).toBe(true);
     expect((await admin.execute(start)).outcome).toBe('accepted');
     expect(sink.kept).toEqual(records);
     expect(inShort(records).slice(0, 3)).toEqual([

@@ -74,6 +74,12 @@ describe('diff', () => {
     ['objects that become numbers', [{ a: 1 }, { b: 1 }, { c: 1 }], [1, 2], ['replace  [1,2]']],
     ['a member', { a: 1, b: 2 }, { b: 2, c: 3 }, ['remove /a', 'add /c 3']],
     ['more than a patch may say', { x: numbered }, { x: {} }, ['replace /x {}']],
+    [
+      'more than a patch may say, beside an equal member',
+      { x: numbered, y: { a: 1 } },
+      { x: {}, y: { a: 1 } },
+      ['replace /x {}'],
+    ],
     ['more than a patch may say of the whole', numbered, {}, ['replace  {}']],
     ['a list that is gone', ['a', 'b'], [], ['remove /0', 'remove /0']],
     ['a list that comes', [], ['a', 'b'], ['add /- "a"', 'add /- "b"']],

@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     ],
   },
   { from: 'ports/memory-store.ts', values: ['ports/port.ts', 'ports/port-error.ts', 'core/*', 'json/*'] },
-  { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*'] },
+  { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*', 'node:*/*'] },
   {
     from: 'ports/basic-authentication.ts',
     values: ['ports/port.ts'],

@@ -1,7 +1,7 @@
 /**
  * Clients that change a gateway over HTTP without a pause, until it is gone.
  */
-import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
+import { createPbkdf2Hasher, type GatewayDocument, type ServiceDocument } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { RunningGateway } from './running-gateway.ts';
@@ -32,17 +32,25 @@ const monitors = ['Watch', 'Probe'];
 const users = ['ada', 'grace', 'joan'];
 
 /** The password of every user. */
-export const password = 'correct horse';
+const password = 'correct horse';
 
-/** A gateway that has what the clients change, with all servers at one port. Nobody changes the monitor `Always`. */
-export function documentOn(port: number): GatewayDocument {
+/** The headers with which the clients log in: as a user whom nobody deletes. */
+export const logIn = { authorization: `Basic ${btoa(`keeper:${password}`)}` };
+
+/**
+ * A gateway that has what the clients change, with all servers at one port. Nobody changes the monitor `Always` and the
+ * user `keeper`.
+ */
+export async function documentOn(port: number): Promise<GatewayDocument> {
   const place = { address: '127.0.0.1', protocol: 'echo' };
   const links = servers.map((name) => `/servers/${name}`);
   const serviceOf = (name: string): ServiceDocument => ({
     ...{ name, router: 'readconnroute', servers: links },
     listeners: [{ name: 'Clients', ...place, port: 0 }],
   });
+  const passwordHash = await createPbkdf2Hasher({ rounds: 1 }).hash(password);
   return {
+    users: [{ name: 'keeper', passwordHash }],
     servers: servers.map((name) => ({ name, ...place, port })),
     services: services.map(serviceOf),
     monitors: [...monitors, 'Always'].map((name) => ({ name, module: 'tcp', servers: links })),
@@ -76,7 +84,10 @@ export async function sendUntilGone(stream: Stream, clients: readonly Client[]):
   const { gateway, random, told } = stream;
   let number = told.figures.acknowledged + 1000;
   const send = async ({ changes, method, target, body, headers }: Command): Promise<boolean> =>
-    told.tell(changes, async () => (await gateway.ask(method, target, body, headers)).status);
+    told.tell(
+      changes,
+      async () => (await gateway.ask(method, target, body, { ...headers, ...logIn })).status,
+    );
   const working = clients.map(async (client) => {
     while (await send(client(random, (number += 1))));
   });
@@ -84,12 +95,9 @@ export async function sendUntilGone(stream: Stream, clients: readonly Client[]):
 }
 
 /** Everything that the clients change, as the gateway shows it. */
-export async function shownBy(
-  gateway: RunningGateway,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Fields> {
+export async function shownBy(gateway: RunningGateway): Promise<Fields> {
   const fieldsAt = async (target: string, fieldsOf: (item: Shown) => Fields): Promise<Fields[]> => {
-    const { status, body } = await gateway.ask('GET', target, undefined, headers);
+    const { status, body } = await gateway.ask('GET', target, undefined, logIn);
     if (status !== 200) throw new Error(`GET ${target} was answered with ${String(status)}`);
     return (body as readonly Shown[]).map(fieldsOf);
   };

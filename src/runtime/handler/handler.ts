@@ -30,7 +30,7 @@ import type { Execution } from '../execution.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits.ts';
-import { shareOf } from '../password/share.ts';
+import { shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
@@ -340,7 +340,7 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   const secrets: SecretPorts = {
     ...options.secrets,
     isSecretParameter: isSecretIn(options.snapshot()),
-    hash: (password) => options.passwords.hash(shareOf(request, caller.principal?.name), password),
+    hash: (password) => options.passwords.hash(shareOfCaller(request, caller.principal), password),
   };
   const change = await route.command(parameters, body.value, secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));

@@ -102,7 +102,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
       const fingerprint = await logins.fingerprint(name, password);
       const isRemembered = (): boolean => logins.has(user, fingerprint);
       if (user !== undefined && isRemembered()) return principalOf(user);
-      const share = shareOf(request, name);
+      const share = shareOf(request, name, fingerprint);
       const turn = await inTurn(share, async () => {
         if (request.signal?.aborted === true) return false;
         // Several requests of one client wait at the same time, and the first of them was verified meanwhile.
@@ -117,7 +117,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
       if (turn.outcome !== 'done') return turn.outcome;
       if (!turn.value || user === undefined) return undefined;
       // Nobody waits for the new hash.
-      renew(user, share, password)
+      renew(user, { ...share, isKnown: true }, password)
         .then((renewed) => renewed && logins.add(renewed, fingerprint))
         .catch(options.onError);
       return principalOf(user);

@@ -26,6 +26,14 @@ export interface FetchOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+const optionNames = [
+  'basePath',
+  'principalOf',
+  'peerOf',
+  'next',
+  'onError',
+] as const satisfies readonly (keyof FetchOptions)[];
+
 /**
  * Creates a `fetch` handler for an administration interface: for Hono, Bun, Deno, service workers and edge runtimes.
  *
@@ -34,6 +42,7 @@ export interface FetchOptions {
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
  * @returns a function from a request to its response; the function never rejects
+ * @throws TypeError for an unknown option
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
@@ -54,7 +63,7 @@ export function createHandler(
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
   const { next = () => toResponse(notFound), onError } = options;
-  const targetOf = mountAt(options.basePath);
+  const targetOf = mountAt(options, optionNames);
   return async (request) => {
     try {
       // `pathname` keeps the escapes as they were written.

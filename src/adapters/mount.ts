@@ -2,6 +2,7 @@
  * Mounting: the base path of an interface, the 404 for unknown paths, and the error for an interface that is mounted behind
  * a body parser, for every HTTP adapter.
  */
+import { assertMembers } from '../core/member.ts';
 import { problem, type AdminResponse } from '../index.ts';
 
 /**
@@ -10,13 +11,21 @@ import { problem, type AdminResponse } from '../index.ts';
  * Without a base path, the path `/` belongs to the host if the host answers other requests itself: the host may have a home
  * page there. A base path of `/` says that the path belongs to the interface.
  *
- * @param basePath - the path of the interface, such as `/admin`; the root if left out. Slashes at the end are ignored
+ * @param options - the options of the adapter; `basePath` is the path of the interface, such as `/admin`, and the root if
+ *   left out. Slashes at the end are ignored
+ * @param known - the names of all options of the adapter
  * @returns a function that takes the path and query of a request, and the function of the host that answers other requests,
  *   if there is one. The function returns the part after the base path, or `undefined` if the request is the host's
+ * @throws TypeError for an unknown option
  * @throws RangeError when the base path does not begin with a slash
  * @internal
  */
-export function mountAt(basePath = ''): (target: string, next?: unknown) => string | undefined {
+export function mountAt(
+  options: { readonly basePath?: string },
+  known: readonly string[],
+): (target: string, next?: unknown) => string | undefined {
+  assertMembers(options, known, 'option of createHandler');
+  const { basePath = '' } = options;
   if (basePath !== '' && !basePath.startsWith('/'))
     throw new RangeError('The base path must begin with a slash, such as /admin');
   const base = basePath.replace(/\/+$/, '');

@@ -31,6 +31,13 @@ export interface NodeOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+const optionNames = [
+  'basePath',
+  'principalOf',
+  'peerOf',
+  'onError',
+] as const satisfies readonly (keyof NodeOptions)[];
+
 /**
  * Creates a request listener of `node:http` for an administration interface.
  *
@@ -40,6 +47,7 @@ export interface NodeOptions {
  * @param options - path of the interface and hooks of the host
  * @returns a request listener. For a path outside the interface, the listener calls its third argument, or answers 404
  *   `route-not-found` if there is none
+ * @throws TypeError for an unknown option
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
@@ -61,7 +69,7 @@ export function createHandler(
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
   const { onError } = options;
-  const targetOf = mountAt(options.basePath);
+  const targetOf = mountAt(options, optionNames);
   const inTurn = createTurns();
   return (request, response, next) => {
     inTurn(request, response, () => {

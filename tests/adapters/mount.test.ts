@@ -67,6 +67,13 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
     });
   });
 
+  it('refuses a misspelt option', () => {
+    const create = { fetch: createFetchHandler, node: createNodeHandler }[name];
+    const options = { principalof: () => undefined } as object;
+    expect(() => create(admin, options)).toThrow(TypeError);
+    expect(() => create(admin, options)).toThrow(/with the name "principalof". Did you mean principalOf\?/);
+  });
+
   it.each(['admin', 'admin/', 'http://localhost/admin', ' /admin'])(
     'refuses the base path %j, which does not begin with a slash',
     (basePath) => {

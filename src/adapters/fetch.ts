@@ -3,7 +3,7 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { bodyTaken, mountAt, notFound } from './mount.ts';
+import { bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -22,7 +22,10 @@ export interface FetchOptions {
   readonly peerOf?: (request: Request) => string | undefined;
   /** Answers requests outside the interface. Default: a 404 `route-not-found`. */
   readonly next?: (request: Request) => Response | Promise<Response>;
-  /** Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. */
+  /**
+   * Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. Errors in
+   * `principalOf` and `peerOf` also go to `onError` of the interface.
+   */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -70,7 +73,7 @@ export function createHandler(
       const { pathname, search } = new URL(request.url);
       const target = targetOf(pathname + search, options.next);
       const handled =
-        target === undefined ? undefined : await admin.handle(await toRequest(request, target, options));
+        target === undefined ? undefined : await admin.handle(toRequest(request, target, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
     } catch (error) {
       onError?.(error);
@@ -79,20 +82,15 @@ export function createHandler(
   };
 }
 
-async function toRequest(
-  request: Request,
-  target: string,
-  { principalOf, peerOf }: FetchOptions,
-): Promise<AdminRequest> {
-  const peer = peerOf?.(request);
+function toRequest(request: Request, target: string, options: FetchOptions): AdminRequest {
   return {
     method: request.method,
     target,
-    headers: Object.fromEntries(request.headers),
+    // Over HTTP/2, and in some servers, only the URL has the host.
+    headers: { host: new URL(request.url).host, ...Object.fromEntries(request.headers) },
     body: (limit) => readBody(request, limit),
     signal: request.signal,
-    ...(peer === undefined ? {} : { peer }),
-    ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
+    ...senderOf(request, options),
   };
 }
 

@@ -3,7 +3,7 @@
  * a body parser, for every HTTP adapter.
  */
 import { assertMembers } from '../core/member.ts';
-import { problem, type AdminResponse } from '../index.ts';
+import { problem, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
 
 /**
  * Creates the function that removes the base path from a request target.
@@ -35,6 +35,49 @@ export function mountAt(
     const own = rest.startsWith('/') ? rest : `/${rest}`;
     return basePath === '' && next !== undefined && /^\/(?:$|\?)/.test(own) ? undefined : own;
   };
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/** The functions of a host that say who sends a request, and from where. */
+interface Hooks<R> {
+  readonly principalOf?: (request: R) => Awaitable<Principal | undefined>;
+  readonly peerOf?: (request: R) => string | undefined;
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Gives the caller and the peer of a request. If a function of the host fails, the interface fails when it asks for the
+ * caller, so that an attempt to change something leaves its audit record.
+ *
+ * @internal
+ */
+export function senderOf<R>(
+  request: R,
+  { principalOf, peerOf, onError }: Hooks<R>,
+): Pick<AdminRequest, 'peer' | 'principal'> {
+  const told = async (ask: () => Awaitable<Principal | undefined>): Promise<Principal | null> => {
+    try {
+      return (await ask()) ?? null;
+    } catch (error) {
+      onError?.(error);
+      throw error;
+    }
+  };
+  try {
+    const peer: unknown = peerOf?.(request);
+    if (peer !== undefined && typeof peer !== 'string')
+      throw new TypeError('peerOf must give a string or undefined');
+    return {
+      ...(peer === undefined ? {} : { peer }),
+      ...(principalOf === undefined ? {} : { principal: () => told(() => principalOf(request)) }),
+    };
+  } catch (error) {
+    const fail = (): never => {
+      throw error;
+    };
+    return { principal: () => told(fail) };
+  }
 }
 
 /** The response to a request outside the interface, if the host has no routes of its own. @internal */

@@ -84,7 +84,7 @@ function openFetch(...mount: Parameters<OpenTransport>): Promise<Transport> {
   const fetch = createFetchHandler(...mount);
   return Promise.resolve({
     async send(method, target, sent = {}) {
-      const response = await fetch(new Request(`http://gateway.test${target}`, { method, ...sent }));
+      const response = await fetch(new Request(`http://localhost${target}`, { method, ...sent }));
       return answerOf(response.status, Object.fromEntries(response.headers), await response.text());
     },
     close: () => Promise.resolve(),

@@ -37,7 +37,7 @@ import { readBody } from './body.ts';
 import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
-import { headerProblem, RequestError } from './request.ts';
+import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
 import { empty, json, list, refusal, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 
@@ -110,13 +110,11 @@ async function replyTo(
   attempt: Attempt,
 ): Promise<Reply | undefined> {
   try {
-    const fault = headerProblem(request);
-    if (fault !== undefined) return refusal(fault);
-    const [path = '', ...query] = request.target.split('?');
-    if (request.target.length > options.limits.maxTargetBytes) return refusal(targetTooLong(options.limits));
-    const match = router.match(request.method, path);
+    const checked = checkRequest(request);
+    const [path = '', ...query] = checked.request.target.split('?');
+    const match = router.match(checked.request.method, path);
     if (match.found === 'nothing') return undefined;
-    const arrival = { request, match, rawQuery: query.join('?'), attempt };
+    const arrival = { ...checked, match, rawQuery: query.join('?'), attempt };
     return withoutBody(request, await respond(options, arrival));
   } catch (error) {
     if (hasLeft(request)) return refusal(goneAway());
@@ -149,8 +147,7 @@ function withoutBody({ method }: AdminRequest, reply: Reply): Reply {
 }
 
 /** A request whose path was found. */
-interface Arrival {
-  readonly request: AdminRequest;
+interface Arrival extends CheckedRequest {
   readonly match: Exclude<Match<BoundRoute>, { readonly found: 'nothing' }>;
   readonly rawQuery: string;
   readonly attempt: Attempt;
@@ -158,10 +155,17 @@ interface Arrival {
 
 async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply> {
   const { request, match, rawQuery, attempt } = arrival;
-  if (match.found === 'place') return withoutRoute(request, match.place);
+  const isTooLong = request.target.length > options.limits.maxTargetBytes;
+  const fault = isTooLong ? targetTooLong(options.limits) : arrival.problem;
+  if (match.found === 'place')
+    return fault === undefined ? withoutRoute(request, match.place) : refusal(fault);
   const { route } = match;
-  const query = parseQuery(route, rawQuery);
   const isWriting = route.kind === 'command';
+  if (fault !== undefined) {
+    attempt.receive(request, isWriting ? match : undefined);
+    return refusal(fault);
+  }
+  const query = parseQuery(route, rawQuery);
   const isDryRun = query.ok && query.value.dryRun;
   attempt.receive(request, isWriting && !isDryRun ? match : undefined);
   if (match.found === 'broken-escape') return refusal(brokenEscape());

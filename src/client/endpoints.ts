@@ -136,15 +136,15 @@ export interface Endpoints {
   'commands.abandon': Command;
 }
 
-/** The endpoints of the table. */
+/** Name of an endpoint. @public */
+export type EndpointId = keyof Endpoints;
+
 type Table = typeof endpoints;
+type None<T extends never> = T;
 
-/** `Endpoints`, if it has a row of the right kind for each endpoint of the table and no others; `never` otherwise. */
-type Complete = Endpoints extends { readonly [Id in keyof Table]: { readonly kind: Table[Id]['kind'] } }
-  ? keyof Endpoints extends keyof Table
-    ? Endpoints
-    : never
-  : never;
-
-/** Name of an endpoint. A row that is missing, too many or of another kind does not compile here. @public */
-export type EndpointId = keyof Table & keyof Complete;
+/** Does not compile if a row is missing, too many, or of another kind than in the table. @internal */
+export type Checked = [
+  None<Exclude<keyof Table, EndpointId>>,
+  None<Exclude<EndpointId, keyof Table>>,
+  None<{ [Id in EndpointId]: Endpoints[Id]['kind'] extends Table[Id]['kind'] ? never : Id }[EndpointId]>,
+];

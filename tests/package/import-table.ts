@@ -86,11 +86,13 @@ const rows: readonly Row[] = [
       'resources/shared/*',
     ],
   },
+  { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'node:*', 'node:*/*'] },
   {
     from: 'ports/file-store/*',
     values: [
       'ports/port.ts',
       'ports/port-error.ts',
+      'ports/file/*',
       'ports/file-store/*',
       'core/*',
       'json/*',

@@ -7,7 +7,7 @@
 import { mkdir, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
+import type { NodeFiles } from '../../src/ports/file/node-files.ts';
 import { watchedFiles, type FileCall } from './watched-files.ts';
 
 /** What is on a disk: content by name. */
@@ -30,7 +30,7 @@ type Naming =
 /** The disk below a directory of a store, with its unsynced changes. */
 export class DiskLog {
   /** The file system for the store. */
-  readonly files: StoreFiles;
+  readonly files: NodeFiles;
   /**
    * Whether the next sync fails. What it was to make safe is then as good as never done, as some systems have it: they
    * count it as written, and no later sync writes it.

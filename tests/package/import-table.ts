@@ -86,6 +86,11 @@ const rows: readonly Row[] = [
       'resources/shared/*',
     ],
   },
+  {
+    from: 'ports/audit-file/*',
+    values: ['ports/port-error.ts', 'ports/file/*', 'ports/audit-file/*', 'node:*', 'node:*/*'],
+    types: ['ports/port.ts', 'ports/audit-record.ts'],
+  },
   { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'node:*', 'node:*/*'] },
   {
     from: 'ports/file-store/*',

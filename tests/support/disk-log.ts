@@ -91,7 +91,7 @@ export class DiskLog {
   #take({ method, path, parameters, file: handle }: FileCall): void {
     const [first, second, third, fourth] = parameters;
     const file = handle === undefined ? this.#names.get(basename(path)) : this.#opened.get(handle);
-    if (method === 'open' && second === 'w') this.#open(basename(path), file);
+    if (method === 'open' && (second === 'w' || second === 'wx')) this.#open(basename(path), file);
     else if (method === 'write') file?.pending.push(writeOf(first as Buffer, second, third, fourth));
     else if (method === 'truncate') file?.pending.push({ type: 'truncate', length: Number(first) });
     else if (method === 'datasync') this.#sync(file);

@@ -73,15 +73,11 @@ export class AuditLedger {
   /** Appends so many records of such a length. A failed call is made again, up to so many times. */
   async append(sink: AuditFile, count: number, length = 3, repeats = 0): Promise<void> {
     this.pending = Array.from({ length: count }, () => this.#next++);
-    const records = this.pending.map((number) => auditRecord(number, length));
-    for (let left = repeats; ; left -= 1) {
-      const error = await sink.append(records).then(
-        () => undefined,
-        (reason: unknown) => reason,
-      );
-      if (error === undefined) break;
-      if (left === 0) throw error;
-    }
+    await keep(
+      sink,
+      this.pending.map((number) => auditRecord(number, length)),
+      repeats,
+    );
     this.kept = [...this.kept, ...this.pending];
     this.pending = [];
   }
@@ -107,5 +103,14 @@ export class AuditLedger {
       -Math.max(Math.min(least, this.kept.length), found.length - rest.length) || Infinity,
     );
     expect({ found, ledger: this }).toEqual({ found: [...kept, ...rest], ledger: this });
+  }
+}
+
+async function keep(sink: AuditFile, records: readonly AuditRecord[], repeats: number): Promise<void> {
+  try {
+    await sink.append(records);
+  } catch (error) {
+    if (repeats === 0) throw error;
+    await keep(sink, records, repeats - 1);
   }
 }

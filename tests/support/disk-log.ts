@@ -36,6 +36,8 @@ export class DiskLog {
    * count it as written, and no later sync writes it.
    */
   failsSync: () => boolean = () => false;
+  /** Whether the process is gone: no call reaches the disk. */
+  isGone: () => boolean = () => false;
   readonly #opened = new Map<FileHandle, File | undefined>();
   readonly #afterEach: () => void;
   /** Names as the store sees them, and as they were when the directory was last synced. */
@@ -56,6 +58,7 @@ export class DiskLog {
     this.files = watchedFiles(async (call, make) => {
       const isOfStore = call.path === directory || dirname(call.path) === directory;
       if (!isOfStore || basename(call.path).startsWith('lock-')) return make();
+      if (this.isGone()) throw new Error('killed');
       if (/^(data)?sync$/.test(call.method) && this.failsSync()) return this.#forget(call);
       const result = await make();
       this.#take(call);

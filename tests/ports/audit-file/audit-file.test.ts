@@ -165,6 +165,16 @@ describe('the rotation of an audit file', () => {
     expect(kept.map((numbers) => numbers.join(''))).toEqual(['1', '12', '123', '34', '345', '3456', '3567']);
   });
 
+  it('does not remove the file that was written last for a file that another program has added', async () => {
+    const directory = await place();
+    const sink = await openAuditFile(directory, { maxBytes: 1, maxFiles: 2 });
+    await sink.append([auditRecord(1)]);
+    await copyFile(join(directory, first), join(directory, 'audit-000009.jsonl'));
+    await sink.append([auditRecord(2)]);
+    await sink[Symbol.asyncDispose]();
+    expect(await filesIn(directory)).toEqual([first, 'audit-000002.jsonl', 'audit-000009.jsonl']);
+  });
+
   it('leaves finished files to other programs, and continues behind the highest number', async () => {
     const directory = await place();
     const sink = await openAuditFile(directory, { maxBytes: 1 });

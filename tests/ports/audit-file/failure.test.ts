@@ -190,6 +190,27 @@ describe('an audit file after a power failure', () => {
     expect(wrecked).toBeGreaterThan(30);
   });
 
+  it('has nothing of a failed call in an older file, after a power failure at any later moment', async () => {
+    const [wrecks, ledger, directory] = [new Wrecks(), new AuditLedger(), await temporaryDirectory()];
+    let fails = false;
+    const log = new DiskLog(directory, () => {
+      if (fails) {
+        fails = false;
+        throw new Error('ENOSPC');
+      }
+      wrecks.add(log, ledger);
+    });
+    const sink = await openAuditWith(directory, small, log.files);
+    await ledger.append(sink, 1);
+    fails = true;
+    // The whole line was written when the call fails.
+    await expect(ledger.append(sink, 1)).rejects.toThrow('ENOSPC');
+    await ledger.append(sink, 1, 2000);
+    await sink[Symbol.asyncDispose]();
+    wrecks.add(log, ledger);
+    await wrecks.expectSound();
+  });
+
   it('is continued with what is on the disk, at whatever moment the earlier process was killed', async () => {
     let wrecked = 0;
     for (let killAt = 1; ; killAt += 1) {
@@ -198,17 +219,19 @@ describe('an audit file after a power failure', () => {
       const killed = new DiskLog(directory, () => {
         if ((changes += 1) >= killAt) throw new Error('killed');
       });
+      killed.isGone = () => changes >= killAt;
       const sink = await openAuditWith(directory, { maxBytes: 1 }, killed.files).catch(() => undefined);
       if (sink !== undefined) {
-        await ledger.append(sink, 1).catch(() => undefined);
-        if (changes < killAt) await ledger.append(sink, 1).catch(() => undefined);
+        await live(sink, ledger).catch(() => undefined);
         await sink[Symbol.asyncDispose]();
       }
       const log = new DiskLog(directory, () => undefined, killed);
       const second = await openAuditWith(directory, { maxBytes: 1 }, log.files);
       ledger.settle(await numbersIn(directory));
       wrecks.add(log, ledger);
+      await ledger.append(second, 1);
       await second[Symbol.asyncDispose]();
+      wrecks.add(log, ledger);
       await wrecks.expectSound();
       wrecked += wrecks.size;
       if (changes < killAt) break;
@@ -304,6 +327,21 @@ describe('an audit file when a call of the disk fails', () => {
     expect(ledger.kept.length).toBeGreaterThan(0);
     expect(await numbersIn(directory)).toEqual(ledger.kept);
     await sink[Symbol.asyncDispose]();
+  });
+
+  it('leaves no empty files if the names cannot be kept for a while', async () => {
+    const directory = await temporaryDirectory();
+    let syncs = 0;
+    const files = watchedFiles(({ method }, make) =>
+      method === 'sync' && (syncs += 1) > 3 && syncs < 7 ? Promise.reject(new Error('EIO')) : make(),
+    );
+    const [sink, ledger] = [await openAuditWith(directory, { maxBytes: 1 }, files), new AuditLedger()];
+    await ledger.append(sink, 1);
+    await ledger.append(sink, 1);
+    await ledger.append(sink, 1, 3, 3);
+    await sink[Symbol.asyncDispose]();
+    expect(syncs).toBeGreaterThan(6);
+    expect(await filesIn(directory)).toEqual([1, 2, 3].map((number) => `audit-00000${String(number)}.jsonl`));
   });
 
   it('makes room for a new file before the new file', async () => {

@@ -143,7 +143,9 @@ export async function restoreDisk(directory: string, disk: Disk): Promise<void> 
 const survivals: readonly ((file: File) => Buffer)[] = [
   ({ synced }) => synced,
   ({ synced, pending }) => changed(synced, pending),
-  // The last write stopped short,
+  // The last change is missing,
+  ({ synced, pending }) => changed(synced, pending.slice(0, -1)),
+  // the last write stopped short,
   ({ synced, pending }) => changed(synced, shortened(pending)),
   // or only every other sector of it made it, though the file has become as long as it was to be.
   ({ synced, pending }) => withHoles(synced, pending, 0),

@@ -77,6 +77,8 @@ describe('an audit file after a crash', () => {
     const { size } = await stat(path);
     await truncate(path, size + 5);
     await appendFile(path, `}\n${JSON.stringify(auditRecord(2))}\n{"half`);
+    // Zeros behind the end as well, further than what is read at once.
+    await truncate(path, size + 70_000);
     const before = await readFile(path);
     const repaired = await appendTo(directory, 3);
     expect(repaired).toContain(`${path} has zeros from byte ${String(size)} on`);

@@ -87,10 +87,17 @@ const rows: readonly Row[] = [
     ],
   },
   {
+    from: 'ports/audit-file/*',
+    values: ['ports/port-error.ts', 'ports/file/*', 'ports/audit-file/*', 'node:*', 'node:*/*'],
+    types: ['ports/port.ts', 'ports/audit-record.ts'],
+  },
+  { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'node:*', 'node:*/*'] },
+  {
     from: 'ports/file-store/*',
     values: [
       'ports/port.ts',
       'ports/port-error.ts',
+      'ports/file/*',
       'ports/file-store/*',
       'core/*',
       'json/*',

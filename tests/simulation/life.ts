@@ -15,7 +15,10 @@ import {
   type EventGap,
   type Execution,
   type GatewayPort,
+  type HostReport,
+  type Monitor,
   type PublishedEvent,
+  type Service,
   type Snapshot,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -37,6 +40,9 @@ export interface Surroundings {
   /** The gateway begins to apply a start. The result is called when the gateway has applied the start, or has not. */
   readonly starting: (effect: Effect) => () => void;
 }
+
+/** The effects that cannot be taken back. */
+const irreversible: readonly string[] = ['sessions.close', 'connections.close', 'logs.flush'];
 
 /** Each one anew: whoever waits for it must be forgotten with it. */
 function forEver(): Promise<never> {
@@ -68,6 +74,10 @@ class Mortal {
   alive = true;
   /** How many calls of the gateway it waits for. */
   asking = 0;
+  /** The commands whose outcome a client was told is unknown. */
+  readonly announced = new Set<string>();
+  /** What the gateway was asked for that it must never be asked for. */
+  readonly faults: string[] = [];
   die: () => void = () => undefined;
   readonly death: Promise<undefined>;
   readonly gateway: GatewayPort;
@@ -95,6 +105,8 @@ class Mortal {
     this.gateway = {
       apply: async (effect: Effect, context: EffectContext) => {
         this.asking += 1;
+        if (this.announced.has(context.commandId) && irreversible.includes(effect.type))
+          this.faults.push(`${effect.type} was begun after ${context.commandId} was said to be unknown`);
         const started = starting(effect);
         const apply = (): Promise<void> => gateway.apply(effect, context).finally(started);
         await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
@@ -141,7 +153,7 @@ interface Waiting {
 export class Life {
   readonly admin: Admin;
   /** What went wrong that must never go wrong. */
-  readonly faults: string[] = [];
+  readonly faults: string[];
   readonly death: Promise<undefined>;
   readonly #mortal: Mortal;
   readonly #waiting = new Set<Waiting>();
@@ -158,6 +170,7 @@ export class Life {
     this.#errors = errors;
     this.death = mortal.death;
     this.#mortal = mortal;
+    this.faults = mortal.faults;
     this.#beginning = admin.snapshot;
     void this.#follow(admin.events());
   }
@@ -209,6 +222,29 @@ export class Life {
     return [...this.faults, ...unanswered, ...untold];
   }
 
+  /**
+   * What is wrong with the answer to reports that cannot be true: while no command is in flight, each report that
+   * something runs which is stopped is told to `onError`.
+   */
+  unheeded(): readonly string[] {
+    const { admin } = this;
+    if (admin.commands().length > 0) return [];
+    const { services, monitors } = admin.snapshot;
+    const untrue: readonly HostReport[] = [
+      ...stopped(services).map(
+        (service) => ({ type: 'service.reported', service, state: 'started' }) as const,
+      ),
+      ...stopped(monitors).map(
+        (monitor) => ({ type: 'monitor.reported', monitor, state: 'started' }) as const,
+      ),
+    ];
+    return untrue.flatMap((report) => {
+      const before = this.#errors.length;
+      admin.report(report);
+      return this.#errors.length > before ? [] : [`nobody was told that ${JSON.stringify(report)} is untrue`];
+    });
+  }
+
   /** What is wrong with the store: nobody else writes to it, and it works again by itself. */
   async strayStore(): Promise<readonly string[]> {
     const lost = this.#errors.filter((error) => String(error).includes('another writer'));
@@ -252,6 +288,7 @@ export class Life {
         return;
       case 'unknown':
         if (execution.problem.code === 'outcome-unknown') this.#awaited.add(execution.commandId);
+        this.#mortal.announced.add(execution.commandId);
         model.mayHaveHappened(changes);
         return;
       case 'refused':
@@ -275,6 +312,12 @@ export class Life {
       if (command !== undefined) this.#awaited.delete(command);
     }
   }
+}
+
+function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly string[] {
+  return Array.from<Service | Monitor>(things).flatMap(({ key, state }) =>
+    state === 'stopped' ? [key] : [],
+  );
 }
 
 function byRevision(events: readonly PublishedEvent[]): readonly (readonly PublishedEvent[])[] {

@@ -137,8 +137,10 @@ export type Client = {
  * @public
  */
 export function createClient(send: Send): Client {
+  // A row of `Endpoints` that has no endpoint, or one of another kind, does not compile.
+  const table: { readonly [Id in keyof Endpoints]: Endpoint & Pick<Endpoints[Id], 'kind'> } = endpoints;
   const groups: Record<string, Record<string, unknown>> = {};
-  for (const [id, endpoint] of Object.entries(endpoints)) {
+  for (const [id, endpoint] of Object.entries(table)) {
     const [group = '', name = ''] = id.split('.');
     (groups[group] ??= {})[name] = methodOf(endpoint, send);
   }

@@ -136,15 +136,9 @@ export interface Endpoints {
   'commands.abandon': Command;
 }
 
-/** Name of an endpoint. @public */
-export type EndpointId = keyof Endpoints;
-
-type Table = typeof endpoints;
-type None<T extends never> = T;
-
-/** Does not compile if a row is missing, too many, or of another kind than in the table. @internal */
-export type Checked = [
-  None<Exclude<keyof Table, EndpointId>>,
-  None<Exclude<EndpointId, keyof Table>>,
-  None<{ [Id in EndpointId]: Endpoints[Id]['kind'] extends Table[Id]['kind'] ? never : Id }[EndpointId]>,
-];
+/**
+ * Name of an endpoint, such as `services.stop`.
+ *
+ * @public
+ */
+export type EndpointId = keyof typeof endpoints;

@@ -104,17 +104,6 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     const outdated = await client.services.stop('Backup', { ifMatch: '"other"' });
     expect(outdated).toMatchObject({ ok: false, problem: { code: 'precondition-failed' } });
   });
-
-  it('says when a refused request may be sent again', async () => {
-    const admin = run();
-    await admin.close();
-    const client = createClient(async () => ({
-      status: 503,
-      headers: { 'content-type': 'application/problem+json', 'retry-after': '2' },
-      body: JSON.stringify({ code: 'overloaded' }),
-    }));
-    expect(await client.services.stop('Backup')).toMatchObject({ ok: false, retryAfterMs: 2000 });
-  });
 });
 
 describe('createClient', () => {
@@ -129,6 +118,19 @@ describe('createClient', () => {
       const plan = kind === 'command' ? 'function' : 'undefined';
       expect([id, typeof method, typeof method?.plan]).toEqual([id, 'function', plan]);
     }
+  });
+
+  it('says when a refused request may be sent again', async () => {
+    const overloaded: Send = () =>
+      Promise.resolve({
+        status: 503,
+        headers: { 'content-type': 'application/problem+json', 'retry-after': '2' },
+        body: JSON.stringify({ code: 'overloaded' }),
+      });
+    expect(await createClient(overloaded).services.stop('Backup')).toMatchObject({
+      ok: false,
+      retryAfterMs: 2000,
+    });
   });
 
   it('refuses an empty name, which would lead to the list', async () => {

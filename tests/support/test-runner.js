@@ -1,6 +1,7 @@
 /**
- * Runs a test file with jest-circus, without its AsyncLocalStorage. jest-circus keeps the running test in one for each
- * file. On Node 20, each such storage slows down every promise of its file and of all later files in the same worker.
+ * Runs a test file with jest-circus, with two changes that save time. Stacks are as short as those of Node. And there is
+ * no AsyncLocalStorage, in which jest-circus keeps the running test of each file: on Node 20, each such storage slows
+ * down every promise of its file and of all later files in the same worker.
  */
 import hooks from 'node:async_hooks';
 
@@ -24,6 +25,8 @@ class CurrentStore {
 }
 
 export default function runTestFile(globalConfig, config, environment, runtime, ...others) {
+  // Jest asks for 100 lines. Each matcher records a stack, also when nothing fails.
+  environment.global.Error.stackTraceLimit = 10;
   const load = runtime.requireInternalModule.bind(runtime);
   // Loads jest-circus and what jest-circus needs. The test file and its modules get the class of Node.
   runtime.requireInternalModule = (...given) => {

@@ -12,7 +12,7 @@ const resolutions = [
   { module: 'nodenext', moduleResolution: 'nodenext' },
   { module: 'esnext', moduleResolution: 'bundler' },
 ];
-const programs = ['tests/client/types.ts'];
+const programs = ['tests/client/compiled-call.ts'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = join(root, 'temp', 'types');

@@ -14,6 +14,7 @@ import type { Send } from './send.ts';
  * @public
  */
 export interface Elements<R> {
+  /** The elements, in the order of the interface. */
   readonly elements: readonly R[];
   /** Number of elements of the whole list. */
   readonly total: number;
@@ -49,7 +50,7 @@ export interface CommandOptions extends RequestOptions {
   readonly ifMatch?: string;
 }
 
-/** The name of the resource that a path names, or the id of a session or a command; nothing if the path has no variable. */
+/** The name of the resource that a path names, or the id of a session or a command; nothing if the path has no variable. @internal */
 type Subject<P> = P extends '/commands/:id'
   ? [id: string]
   : P extends `${string}/:id${string}`
@@ -58,21 +59,26 @@ type Subject<P> = P extends '/commands/:id'
       ? [name: string]
       : [];
 
+/** The body, if there is one. @internal */
 type Body<B> = B extends undefined ? [] : [body: B];
+/** The name of a field. @internal */
 type FieldOf<R> = R extends object ? keyof R & string : never;
-/** The selected fields. All of them are the representation itself. */
+/** The selected fields. All of them are the representation itself. @internal */
 type Part<R, F> = [FieldOf<R>] extends [F] ? R : Pick<R, F & keyof R>;
 
+/** Reads one resource. @internal */
 type ItemMethod<P, R> = <const F extends FieldOf<R> = FieldOf<R>>(
   ...given: [...subject: Subject<P>, options?: ReadOptions<F>]
 ) => Promise<Answer<Part<R, F>>>;
 
+/** Reads a list. @internal */
 type ListMethod<P, R, O> = <const F extends FieldOf<R> = FieldOf<R>>(
   ...given: [...subject: Subject<P>, options?: ReadOptions<F> & O]
 ) => Promise<Answer<Elements<Part<R, F>>>>;
 
-/** Sends a command. */
+/** Sends a command. @internal */
 interface CommandMethod<P, B, R> {
+  /** Sends the command. */
   (...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<R>>;
   /** Says what the command would do, and does nothing. */
   plan(...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<Plan>>;
@@ -92,8 +98,9 @@ export type MethodOf<Id extends EndpointId> =
         ? CommandMethod<(typeof endpoints)[Id]['path'], B, R>
         : never;
 
-/** The part of an endpoint's name before the dot. */
+/** The part of an endpoint's name before the dot. @internal */
 type GroupOf<Id> = Id extends `${infer G}.${string}` ? G : never;
+/** The part of an endpoint's name after the dot. @internal */
 type NameOf<Id, G extends string> = Id extends `${G}.${infer N}` ? N : never;
 
 /**

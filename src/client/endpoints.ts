@@ -27,6 +27,7 @@ import type {
  * @public
  */
 export interface Item<R> {
+  /** What the endpoint does. */
   readonly kind: 'item';
   /** The representation of the resource. */
   readonly result: R;
@@ -38,6 +39,7 @@ export interface Item<R> {
  * @public
  */
 export interface List<R, O = Ranged> {
+  /** What the endpoint does. */
   readonly kind: 'list';
   /** The representation of one element. */
   readonly element: R;
@@ -51,6 +53,7 @@ export interface List<R, O = Ranged> {
  * @public
  */
 export interface Command<B = undefined, R = undefined> {
+  /** What the endpoint does. */
   readonly kind: 'command';
   /** The body of the request; `undefined` if there is none. */
   readonly body: B;
@@ -84,9 +87,10 @@ export interface SessionSearch {
   readonly address?: string;
 }
 
-/** A server as the answer of its patch shows it: `state` is what a patch calls `status`. */
+/** A server as the answer of its patch shows it: `state` is what a patch calls `status`. @internal */
 type PatchedServer = ServerRepresentation & { readonly state: ServerRepresentation['status'] };
 
+/** A JSON Patch. @internal */
 type Patch = readonly Operation[];
 
 /**
@@ -94,7 +98,8 @@ type Patch = readonly Operation[];
  *
  * @public
  */
-export interface Endpoints {
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- rows of a table, not members to document
+export type Endpoints = {
   'interface.get': Item<InterfaceRepresentation>;
   'interface.patch': Command<Patch, InterfaceRepresentation>;
   'services.list': List<ServiceRepresentation>;
@@ -134,7 +139,7 @@ export interface Endpoints {
   'users.delete': Command;
   'commands.list': List<CommandRepresentation>;
   'commands.abandon': Command;
-}
+};
 
 /**
  * Name of an endpoint, such as `services.stop`.

@@ -21,7 +21,7 @@ export interface EventOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Leaves a member out of each type of a union. */
+/** Leaves a member out of each type of a union. @internal */
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /**

@@ -1,7 +1,10 @@
 /**
  * The entry `gateway-admin-core/client`: a typed client, for tools in any process. It runs in Node, in browsers and on edge
  * runtimes.
+ *
+ * @packageDocumentation
  */
+
 export type { Answer } from './answer.ts';
 export {
   createClient,

@@ -82,6 +82,7 @@ import {
   type ConnectionIdentity,
   type CommandRepresentation,
   type ConnectionRepresentation,
+  type TaskRepresentation,
   type ConnectionStatistics,
   type Decision,
   type DocumentDifference,
@@ -187,6 +188,8 @@ describe('a program that reads the interface', () => {
     expect(ready).toBe(true);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
+    const [task] = await get<readonly TaskRepresentation[]>(admin, '/gateway/tasks');
+    expect(task?.next_due).toMatch(/2016$/);
     const state: LifecycleState = service.state;
     const words: readonly ServerStatusWord[] = server.status;
     const statistics: ConnectionStatistics | undefined = connection?.statistics;

@@ -5,8 +5,8 @@
 
 /** One endpoint. @internal */
 export interface Endpoint {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change. */
-  readonly kind: 'item' | 'list' | 'command';
+  /** `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events. */
+  readonly kind: 'item' | 'list' | 'command' | 'stream';
   readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
   /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
@@ -53,6 +53,7 @@ export const endpoints = {
   'users.delete': { kind: 'command', method: 'DELETE', path: '/users/:name' },
   'commands.list': { kind: 'list', method: 'GET', path: '/commands' },
   'commands.abandon': { kind: 'command', method: 'DELETE', path: '/commands/:id' },
+  'events.stream': { kind: 'stream', method: 'GET', path: '/events' },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 /** The name of an endpoint. @internal */

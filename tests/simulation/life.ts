@@ -20,6 +20,7 @@ import {
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { placeOf } from '../support/event-reader.ts';
 import type { ClientCommand } from './command.ts';
 import type { Model } from './model.ts';
 
@@ -230,7 +231,7 @@ export class Life {
     for (const events of byRevision(this.#events)) {
       revision += 1;
       const expected = events.map((_, index) => `${String(revision)}.${String(index)}`);
-      const ids = events.map(({ id }) => id);
+      const ids = events.map(({ id }) => placeOf(id));
       if (ids.join() !== expected.join())
         strays.push(`events ${ids.join()} where ${expected.join()} are due`);
       folded = evolve(
@@ -280,7 +281,7 @@ export class Life {
 function byRevision(events: readonly PublishedEvent[]): readonly (readonly PublishedEvent[])[] {
   const groups = new Map<string, PublishedEvent[]>();
   for (const event of events) {
-    const revision = event.id.slice(0, event.id.indexOf('.'));
+    const [revision = ''] = placeOf(event.id).split('.');
     groups.set(revision, [...(groups.get(revision) ?? []), event]);
   }
   return [...groups.values()];

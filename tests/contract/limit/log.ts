@@ -192,7 +192,7 @@ export const logLimits: readonly Limit[] = [
     option: 'heartbeatMs',
     value: defaultLimits.heartbeatMs,
     unit: 'milliseconds',
-    bounds: 'time without a line in the answer to `GET /events`',
+    bounds: 'time between two heartbeats of `GET /events`',
     beyond: heartbeat,
     trial: keepsQuiet,
   },

@@ -110,6 +110,7 @@ const rows: readonly Row[] = [
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
+  { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
   { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
   { from: 'testing/*', values: testingMay },
   { from: 'testing/*/*', values: testingMay },

@@ -7,7 +7,7 @@ import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
 import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 
 import { placeOf } from '../support/event-reader.ts';
-import { readPieces, type OpenStream } from '../support/event-stream.ts';
+import { nothing, readPieces, type OpenStream } from '../support/event-stream.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 
 type Client = Omit<OpenStream, 'response'> & { readonly status: number };
@@ -64,7 +64,7 @@ function workerClient(served: Admin): Promise<Connect> {
 
 async function streamOf(answer: Promise<Response>): Promise<Client> {
   const { status, body } = await answer;
-  return { status, ...readPieces(body ?? []) };
+  return { status, ...readPieces(body ?? nothing) };
 }
 
 /** Waits until a client has a place. The server learns later than the client that a connection has ended. */

@@ -68,7 +68,7 @@ describe('a command that was in flight when the process ended', () => {
     });
     const told = (await reader.next()) as { value: PublishedEvent };
     expect(told.value).toMatchObject({
-      id: (gap.value as EventGap).next,
+      id: gap.value.next,
       event: {
         type: 'command.failed',
         resource: '/services/My-Service',

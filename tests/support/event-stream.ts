@@ -31,20 +31,17 @@ export async function openStream(
   const handled = await admin.handle({ method: 'GET', target: `/events${query}`, headers: {}, ...request });
   if (!handled.matched) throw new Error('There is no endpoint for events');
   const { response } = handled;
-  const pieces = typeof response.body === 'object' ? response.body : [];
-  return { response, ...readPieces(pieces) };
+  return { response, ...readPieces(typeof response.body === 'object' ? response.body : nothing) };
 }
 
 /** Reads the pieces of a stream. */
-export function readPieces(
-  pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[],
-): Omit<OpenStream, 'response'> {
-  const iterator = asAsync(pieces)[Symbol.asyncIterator]();
+export function readPieces(pieces: AsyncIterable<Uint8Array>): Omit<OpenStream, 'response'> {
+  const iterator: AsyncIterator<Uint8Array, unknown> = pieces[Symbol.asyncIterator]();
   const decoder = new TextDecoder();
   const browser = new Browser();
   const piece = async (): Promise<string> => {
-    const { done, value } = await iterator.next();
-    const text = done === true ? '' : decoder.decode(value, { stream: true });
+    const result = await iterator.next();
+    const text = result.done === true ? '' : decoder.decode(result.value, { stream: true });
     browser.take(text);
     return text;
   };
@@ -61,13 +58,10 @@ export function readPieces(
   };
 }
 
-async function* copyOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces;
-}
-
-function asAsync(pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[]): AsyncIterable<Uint8Array> {
-  return Symbol.asyncIterator in pieces ? pieces : copyOf(pieces);
-}
+/** No pieces. */
+export const nothing: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+};
 
 /** Interprets a stream as the HTML standard says ("Server-sent events", "Interpreting an event stream"). */
 export class Browser {

@@ -70,17 +70,22 @@ export function watch<A extends Admin>(admin: A): A {
 
 /** The same pieces. Passes the end of the reader on at once, as an adapter would. */
 function watchedBody(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
-  const pieces: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
+  const pieces: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]();
   let text = '';
   const decoder = new TextDecoder();
+  const end = { done: true, value: undefined } as const;
   return {
     async next() {
       const result = await pieces.next();
-      if (result.done !== true) text = text.slice(-1000) + decoder.decode(result.value, { stream: true });
+      if (result.done === true) return end;
+      text = text.slice(-1000) + decoder.decode(result.value, { stream: true });
       lookAt('a list', text);
       return result;
     },
-    return: () => pieces.return?.() ?? Promise.resolve({ done: true, value: undefined }),
+    async return() {
+      await pieces.return?.();
+      return end;
+    },
     [Symbol.asyncIterator]() {
       return this;
     },

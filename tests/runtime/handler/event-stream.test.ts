@@ -474,18 +474,18 @@ describe('the stream of a caller', () => {
   );
 
   it('ends, and the host is told, when a rule of the host fails', async () => {
-    let failure: Error | undefined;
+    const failures: Error[] = [];
     const { admin, errors } = await guarded({
       authorize: () => {
-        if (failure !== undefined) throw failure;
+        for (const failure of failures) throw failure;
         return true;
       },
     });
     const stream = await openStream(admin, { headers: basic('ada') });
     await stream.piece();
-    failure = new Error('the rules are gone');
+    failures.push(new Error('the rules are gone'));
     expect(await stream.piece()).toBe('');
-    expect(errors).toEqual([failure]);
+    expect(errors).toEqual(failures);
   });
 
   it('of nobody ends when the first user is created', async () => {

@@ -142,8 +142,8 @@ export type Endpoints = {
 };
 
 /**
- * Name of an endpoint, such as `services.stop`.
+ * Name of an endpoint that answers once, such as `services.stop`. `Client.events` follows the stream of events.
  *
  * @public
  */
-export type EndpointId = keyof typeof endpoints;
+export type EndpointId = Exclude<keyof typeof endpoints, 'events.stream'>;

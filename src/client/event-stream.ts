@@ -3,6 +3,7 @@
  *
  * @see WHATWG HTML, "Server-sent events".
  */
+import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent, AdminRequest, Problem } from '../index.ts';
 import { refusalOf, textOf, textsOf } from './answer.ts';
 import type { Send } from './send.ts';
@@ -47,6 +48,8 @@ export type EventStreamItem =
       readonly gap: true;
     };
 
+const { path } = endpoints['events.stream'];
+
 /** How long to wait before the next connection: as long as the interface asks for. */
 const retryMs = 2000;
 
@@ -88,7 +91,7 @@ async function* connect(
 ): AsyncGenerator<Frame, void, undefined> {
   const { status, headers, body } = await send({
     method: 'GET',
-    target: types.length === 0 ? '/events' : `/events?types=${encodeURIComponent(types.join())}`,
+    target: types.length === 0 ? path : `${path}?types=${encodeURIComponent(types.join())}`,
     headers: { 'last-event-id': after },
     signal,
   } as AdminRequest);

@@ -36,7 +36,7 @@ export function sendWithFetch(base: string, { headers, fetch: own = fetch }: Fet
   return async ({ target, method, headers: given, body, signal }) => {
     const url = new URL(root + target);
     // A URL resolves dots, also escaped ones: the request would go to another resource.
-    if (!url.href.endsWith(target)) throw new RangeError(`A URL cannot have the path ${target}`);
+    if (!url.href.endsWith(target)) throw new RangeError(`No URL has the path ${target}`);
     const all = new Headers(headers);
     for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
     const response = await own(url, { method, headers: all, body: body as string, signal: signal ?? null });

@@ -5,8 +5,8 @@
 
 /** One endpoint. @internal */
 export interface Endpoint {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change. */
-  readonly kind: 'item' | 'list' | 'command';
+  /** `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events. */
+  readonly kind: 'item' | 'list' | 'command' | 'stream';
   readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
   /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
@@ -64,6 +64,7 @@ export const endpoints = {
   'users.delete': command('DELETE', '/users/:name'),
   'commands.list': list('/commands'),
   'commands.abandon': command('DELETE', '/commands/:id'),
+  'events.stream': { kind: 'stream', method: 'GET', path: '/events' } as const,
 } satisfies Readonly<Record<string, Endpoint>>;
 
 /** The name of an endpoint. @internal */

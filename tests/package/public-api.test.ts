@@ -381,7 +381,7 @@ describe('a host', () => {
 
   it('can name what it executes and reads', async () => {
     const admin = createAdmin({ snapshot: sampleSnapshot(), gateway });
-    const where: EventsOptions = { after: '0.0' };
+    const where: EventsOptions = { signal: new AbortController().signal };
     const events: AsyncIterableIterator<PublishedEvent | EventGap> = admin.events(where);
     const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
     const how: ExecuteOptions = { actor: 'ada' };

@@ -15,7 +15,7 @@ const sizes: readonly (readonly [program: string, most: number])[] = [
   [`export { createClient, sendWithFetch } from '../dist/client/index.js';`, 2048],
   [`export * from '../dist/json/index.js';`, 10_900],
   [`export { createSnapshot, stopService } from '../dist/index.js';`, 69_500],
-  [`export * from '../dist/index.js';`, 104_200],
+  [`export * from '../dist/index.js';`, 105_700],
 ];
 
 beforeAll(buildPackage);
@@ -29,6 +29,6 @@ describe('the size of a program', () => {
       format: 'esm',
       write: false,
     });
-    expect(gzipSync(outputFiles[0].contents, { level: 9 }).length).toBeLessThanOrEqual(most);
+    expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThanOrEqual(most);
   });
 });

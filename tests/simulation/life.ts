@@ -23,6 +23,7 @@ import {
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { placeOf } from '../support/event-reader.ts';
 import type { ClientCommand } from './command.ts';
 import type { Model } from './model.ts';
 
@@ -266,7 +267,7 @@ export class Life {
     for (const events of byRevision(this.#events)) {
       revision += 1;
       const expected = events.map((_, index) => `${String(revision)}.${String(index)}`);
-      const ids = events.map(({ id }) => id);
+      const ids = events.map(({ id }) => placeOf(id));
       if (ids.join() !== expected.join())
         strays.push(`events ${ids.join()} where ${expected.join()} are due`);
       folded = evolve(
@@ -323,7 +324,7 @@ function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly 
 function byRevision(events: readonly PublishedEvent[]): readonly (readonly PublishedEvent[])[] {
   const groups = new Map<string, PublishedEvent[]>();
   for (const event of events) {
-    const revision = event.id.slice(0, event.id.indexOf('.'));
+    const [revision = ''] = placeOf(event.id).split('.');
     groups.set(revision, [...(groups.get(revision) ?? []), event]);
   }
   return [...groups.values()];

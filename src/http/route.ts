@@ -38,8 +38,11 @@ type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
  * @public
  */
 export interface Route {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change. */
-  readonly kind: 'item' | 'list' | 'command';
+  /**
+   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events until the client
+   * leaves.
+   */
+  readonly kind: 'item' | 'list' | 'command' | 'stream';
   /** Stable name, such as `services.stop`. */
   readonly id: string;
   /** Method. Every `GET` also serves `HEAD`, and every path serves `OPTIONS`. */
@@ -51,7 +54,7 @@ export interface Route {
   /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. */
   readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
-  readonly query: readonly ('fields' | 'range' | 'dry_run')[];
+  readonly query: readonly ('fields' | 'range' | 'dry_run' | 'after' | 'types')[];
   /**
    * Query parameters that select the elements of a list by a value, such as `user`. Each may be given once; an element
    * must have all given values. Empty if the endpoint has no such parameter.
@@ -63,6 +66,14 @@ export interface Route {
   readonly fields: readonly string[];
   /** Media types of the body, the advertised one first; empty if the endpoint ignores the body. */
   readonly mediaTypes: readonly string[];
+}
+
+/** What a writing route says about its body and its answers, for documentation and tests. */
+interface Writing {
+  /** Shape of the body; left out if the route ignores the body. */
+  readonly bodyShape?: z.core.$ZodType;
+  /** Shape of the body of a 200. There if `answer` is. */
+  readonly answerShape?: z.core.$ZodType;
 }
 
 /** How a route finds the resource in its path. */
@@ -131,13 +142,11 @@ interface Change<S, D, T = unknown> {
 }
 
 /** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its version. @internal */
-export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T> {
+export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
   /** The version of the list that showed a deleted resource. Only for a command that deletes. */
   versionWhenGone?(this: void, snapshot: S): Version;
-  /** Shape of the body; left out if the route ignores the body. */
-  readonly bodyShape?: z.core.$ZodType;
   /**
    * Gives the command that a request asks for. Checks the form of the body, and replaces each secret by hashed or
    * sealed text before the core gets the body.
@@ -178,11 +187,9 @@ export type DecidedAction =
  *
  * @internal
  */
-export interface ActionRoute<R, T = unknown> extends Route {
+export interface ActionRoute<R, T = unknown> extends Route, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** Shape of the body; left out if the route ignores the body. */
-  readonly bodyShape?: z.core.$ZodType;
   /** The action is done even while the interface is read-only. */
   readonly worksReadOnly?: true;
   /**
@@ -194,6 +201,12 @@ export interface ActionRoute<R, T = unknown> extends Route {
   decide(this: void, surroundings: R, thing: T): DecidedAction;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, surroundings: R): object;
+}
+
+/** A route that follows the events. The handler has the events, so there is nothing else to declare. @internal */
+export interface StreamRoute extends Route {
+  readonly kind: 'stream';
+  readonly method: 'GET';
 }
 
 /** A route about a resource of the gateway, with the functions that serve the route. @internal */

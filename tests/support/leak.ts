@@ -7,6 +7,7 @@ import { inspect } from 'node:util';
 import type { Admin } from 'gateway-admin-core';
 
 import { planted } from './document.ts';
+import { judge } from './openapi.ts';
 
 /** The hashes and sealed texts of the sample document, and the beginning of plain texts that tests plant. */
 const secrets = [planted.hash, planted.sealed, 'planted-'];
@@ -39,6 +40,7 @@ export function watch<A extends Admin>(admin: A): A {
       lookAt('an answer', headers);
       if (typeof body !== 'object') {
         lookAt('an answer', body);
+        judge(request, handled.response, body ?? '');
         return handled;
       }
       return { matched: true, response: { ...handled.response, body: watchedBody(body) } };
@@ -68,12 +70,26 @@ export function watch<A extends Admin>(admin: A): A {
   return Object.assign(admin, watched);
 }
 
-async function* watchedBody(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** The same pieces. Passes the end of the reader on at once, as an adapter would. */
+function watchedBody(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
+  const pieces: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]();
   let text = '';
   const decoder = new TextDecoder();
-  for await (const chunk of body) {
-    text = text.slice(-1000) + decoder.decode(chunk, { stream: true });
-    lookAt('a list', text);
-    yield chunk;
-  }
+  const end = { done: true, value: undefined } as const;
+  return {
+    async next() {
+      const result = await pieces.next();
+      if (result.done === true) return end;
+      text = text.slice(-1000) + decoder.decode(result.value, { stream: true });
+      lookAt('a list', text);
+      return result;
+    },
+    async return() {
+      await pieces.return?.();
+      return end;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

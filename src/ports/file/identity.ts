@@ -51,15 +51,24 @@ export function assertOwnDirectory(path: string, status: BigIntStats, user = pro
       `${path} is not a directory. Give the path of a directory that is used for nothing else.`,
     );
   assertOwner(path, status, user);
-  if (user !== undefined && (status.mode & writableByOthers) !== 0n)
+  if (user !== undefined && isWritableByOthers(status))
     throw new Error(
-      `Other users may write to ${path} (mode ${(status.mode & 0o777n).toString(8)}), and could replace its files. ` +
-        `Close the directory to other users: chmod 700 ${path}`,
+      `Other users may write to ${path} (mode ${modeOf(status)}), and could replace its files. Close the directory to ` +
+        `other users: chmod 700 ${path}`,
     );
 }
 
+function isWritableByOthers({ mode }: BigIntStats): boolean {
+  return (mode & writableByOthers) !== 0n;
+}
+
+function modeOf({ mode }: BigIntStats): string {
+  return (mode & 0o777n).toString(8);
+}
+
 /**
- * Checks that a file is an ordinary file, and belongs to the user of this process.
+ * Checks that a file is an ordinary file, belongs to the user of this process, and that nobody else may write to the file.
+ * Platforms without user ids check only the first.
  *
  * @throws Error with a sentence that says what to do
  * @internal
@@ -71,6 +80,12 @@ export function assertOwnFile(path: string, status: BigIntStats, user = process.
         `${path} away, and restore the whole directory from a backup if the content is missing then.`,
     );
   assertOwner(path, status, user);
+  if (user !== undefined && isWritableByOthers(status))
+    throw new Error(
+      `Other users may write to ${path} (mode ${modeOf(status)}), and could have changed the file. Nothing was changed. ` +
+        'If you trust the content, for example after you have restored a backup, close the file to other users: chmod ' +
+        `600 ${path}`,
+    );
 }
 
 function assertOwner(path: string, { uid }: BigIntStats, user: number | undefined): void {

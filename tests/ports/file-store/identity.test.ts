@@ -268,6 +268,31 @@ describe('openFileStore', () => {
     },
   );
 
+  // Promise: safe-file
+  it.each(['journal-1', 'snapshot', 'journal-2.new'])(
+    'refuses %s that other users may write to, and says what to do',
+    async (name) => {
+      const directory = await place();
+      await appendIn(directory, 'kept');
+      const path = join(directory, name);
+      if (name !== 'journal-1') await writeFile(path, '', { mode: 0o600 });
+      const before = await readdir(directory);
+      for (const mode of ['620', '602', '666', '660']) {
+        await chmod(path, parseInt(mode, 8));
+        const refusal = new RegExp(`Other users may write to .*${name} \\(mode ${mode}\\).*chmod 600 `);
+        await expect(historyIn(directory)).rejects.toThrow(refusal);
+        expect(await readdir(directory)).toEqual(before);
+      }
+    },
+  );
+
+  it.each(['600', '640', '644'])('takes files that only their owner may write to: mode %s', async (mode) => {
+    const directory = await place();
+    await appendIn(directory, 'kept');
+    await chmod(join(directory, 'journal-1'), parseInt(mode, 8));
+    expect((await historyIn(directory)).records).toEqual(['kept']);
+  });
+
   it('takes a directory below a link', async () => {
     const top = await temporaryDirectory();
     await mkdir(join(top, 'real'));

@@ -2,31 +2,37 @@
  * Password input: from a terminal without echo, from a pipe, or from a file. Never from an argument, because other users of
  * the machine can read the arguments of a program.
  */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
 
 import { CommandError, exitCodes, type Streams } from './command.ts';
 
 /** Reads a new password. On a terminal, the password is asked for twice. */
 export async function readNewPassword(file: string | undefined, streams: Streams): Promise<string> {
   if (file !== undefined) return withoutLineEnd(await readFileText(file));
-  return streams.stdin.isTTY ? askTwice(streams) : withoutLineEnd(await readAll(streams.stdin));
+  return streams.stdin.isTTY ? askTwice(streams) : withoutLineEnd(await readText(streams.stdin));
 }
 
 async function readFileText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readText(createReadStream(file));
   } catch (error) {
     const { message } = error as Error;
     throw new CommandError(`The password file cannot be read: ${message}`, exitCodes.refused);
   }
 }
 
-/** Reads a stream to its end. */
-async function readAll(stream: NodeJS.ReadStream): Promise<string> {
+/** More characters than any acceptable password has. */
+const enough = 16_384;
+
+/** Reads a stream to its end, or until the text is too long for a password: a device such as /dev/zero never ends. */
+async function readText(stream: Readable): Promise<string> {
   let text = '';
-  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) text += part;
+  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    text += part;
+    if (text.length > enough) break;
+  }
   return text;
 }
 

@@ -101,7 +101,7 @@ export function namesOf(secrets: readonly SecretName[]): ReadonlySet<string> {
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
- * The function removes every member with the stored name of a secret, at any depth. A JSON Patch operation whose
+ * The function removes every member with the stored name of a secret, and every sealed text, at any depth. A JSON Patch operation whose
  * pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
  *
  * @param secrets - the names of each secret
@@ -154,11 +154,12 @@ function copyMembers(
     ? source.entries()
     : Object.entries(redactOperation(source, clientNames, secretNames));
   for (const [name, member] of members) {
-    if (typeof name === 'string' && clientNames.has(name)) continue;
-    let copy = member;
-    if (isContainer(member)) {
-      const empty: Copying['target'] = isArray(member) ? [] : {};
-      pending.push({ source: member, target: empty });
+    const isHidden = isSealed(member) && Object.keys(member).length === 1;
+    if (typeof name === 'string' && (isHidden || clientNames.has(name))) continue;
+    let copy = isHidden ? null : member;
+    if (isContainer(copy)) {
+      const empty: Copying['target'] = isArray(copy) ? [] : {};
+      pending.push({ source: copy, target: empty });
       copy = empty;
     }
     if (Array.isArray(target)) target.push(copy);

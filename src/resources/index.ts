@@ -250,7 +250,7 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * Removes secrets from plain JSON before a person or another program sees it: from events, effects, decisions, plans,
  * documents and JSON Patches.
  *
- * The result lacks every member that stores a declared secret, at any depth. A JSON Patch operation on a secret keeps
+ * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A JSON Patch operation on a secret keeps
  * its pointer and loses its value.
  *
  * @param value - plain JSON, of any depth

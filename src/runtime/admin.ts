@@ -68,7 +68,8 @@ export interface AdminOptions {
   readonly allowedOrigins?: readonly string[];
   /**
    * Names in the header `Host` under which the interface may be reached while nobody has to log in, such as
-   * `gateway.example` or `gateway.example:8989`. IP addresses and `localhost` are always allowed. None by default.
+   * `gateway.example` or `gateway.example:8989`. IP addresses, `localhost` and `*.localhost` are always allowed.
+   * None by default.
    */
   readonly allowedHosts?: readonly string[];
   /**

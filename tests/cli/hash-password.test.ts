@@ -76,6 +76,7 @@ describe('gateway-admin hash-password', () => {
     [[], '', 1, 'The password must have at least one character.'],
     [[], 'a\nb\n', 1, 'The password must not contain control characters.'],
     [[], 'x'.repeat(1025), 1, 'The password must have at most 1024 bytes.'],
+    [['--password-file', '/dev/zero'], '', 1, 'The password must'],
     [['--password-file', '/no/such/file'], '', 1, 'The password file cannot be read: ENOENT'],
     [['planted-password'], '', 2, 'hash-password takes no arguments, only options.'],
     [['--password', 'planted-password'], '', 2, 'hash-password got an option that it does not take'],

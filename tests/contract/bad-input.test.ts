@@ -221,7 +221,7 @@ describe('an endless body without Content-Length', () => {
     const stream = endless();
     const { target, ...init } = patch;
     const body = Readable.toWeb(Readable.from(stream.pieces)) as ReadableStream<Uint8Array>;
-    const request = new Request(`http://gateway.test${target}`, {
+    const request = new Request(`http://localhost${target}`, {
       ...init,
       body,
       duplex: 'half',

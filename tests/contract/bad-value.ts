@@ -272,6 +272,17 @@ export const badTargets: readonly BadInput[] = [
     headers: { 'last-event-id': id },
     ...refused('400 header-invalid'),
   })),
+  ...['PUT /service/My-Service/stop', 'DELETE /users/ada', 'GET /services'].map((row) => {
+    const [method = '', target = ''] = row.split(' ');
+    const headers = { authorization: 'Basic eDp5, Basic eDp6' };
+    return {
+      what: `${row} with two headers Authorization`,
+      method,
+      target,
+      headers,
+      ...refused('400 header-invalid'),
+    };
+  }),
   ...requests('405 method-not-allowed', [
     ...['POST /services', 'PUT /services/My-Service', 'DELETE /services/My-Service', 'PATCH /users'],
     ...['GET /service/My-Service/stop', 'POST /service/My-Service/stop', 'GET /monitor/Main-Monitor'],

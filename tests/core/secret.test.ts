@@ -34,6 +34,16 @@ describe('redactSecrets', () => {
     fc.assert(fc.property(plain, (value) => expect(redactSecrets(value)).toEqual(value)));
   });
 
+  it('leaves no sealed text in the form that a transition takes', () => {
+    const sealed = { sealed: 'planted-secret' };
+    const operation = { op: 'add', path: '/parameters/pin', value: sealed };
+    expect(redactSecrets({ operations: [operation], list: [sealed, 1], pin: sealed, name: 'ada' })).toEqual({
+      operations: [{ op: 'add', path: '/parameters/pin' }],
+      list: [null, 1],
+      name: 'ada',
+    });
+  });
+
   it('refuses a value that contains itself, and takes one that contains a part twice', () => {
     const part = { passwordHash: 'planted-secret', name: 'ada' };
     expect(redactSecrets({ one: part, other: [part, part] })).toEqual({

@@ -24,13 +24,13 @@ export interface Origins {
  */
 export function originsFrom({ allowedOrigins = [], allowedHosts = [] }: Partial<Origins>): Origins {
   for (const origin of allowedOrigins) {
-    if (urlOf(origin)?.origin !== origin)
+    if (urlOf(origin)?.origin !== origin || isPattern(origin))
       throw new RangeError(
         `The option allowedOrigins has ${quoted(origin)}, which is no origin. An origin is ${sampleOrigin}.`,
       );
   }
   for (const host of allowedHosts) {
-    if (urlOf(`http://${host}`) === undefined)
+    if (urlOf(`http://${host}`) === undefined || isPattern(host))
       throw new RangeError(
         `The option allowedHosts has ${quoted(host)}, which is no host. A host is gateway.example or gateway.example:8989.`,
       );
@@ -39,6 +39,11 @@ export function originsFrom({ allowedOrigins = [], allowedHosts = [] }: Partial<
 }
 
 const sampleOrigin = 'a scheme, a host in lower case and perhaps a port, such as https://console.example';
+
+/** Whether a text looks like a pattern. There are no patterns, so the text would match nothing. */
+function isPattern(text: string): boolean {
+  return text.includes('*') || text.startsWith('.');
+}
 
 /** What a request asks for, as far as its origin matters. */
 interface Asking {

@@ -167,6 +167,10 @@ describe('the options', () => {
       'allowedHosts has "http://gateway.example", which is no host',
     ],
     [{ allowedHosts: [''] }, 'which is no host'],
+    [{ allowedHosts: ['*'] }, 'allowedHosts has "*", which is no host'],
+    [{ allowedHosts: ['*.example'] }, 'which is no host'],
+    [{ allowedHosts: ['.example'] }, 'which is no host'],
+    [{ allowedOrigins: ['https://*.example'] }, 'which is no origin'],
     [{ allowedHosts: ['a b'] }, 'which is no host'],
   ])('are refused: %j', (options, message) => {
     const given = { snapshot: sampleSnapshot(), gateway: sampleGateway(), ...options };

@@ -9,13 +9,11 @@ import { badInputs, fineInputs } from './bad-input.ts';
 import { endpoints, targetOf } from './endpoint.ts';
 
 const router = createRouter(boundRoutes);
-const longestTarget = 8192;
 
 /** The id of the endpoint that a request would change something with; `undefined` if there is none. */
 function writingRoute({ method, target }: Pick<Input, 'method' | 'target'>): string | undefined {
   const match = router.match(method, target.split('?')[0] ?? '');
-  if (!('route' in match) || match.route.kind !== 'command' || target.length > longestTarget)
-    return undefined;
+  if (!('route' in match) || match.route.kind !== 'command') return undefined;
   return target.endsWith('?dry_run=true') ? undefined : match.route.id;
 }
 

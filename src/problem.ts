@@ -80,6 +80,8 @@ export const problemTable = {
   'outcome-unknown': { status: 504, title: 'The outcome is not known yet' },
 } as const satisfies Record<string, ProblemRow>;
 
+for (const each of [problemTable, ...Object.values(problemTable)]) Object.freeze(each);
+
 /**
  * A stable slug that names a kind of problem, such as `service-not-found`.
  *

@@ -3,7 +3,7 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { bodyTaken, mountAt, notFound } from './mount.ts';
+import { bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -22,9 +22,20 @@ export interface FetchOptions {
   readonly peerOf?: (request: Request) => string | undefined;
   /** Answers requests outside the interface. Default: a 404 `route-not-found`. */
   readonly next?: (request: Request) => Response | Promise<Response>;
-  /** Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. */
+  /**
+   * Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. Errors in
+   * `principalOf` and `peerOf` also go to `onError` of the interface.
+   */
   readonly onError?: (error: unknown) => void;
 }
+
+const optionNames = [
+  'basePath',
+  'principalOf',
+  'peerOf',
+  'next',
+  'onError',
+] as const satisfies readonly (keyof FetchOptions)[];
 
 /**
  * Creates a `fetch` handler for an administration interface: for Hono, Bun, Deno, service workers and edge runtimes.
@@ -34,6 +45,7 @@ export interface FetchOptions {
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
  * @returns a function from a request to its response; the function never rejects
+ * @throws TypeError for an unknown option
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
@@ -54,14 +66,14 @@ export function createHandler(
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
   const { next = () => toResponse(notFound), onError } = options;
-  const targetOf = mountAt(options.basePath);
+  const targetOf = mountAt(options, optionNames);
   return async (request) => {
     try {
       // `pathname` keeps the escapes as they were written.
       const { pathname, search } = new URL(request.url);
       const target = targetOf(pathname + search, options.next);
       const handled =
-        target === undefined ? undefined : await admin.handle(await toRequest(request, target, options));
+        target === undefined ? undefined : await admin.handle(toRequest(request, target, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
     } catch (error) {
       onError?.(error);
@@ -70,20 +82,15 @@ export function createHandler(
   };
 }
 
-async function toRequest(
-  request: Request,
-  target: string,
-  { principalOf, peerOf }: FetchOptions,
-): Promise<AdminRequest> {
-  const peer = peerOf?.(request);
+function toRequest(request: Request, target: string, options: FetchOptions): AdminRequest {
   return {
     method: request.method,
     target,
-    headers: Object.fromEntries(request.headers),
+    // Over HTTP/2, and in some servers, only the URL has the host.
+    headers: { host: new URL(request.url).host, ...Object.fromEntries(request.headers) },
     body: (limit) => readBody(request, limit),
     signal: request.signal,
-    ...(peer === undefined ? {} : { peer }),
-    ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
+    ...senderOf(request, options),
   };
 }
 

@@ -2,7 +2,8 @@
  * Mounting: the base path of an interface, the 404 for unknown paths, and the error for an interface that is mounted behind
  * a body parser, for every HTTP adapter.
  */
-import { problem, type AdminResponse } from '../index.ts';
+import { assertMembers } from '../core/member.ts';
+import { problem, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
 
 /**
  * Creates the function that removes the base path from a request target.
@@ -10,13 +11,21 @@ import { problem, type AdminResponse } from '../index.ts';
  * Without a base path, the path `/` belongs to the host if the host answers other requests itself: the host may have a home
  * page there. A base path of `/` says that the path belongs to the interface.
  *
- * @param basePath - the path of the interface, such as `/admin`; the root if left out. Slashes at the end are ignored
+ * @param options - the options of the adapter; `basePath` is the path of the interface, such as `/admin`, and the root if
+ *   left out. Slashes at the end are ignored
+ * @param known - the names of all options of the adapter
  * @returns a function that takes the path and query of a request, and the function of the host that answers other requests,
  *   if there is one. The function returns the part after the base path, or `undefined` if the request is the host's
+ * @throws TypeError for an unknown option
  * @throws RangeError when the base path does not begin with a slash
  * @internal
  */
-export function mountAt(basePath = ''): (target: string, next?: unknown) => string | undefined {
+export function mountAt(
+  options: { readonly basePath?: string },
+  known: readonly string[],
+): (target: string, next?: unknown) => string | undefined {
+  assertMembers(options, known, 'option of createHandler');
+  const { basePath = '' } = options;
   if (basePath !== '' && !basePath.startsWith('/'))
     throw new RangeError('The base path must begin with a slash, such as /admin');
   const base = basePath.replace(/\/+$/, '');
@@ -26,6 +35,49 @@ export function mountAt(basePath = ''): (target: string, next?: unknown) => stri
     const own = rest.startsWith('/') ? rest : `/${rest}`;
     return basePath === '' && next !== undefined && /^\/(?:$|\?)/.test(own) ? undefined : own;
   };
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/** The functions of a host that say who sends a request, and from where. */
+interface Hooks<R> {
+  readonly principalOf?: (request: R) => Awaitable<Principal | undefined>;
+  readonly peerOf?: (request: R) => string | undefined;
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Gives the caller and the peer of a request. If a function of the host fails, the interface fails when it asks for the
+ * caller, so that an attempt to change something leaves its audit record.
+ *
+ * @internal
+ */
+export function senderOf<R>(
+  request: R,
+  { principalOf, peerOf, onError }: Hooks<R>,
+): Pick<AdminRequest, 'peer' | 'principal'> {
+  const told = async (ask: () => Awaitable<Principal | undefined>): Promise<Principal | null> => {
+    try {
+      return (await ask()) ?? null;
+    } catch (error) {
+      onError?.(error);
+      throw error;
+    }
+  };
+  try {
+    const peer: unknown = peerOf?.(request);
+    if (peer !== undefined && typeof peer !== 'string')
+      throw new TypeError('peerOf must give a string or undefined');
+    return {
+      ...(peer === undefined ? {} : { peer }),
+      ...(principalOf === undefined ? {} : { principal: () => told(() => principalOf(request)) }),
+    };
+  } catch (error) {
+    const fail = (): never => {
+      throw error;
+    };
+    return { principal: () => told(fail) };
+  }
 }
 
 /** The response to a request outside the interface, if the host has no routes of its own. @internal */

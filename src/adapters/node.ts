@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { bodyTaken, mountAt, notFound } from './mount.ts';
+import { bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
  * Options of `createHandler` for `node:http`.
@@ -27,9 +27,19 @@ export interface NodeOptions {
    * the header in which the proxy writes it.
    */
   readonly peerOf?: (request: IncomingMessage) => string | undefined;
-  /** Gets errors inside the adapter, and in `principalOf` or `peerOf`. Default: errors are ignored. */
+  /**
+   * Gets errors inside the adapter, and in `principalOf` or `peerOf`. Default: errors are ignored. Errors in `principalOf`
+   * and `peerOf` also go to `onError` of the interface.
+   */
   readonly onError?: (error: unknown) => void;
 }
+
+const optionNames = [
+  'basePath',
+  'principalOf',
+  'peerOf',
+  'onError',
+] as const satisfies readonly (keyof NodeOptions)[];
 
 /**
  * Creates a request listener of `node:http` for an administration interface.
@@ -40,6 +50,7 @@ export interface NodeOptions {
  * @param options - path of the interface and hooks of the host
  * @returns a request listener. For a path outside the interface, the listener calls its third argument, or answers 404
  *   `route-not-found` if there is none
+ * @throws TypeError for an unknown option
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
@@ -61,7 +72,7 @@ export function createHandler(
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
   const { onError } = options;
-  const targetOf = mountAt(options.basePath);
+  const targetOf = mountAt(options, optionNames);
   const inTurn = createTurns();
   return (request, response, next) => {
     inTurn(request, response, () => {
@@ -81,9 +92,7 @@ export function createHandler(
   ): Promise<void> {
     const target = targetOf(originForm(request.url ?? ''), next);
     const handled =
-      target === undefined
-        ? undefined
-        : await admin.handle(await toRequest(request, target, response, options));
+      target === undefined ? undefined : await admin.handle(toRequest(request, target, response, options));
     if (handled?.matched === true) await send(request, response, handled.response);
     else if (next !== undefined) next();
     else await send(request, response, notFound);
@@ -110,13 +119,12 @@ function originForm(url: string): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-async function toRequest(
+function toRequest(
   request: IncomingMessage,
   target: string,
   response: ServerResponse,
-  { principalOf, peerOf = ({ socket }) => socket.remoteAddress }: NodeOptions,
-): Promise<AdminRequest> {
-  const peer = peerOf(request);
+  { peerOf = ({ socket }) => socket.remoteAddress, ...hooks }: NodeOptions,
+): AdminRequest {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
@@ -124,17 +132,30 @@ async function toRequest(
   return {
     method: request.method ?? 'GET',
     target,
-    headers: joined(request.headers),
+    headers: headersOf(request),
     body: (limit) => readBody(request, limit),
     signal: gone.signal,
-    ...(peer === undefined ? {} : { peer }),
-    ...(principalOf === undefined ? {} : { principal: (await principalOf(request)) ?? null }),
+    ...senderOf(request, { peerOf, ...hooks }),
   };
 }
 
-function joined(headers: IncomingMessage['headers']): Record<string, string | undefined> {
+/**
+ * The headers of a request. Node keeps only the first of several headers such as `Authorization`; the interface gets them
+ * all, as from `fetch`. HTTP/2 has the host in a pseudo-header.
+ */
+function headersOf({ headers, rawHeaders }: IncomingMessage): Record<string, string | undefined> {
+  const given = rawHeaders.filter((_each, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  const valueOf = (name: string, value: string | readonly string[] | undefined): string | undefined => {
+    const all = rawHeaders.filter((_each, at) => at % 2 === 1 && given[(at - 1) / 2] === name);
+    if (all.length > 1 && name !== 'cookie') return all.join(', ');
+    return typeof value === 'object' ? value.join(', ') : value;
+  };
+  const host = headers[':authority'] ?? headers.host;
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    Object.entries({ ...headers, ...(host === undefined ? {} : { host }) }).map(([name, value]) => [
+      name,
+      valueOf(name, value),
+    ]),
   );
 }
 

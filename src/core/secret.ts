@@ -114,8 +114,19 @@ export function createRedactor(secrets: readonly SecretName[]): (value: Json | o
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
     // A list of containers left to copy replaces recursion, so no value is too deep.
-    const pending: Copying[] = [{ source: { value: value as Json }, target: root }];
+    const pending: (Copying | Leaving)[] = [{ source: { value: value as Json }, target: root }];
+    const open = new Set<JsonContainer>();
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if ('left' in next) {
+        open.delete(next.left);
+        continue;
+      }
+      if (open.has(next.source))
+        throw new TypeError(
+          'redactSecrets takes JSON, and the value is none: a part of the value contains itself',
+        );
+      open.add(next.source);
+      pending.push({ left: next.source });
       copyMembers(next, clientNames, secretNames, pending);
     }
     return root['value'] ?? null;
@@ -128,11 +139,16 @@ interface Copying {
   readonly target: Json[] | Record<string, Json>;
 }
 
+/** A container whose members are copied. */
+interface Leaving {
+  readonly left: JsonContainer;
+}
+
 function copyMembers(
   { source, target }: Copying,
   clientNames: ReadonlyMap<string, string>,
   secretNames: ReadonlySet<string>,
-  pending: Copying[],
+  pending: (Copying | Leaving)[],
 ): void {
   const members = isArray(source)
     ? source.entries()

@@ -23,7 +23,7 @@ export interface AdminRequest {
   readonly method: string;
   /** Path and query as the client wrote them, such as `/services?range=0-9`. */
   readonly target: string;
-  /** Headers, with names in lower case. */
+  /** Headers, with names in any case. Hooks get the names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
    * The body, or a function that reads the body. The function is called at most once, and only if the route needs a body. The
@@ -31,10 +31,11 @@ export interface AdminRequest {
    */
   readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);
   /**
-   * The caller that the host has authenticated; `null` if the host has found none, which is answered with 401. If the
-   * member is present, `authenticate` is not called.
+   * The caller that the host has authenticated, or a function that finds the caller; `null` if the host has found none,
+   * which is answered with 401. The function is called at most once, and only if the interface has the path. If it rejects,
+   * the answer is a 500. If the member is present, `authenticate` is not called.
    */
-  readonly principal?: Principal | null;
+  readonly principal?: Principal | null | (() => Promise<Principal | null>);
   /**
    * Where the request comes from, such as the IP address of the client. Waiting places for log-ins are shared out by peer.
    * All requests without the member are one peer.

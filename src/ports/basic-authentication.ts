@@ -1,6 +1,7 @@
 /**
  * Basic authentication of the admin users.
  */
+import { assertMembers } from '../core/member.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Authenticate } from './port.ts';
 
@@ -30,6 +31,7 @@ export interface BasicAuthenticationOptions {
  * @param options - the realm, and whether a log-in is needed before there is a user; see
  *   {@link BasicAuthenticationOptions}
  * @returns the function that authenticates a request. The name of the principal is the declared name of the user
+ * @throws TypeError for an unknown option, and if `openUntilFirstUser` is not true or false
  * @throws RangeError when the realm is not printable ASCII
  *
  * @example
@@ -56,7 +58,11 @@ export interface BasicAuthenticationOptions {
  * @public
  */
 export function createBasicAuthentication(options: BasicAuthenticationOptions = {}): Authenticate {
+  assertMembers(options, ['realm', 'openUntilFirstUser'], 'option of createBasicAuthentication');
   const { realm = 'gateway admin', openUntilFirstUser = false } = options;
+  // A text such as "false" would open the interface to everybody.
+  if (typeof openUntilFirstUser !== 'boolean')
+    throw new TypeError('The option openUntilFirstUser must be true or false');
   const authenticate: Authenticate = (request, _snapshot, verifyPassword) => {
     const credentials = parseCredentials(request.headers['authorization']);
     return credentials === undefined

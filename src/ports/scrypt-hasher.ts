@@ -5,6 +5,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import { assertMembers } from '../core/member.ts';
 import type { Hasher } from './port.ts';
 
 /**
@@ -47,6 +48,7 @@ export interface ScryptHasherOptions {
  * @public
  */
 export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
+  assertMembers(options, ['cost'], 'option of createScryptHasher');
   const { cost = 2 ** 17 } = options;
   const logCost = Math.log2(cost);
   if (!isLogCost(logCost)) {

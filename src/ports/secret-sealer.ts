@@ -1,6 +1,7 @@
 /**
  * Sealed secrets with AES-256-GCM through WebCrypto, which every runtime has.
  */
+import { assertMembers } from '../core/member.ts';
 import type { SecretSealer } from './port.ts';
 
 /**
@@ -42,6 +43,7 @@ export interface SecretSealerOptions {
  * @public
  */
 export function createSecretSealer(options: SecretSealerOptions = {}): SecretSealer {
+  assertMembers(options, ['key'], 'option of createSecretSealer');
   const aesKey = aesKeyFrom(options.key);
   return Object.freeze({
     durable: options.key !== undefined,

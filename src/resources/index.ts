@@ -219,7 +219,16 @@ export function saveWhole(snapshot: Snapshot): object {
 export const contractVersion = '1.0';
 
 /** Every route with the functions that serve it, in the order of the interface. @internal */
-export const boundRoutes: readonly BoundRoute[] = Object.freeze(kinds.flatMap((kind) => [...kind.routes]));
+export const boundRoutes: readonly BoundRoute[] = Object.freeze(
+  kinds.flatMap((kind) => kind.routes.map(frozenRoute)),
+);
+
+/** Freezes a route with its lists: a change would change the interface, and what a caller may do. */
+function frozenRoute(route: BoundRoute): BoundRoute {
+  const members: readonly unknown[] = Object.values(route);
+  for (const each of [route, ...members.filter((member) => Array.isArray(member))]) Object.freeze(each);
+  return route;
+}
 
 /**
  * Every endpoint of the interface, in the order of its description.
@@ -246,6 +255,7 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
+ * @throws TypeError if a part of the value contains itself
  *
  * @example
  * ```ts

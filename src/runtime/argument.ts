@@ -2,13 +2,23 @@
  * Arguments: checks the options and arguments that a host without types can get wrong. Each check throws a TypeError with
  * a sentence that names the argument.
  */
+import { assertMembers } from '../core/member.ts';
 import { assertSnapshot } from '../snapshot/snapshot.ts';
 import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
 import { assertTransition } from '../resources/index.ts';
+import type { ExecuteOptions, OpenAdminOptions } from './admin.ts';
+import type { AuditOptions } from './audit/sink-queue.ts';
+import {
+  isBoolean,
+  isFunction,
+  isObject,
+  isOptional,
+  isSignal,
+  isText,
+  isTexts,
+  type Members,
+} from './check.ts';
 import { defaultLimits } from './limits.ts';
-
-/** The members of an object of unknown kind. */
-type Members = Readonly<Record<PropertyKey, unknown>>;
 
 /** The functions that each port must have. */
 const ports = {
@@ -25,17 +35,44 @@ const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>>
   hasher: ['needsRehash', 'knows'],
 };
 
+/** The options of `openAdmin`. `createAdmin` has all of them but `store`. */
+const openOptions = {
+  snapshot: true,
+  gateway: true,
+  clock: true,
+  timeZone: true,
+  hasher: true,
+  sealer: true,
+  secretParameters: true,
+  authenticate: true,
+  authorize: true,
+  veto: true,
+  allowedOrigins: true,
+  allowedHosts: true,
+  passwordPolicy: true,
+  audit: true,
+  limits: true,
+  onError: true,
+  store: true,
+} as const satisfies Record<keyof OpenAdminOptions, true>;
+
+const auditOptions = ['sink', 'required'] as const satisfies readonly (keyof AuditOptions)[];
+
+const executeOptions = ['actor', 'ifMatch', 'signal'] as const satisfies readonly (keyof ExecuteOptions)[];
+
 /** The options that are functions. */
 const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'veto'] as const;
 
 /**
  * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
  *
- * @throws TypeError for an option of a wrong type
+ * @throws TypeError for an unknown option, and for an option of a wrong type
  * @internal
  */
 export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdmin'): void {
   if (!isObject(options)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
+  const known = Object.keys(openOptions).filter((name) => caller === 'openAdmin' || name !== 'store');
+  assertMembers(options, known, `option of ${caller}`);
   assertSnapshot(options['snapshot']);
   assertPort('gateway', options['gateway']);
   if (!isOptional(options['gateway']['telemetry'], isObject))
@@ -94,6 +131,7 @@ function assertDurable(name: keyof typeof ports, port: unknown): void {
 
 function assertAudit(audit: unknown): void {
   if (!isObject(audit)) throw new TypeError('The option audit must be an object with a sink');
+  assertMembers(audit, auditOptions, 'option of audit');
   assertPort('audit.sink', audit['sink']);
   if (!isOptional(audit['required'], isBoolean))
     throw new TypeError('The option audit.required must be true or false');
@@ -101,12 +139,7 @@ function assertAudit(audit: unknown): void {
 
 function assertLimits(limits: unknown): void {
   if (!isObject(limits)) throw new TypeError('The option limits must be an object');
-  const stranger = Object.keys(limits).find((name) => !Object.hasOwn(defaultLimits, name));
-  if (stranger === undefined) return;
-  const known = Object.keys(defaultLimits).join(', ');
-  throw new TypeError(
-    `There is no limit ${JSON.stringify(stranger.slice(0, 100))}. The limits are ${known}.`,
-  );
+  assertMembers(limits, Object.keys(defaultLimits), 'limit');
 }
 
 /**
@@ -118,6 +151,7 @@ function assertLimits(limits: unknown): void {
 export function assertCommand(transition: unknown, options: unknown): void {
   assertTransition(transition);
   if (!isObject(options)) throw new TypeError('The options of a command must be an object');
+  assertMembers(options, executeOptions, 'option of a command');
   const { actor, ifMatch, signal } = options;
   if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
   if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
@@ -150,42 +184,13 @@ const ids = {
  */
 export function assertReaderOptions(options: unknown, caller: keyof typeof ids): void {
   if (!isObject(options)) throw new TypeError(`The options of ${caller} must be an object`);
+  assertMembers(options, ['after', 'signal'], `option of ${caller}`);
   if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${ids[caller]}`);
   assertSignal(options['signal']);
 }
 
 function assertSignal(signal: unknown): void {
   if (!isOptional(signal, isSignal)) throw new TypeError('signal must be an AbortSignal');
-}
-
-/** Whether a value can be used as an abort signal, also one of another realm. @internal */
-export function isSignal(value: unknown): value is AbortSignal {
-  return isObject(value) && typeof value['aborted'] === 'boolean' && isFunction(value['addEventListener']);
-}
-
-/** Whether a value is an object; a function is not. @internal */
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null;
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function';
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isBoolean(value: unknown): value is boolean {
-  return typeof value === 'boolean';
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText);
-}
-
-function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {
-  return value === undefined || is(value);
 }
 
 /** Writes the name of a method as code does. */

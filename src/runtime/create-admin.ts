@@ -209,7 +209,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     await journal.close();
   });
   const admin = adminOf(options, { writer, log, audit, mode, handle, close });
-  const share = { peer: 'the host', name: '' };
+  const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
   shareSecrets(admin, {
     ...options.secrets,
     isSecretParameter: isSecretIn(snapshot),

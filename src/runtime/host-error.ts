@@ -16,6 +16,9 @@ export type HostCall =
   | 'clock.sleep'
   | 'onError'
   | 'veto'
+  | 'hasher.hash'
+  | 'hasher.verify'
+  | 'sealer.seal'
   | 'audit.append'
   | 'audit.dispose'
   | `telemetry.${keyof Telemetry}`;

@@ -11,6 +11,7 @@ import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock } from './guarded-clock.ts';
+import { sealWith } from './guarded-secret.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
 import { limitsFrom, type Limits } from './limits.ts';
@@ -69,7 +70,7 @@ function secretPortsOf({ sealer = createSecretSealer(), passwordPolicy, store }:
   const storable = store?.durable !== true || sealer.durable;
   return {
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
-    seal: async (secret) => (storable ? sealer.seal(secret) : undefined),
+    seal: async (secret) => (storable ? sealWith(sealer, secret) : undefined),
     objection: (password) => passwordPolicy?.(password),
   };
 }

@@ -58,7 +58,7 @@ async function fetchClient(served: Admin): Promise<Connect> {
 function workerClient(served: Admin): Promise<Connect> {
   const handler = createFetchHandler(served);
   return Promise.resolve((headers = {}) =>
-    streamOf(handler(new Request('http://gateway.test/events', { headers }))),
+    streamOf(handler(new Request('http://localhost/events', { headers }))),
   );
 }
 

@@ -5,7 +5,7 @@ import { createHandler } from 'gateway-admin-core/fetch';
 import { crowdedSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
-const origin = 'http://gateway.test';
+const origin = 'http://localhost';
 
 describe('an interface behind fetch', () => {
   it('reads a body in chunks of any size', async () => {

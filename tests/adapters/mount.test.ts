@@ -67,6 +67,13 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
     });
   });
 
+  it('refuses a misspelt option', () => {
+    const create = { fetch: createFetchHandler, node: createNodeHandler }[name];
+    const options = { principalof: () => undefined } as object;
+    expect(() => create(admin, options)).toThrow(TypeError);
+    expect(() => create(admin, options)).toThrow(/with the name "principalof". Did you mean principalOf\?/);
+  });
+
   it.each(['admin', 'admin/', 'http://localhost/admin', ' /admin'])(
     'refuses the base path %j, which does not begin with a slash',
     (basePath) => {
@@ -85,10 +92,10 @@ describe('a host with routes of its own', () => {
   it('answers other requests itself behind fetch', async () => {
     const fetch = createFetchHandler(admin, { basePath: '/admin', next: ({ url }) => new Response(url) });
     for (const path of Object.values(next)) {
-      const response = await fetch(new Request(`http://gateway.test${path}`));
-      expect([response.status, await response.text()]).toEqual([200, `http://gateway.test${path}`]);
+      const response = await fetch(new Request(`http://localhost${path}`));
+      expect([response.status, await response.text()]).toEqual([200, `http://localhost${path}`]);
     }
-    expect((await fetch(new Request('http://gateway.test/admin/services'))).status).toBe(200);
+    expect((await fetch(new Request('http://localhost/admin/services'))).status).toBe(200);
   });
 
   it('answers other requests itself behind node', async () => {
@@ -126,10 +133,10 @@ describe('a host with routes of its own', () => {
     node: serve,
     fetch: (options) => {
       const nextPage = ({ url }: Request): Response =>
-        new Response(`next ${url.replace('http://gateway.test', '')}`);
+        new Response(`next ${url.replace('http://localhost', '')}`);
       const fetch = createFetchHandler(admin, { ...options, next: nextPage });
       return Promise.resolve(async (path) => {
-        const response = await fetch(new Request(`http://gateway.test${path}`));
+        const response = await fetch(new Request(`http://localhost${path}`));
         return [response.status, await response.text()];
       });
     },

@@ -34,6 +34,22 @@ describe('redactSecrets', () => {
     fc.assert(fc.property(plain, (value) => expect(redactSecrets(value)).toEqual(value)));
   });
 
+  it('refuses a value that contains itself, and takes one that contains a part twice', () => {
+    const part = { passwordHash: 'planted-secret', name: 'ada' };
+    expect(redactSecrets({ one: part, other: [part, part] })).toEqual({
+      one: { name: 'ada' },
+      other: [{ name: 'ada' }, { name: 'ada' }],
+    });
+    const cycle: Record<string, unknown> = { part };
+    cycle['inner'] = { list: [part, cycle] };
+    const list: unknown[] = [part];
+    list.push([list]);
+    for (const value of [cycle, [cycle], list]) {
+      expect(() => redactSecrets(value as Json)).toThrow(TypeError);
+      expect(() => redactSecrets(value as Json)).toThrow('a part of the value contains itself');
+    }
+  });
+
   it('names a secret as clients do, takes its value out of operations, and leaves those on others', () => {
     const operations = [
       { op: 'replace', path: '/passwordSealed', value: 'x' },

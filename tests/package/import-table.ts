@@ -109,11 +109,11 @@ const rows: readonly Row[] = [
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*', 'node:*/*'] },
   {
     from: 'ports/basic-authentication.ts',
-    values: ['ports/port.ts'],
+    values: ['ports/port.ts', 'core/member.ts'],
     types: ['snapshot/*'],
   },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
-  { from: 'adapters/mount.ts', values: ['index.ts'] },
+  { from: 'adapters/mount.ts', values: ['index.ts', 'core/member.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },

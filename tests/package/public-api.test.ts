@@ -150,6 +150,7 @@ import {
 } from 'gateway-admin-core';
 
 import { sampleDocument, sampleSnapshot, sampleZone } from '../support/document.ts';
+import { thawedPlaces } from '../support/frozen.ts';
 import { filesBelow, read, textFiles } from '../support/project.ts';
 
 const gateway = {
@@ -507,6 +508,14 @@ describe('a host', () => {
     const times: TimeFormat = createTimeFormat('+03:00');
     const shown: Result<string> = { ok: true, value: times.iso8601(0) };
     expect(shown.value).toBe('1970-01-01T03:00:00+03:00');
+  });
+
+  it('shows tables that nobody can change', () => {
+    const shown = routes.map(({ aliases, query, search, fields, mediaTypes }) =>
+      [aliases, query, search, fields, mediaTypes].every((list) => Object.isFrozen(list)),
+    );
+    expect(new Set([...shown, ...routes.map((route) => Object.isFrozen(route))])).toEqual(new Set([true]));
+    expect(thawedPlaces({ problemTable, defaultLimits })).toEqual(['(the whole)']);
   });
 
   it('can tell which role a user needs', () => {

@@ -45,6 +45,26 @@ describe('createBasicAuthentication', () => {
     }
   });
 
+  it.each(['false', 'no', '0', '', 0, 1, null, {}])(
+    'refuses %p in place of openUntilFirstUser',
+    (openUntilFirstUser) => {
+      const options = { openUntilFirstUser } as never;
+      expect(() => createBasicAuthentication(options)).toThrow(
+        new TypeError('The option openUntilFirstUser must be true or false'),
+      );
+    },
+  );
+
+  it('refuses a misspelt option', () => {
+    const options = { openUntilFirstUsr: true } as never;
+    expect(() => createBasicAuthentication(options)).toThrow(
+      new TypeError(
+        'There is no option of createBasicAuthentication with the name "openUntilFirstUsr". Did you mean ' +
+          'openUntilFirstUser? The names are realm, openUntilFirstUser.',
+      ),
+    );
+  });
+
   it('answers with nothing to any other header, and never fails', async () => {
     const headers = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -96,7 +96,7 @@ function openFetch(...mount: Parameters<OpenTransport>): Promise<Transport> {
   const fetch = createFetchHandler(...mount);
   return Promise.resolve({
     async send(method, target, sent = {}) {
-      const response = await fetch(new Request(`http://gateway.test${target}`, { method, ...sent }));
+      const response = await fetch(new Request(`http://localhost${target}`, { method, ...sent }));
       const headers = Object.fromEntries(response.headers);
       return answerOf(response.status, headers, await textOf(response.body ?? [], headers));
     },

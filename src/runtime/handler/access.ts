@@ -103,10 +103,13 @@ async function identify(
   if (isOpen(options, request, snapshot)) return ok(undefined);
   const verify: Parameters<Authenticate>[2] = (name, password) =>
     options.passwords.verify(snapshot, request, { name, password });
+  const { principal: given } = request;
   const principal: unknown =
-    request.principal === undefined
+    given === undefined
       ? await options.authenticate?.(request, snapshot, verify)
-      : request.principal;
+      : typeof given === 'function'
+        ? await given()
+        : given;
   if (isPrincipal(principal)) return ok(principal);
   if (principal === 'throttled')
     return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');

@@ -30,7 +30,7 @@ import type { Execution } from '../execution.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits.ts';
-import { shareOf } from '../password/share.ts';
+import { shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { parseEventId, type EventId } from '../event-log.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
@@ -39,7 +39,7 @@ import type { EventStreams } from './event-stream.ts';
 import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
-import { headerProblem, RequestError } from './request.ts';
+import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
 import { empty, json, list, refusal, stream, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 
@@ -113,13 +113,11 @@ async function replyTo(
   attempt: Attempt,
 ): Promise<Reply | undefined> {
   try {
-    const fault = headerProblem(request);
-    if (fault !== undefined) return refusal(fault);
-    const [path = '', ...query] = request.target.split('?');
-    if (request.target.length > options.limits.maxTargetBytes) return refusal(targetTooLong(options.limits));
-    const match = router.match(request.method, path);
+    const checked = checkRequest(request);
+    const [path = '', ...query] = checked.request.target.split('?');
+    const match = router.match(checked.request.method, path);
     if (match.found === 'nothing') return undefined;
-    const arrival = { request, match, rawQuery: query.join('?'), attempt };
+    const arrival = { ...checked, match, rawQuery: query.join('?'), attempt };
     return withoutBody(request, await respond(options, arrival));
   } catch (error) {
     if (hasLeft(request)) return refusal(goneAway());
@@ -152,8 +150,7 @@ function withoutBody({ method }: AdminRequest, reply: Reply): Reply {
 }
 
 /** A request whose path was found. */
-interface Arrival {
-  readonly request: AdminRequest;
+interface Arrival extends CheckedRequest {
   readonly match: Exclude<Match<BoundRoute>, { readonly found: 'nothing' }>;
   readonly rawQuery: string;
   readonly attempt: Attempt;
@@ -161,10 +158,17 @@ interface Arrival {
 
 async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply> {
   const { request, match, rawQuery, attempt } = arrival;
-  if (match.found === 'place') return withoutRoute(request, match.place);
+  const isTooLong = request.target.length > options.limits.maxTargetBytes;
+  const fault = isTooLong ? targetTooLong(options.limits) : arrival.problem;
+  if (match.found === 'place')
+    return fault === undefined ? withoutRoute(request, match.place) : refusal(fault);
   const { route } = match;
-  const query = parseQuery(route, rawQuery);
   const isWriting = route.kind === 'command';
+  if (fault !== undefined) {
+    attempt.receive(request, isWriting ? match : undefined);
+    return refusal(fault);
+  }
+  const query = parseQuery(route, rawQuery);
   const isDryRun = query.ok && query.value.dryRun;
   attempt.receive(request, isWriting && !isDryRun ? match : undefined);
   if (match.found === 'broken-escape') return refusal(brokenEscape());
@@ -375,7 +379,7 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   const secrets: SecretPorts = {
     ...options.secrets,
     isSecretParameter: isSecretIn(options.snapshot()),
-    hash: (password) => options.passwords.hash(shareOf(request, caller.principal?.name), password),
+    hash: (password) => options.passwords.hash(shareOfCaller(request, caller.principal), password),
   };
   const change = await route.command(parameters, body.value, secrets);
   if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));

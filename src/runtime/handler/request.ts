@@ -3,31 +3,81 @@
  */
 import type { AdminRequest } from '../../http/message.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { isObject, isSignal } from '../argument.ts';
+import { isObject, isSignal } from '../check.ts';
 
 /** The error for a request that is not built as `AdminRequest` says. The message is for the client, too. @internal */
 export class RequestError extends TypeError {}
 
+/** A request whose form was checked. @internal */
+export interface CheckedRequest {
+  /** The request, with the names of its headers in lower case; without headers if there is a problem with one. */
+  readonly request: AdminRequest;
+  /** The problem with a header. */
+  readonly problem?: Problem;
+}
+
 /**
  * Checks the form of a request.
  *
- * @returns the problem with a header; `undefined` if the request is well formed
- * @throws RequestError if another member has a wrong type, or the request throws when it is read
+ * @throws RequestError if a member has a wrong type, or the request throws when it is read
  * @internal
  */
-export function headerProblem(request: unknown): Problem | undefined {
+export function checkRequest(request: AdminRequest): CheckedRequest {
   try {
-    return checked(request);
+    assertForm(request);
+    const { headers } = request;
+    const fault = headerFault(headers);
+    if (fault !== undefined)
+      return { request: withHeaders(request, {}), problem: problem('header-invalid', fault) };
+    const isLower = Object.keys(headers).every((name) => name === name.toLowerCase());
+    const own = isLower ? request : withHeaders(request, inLowerCase(headers));
+    return hasSeveralCredentials(own) ? { request: own, problem: severalCredentials } : { request: own };
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     throw new RequestError('The request threw an error when it was read', { cause });
   }
 }
 
-function checked(request: unknown): Problem | undefined {
+/** Copies a request with other headers. Its members can be those of a class. */
+function withHeaders(request: AdminRequest, headers: AdminRequest['headers']): AdminRequest {
+  const { method, target, body, principal, peer, signal } = request;
+  return {
+    method,
+    target,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(principal === undefined ? {} : { principal }),
+    ...(peer === undefined ? {} : { peer }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** The headers with names in lower case. Several values of one header are joined with a comma. */
+function inLowerCase(headers: AdminRequest['headers']): AdminRequest['headers'] {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    const before = values.get(name.toLowerCase());
+    values.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(values);
+}
+
+/** Whether a transport has joined several headers `Authorization`: after a comma, there is a scheme with credentials. */
+function hasSeveralCredentials({ headers: { authorization = '' } }: AdminRequest): boolean {
+  const unquoted = authorization.replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '');
+  return /,\s*[^\s=,]+\s+[^\s=,]/.test(unquoted);
+}
+
+const severalCredentials = problem(
+  'header-invalid',
+  'The request has several headers Authorization. Send one, because a proxy and the interface could each take another.',
+);
+
+function assertForm(request: unknown): void {
   if (!isObject(request))
     throw new RequestError('The request must be an object with method, target and headers');
-  const { method, target, headers, body, peer, signal } = request;
+  const { method, target, body, peer, signal } = request;
   if (typeof method !== 'string') throw new RequestError('The method of the request must be a string');
   if (typeof target !== 'string') throw new RequestError('The target of the request must be a string');
   if (peer !== undefined && typeof peer !== 'string')
@@ -36,8 +86,6 @@ function checked(request: unknown): Problem | undefined {
     throw new RequestError('The signal of the request must be an AbortSignal');
   if (!isBody(body))
     throw new RequestError('The body of the request must be text, bytes or a function that reads bytes');
-  const fault = headerFault(headers);
-  return fault === undefined ? undefined : problem('header-invalid', fault);
 }
 
 function headerFault(headers: unknown): string | undefined {
@@ -50,7 +98,6 @@ function headerFault(headers: unknown): string | undefined {
     const value = headers[name];
     if (value !== undefined && typeof value !== 'string')
       return `The header ${quoted(name)} must be a string. Join several values with a comma.`;
-    if (/[A-Z]/.test(name)) return `The header name ${quoted(name)} must be in lower case.`;
   }
   return undefined;
 }

@@ -1,10 +1,11 @@
 /**
  * Roles: a ready-made `authorize` from lists of user names. The table of routes says which role an endpoint needs.
  */
+import { assertMembers } from '../../core/member.ts';
 import { nameFault, nameKey } from '../../core/name.ts';
 import type { Role } from '../../http/route.ts';
 import { quoted } from '../../problem.ts';
-import { isObject } from '../argument.ts';
+import { isObject } from '../check.ts';
 import type { Authorize } from './access.ts';
 
 /**
@@ -111,13 +112,9 @@ function isAscii(text: string): boolean {
 
 /** @throws TypeError for an unknown member, and for a member of a wrong type */
 function assertOptions(options: unknown): asserts options is RolesOptions {
-  const known = [...Object.keys(lists), 'others'];
   if (!isObject(options) || Array.isArray(options))
     throw new TypeError("createRoles needs lists of user names, such as { administrators: ['ada'] }");
-  for (const member of Object.keys(options)) {
-    if (!known.includes(member))
-      throw new TypeError(`There is no role ${quoted(member)}. createRoles takes ${known.join(', ')}.`);
-  }
+  assertMembers(options, [...Object.keys(lists), 'others'], 'option of createRoles');
   for (const list of Object.keys(lists)) {
     const names = options[list];
     if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === 'string')))

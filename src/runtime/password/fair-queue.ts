@@ -1,8 +1,9 @@
 /**
  * A fair queue: runs a few jobs at a time, lets a few more wait, and turns further jobs away.
  *
- * The queue limits costly work, such as hashing passwords. Turns and waiting places are shared out by
- * peer, and by name within a peer. One peer that asks for much therefore delays the others by a turn, and no more.
+ * The queue limits costly work, such as hashing passwords. Turns and waiting places are shared out among groups: first
+ * among callers who have logged in, those who were turned away before, and all others; then by network, and by name.
+ * Whoever asks for much, from however many addresses and for however many names, therefore delays the others by a few turns.
  */
 import { beforeDeadline } from '../deadline.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -19,10 +20,14 @@ export interface QueueLimits {
 
 /** Who asks for a job. @internal */
 export interface Share {
-  /** Where the request comes from, such as an IP address. */
-  readonly peer: string;
+  /** Whether the caller has logged in. */
+  readonly isKnown: boolean;
+  /** Where the request comes from: the networks of the client, the widest first. */
+  readonly networks: readonly string[];
   /** The user whom the job is about. */
   readonly name: string;
+  /** A text that is equal if the same client asks for the same job again. */
+  readonly attempt: string;
 }
 
 /**
@@ -77,16 +82,35 @@ export function createFairQueue(
   };
 }
 
-/** Answers a waiting job: `true` if its turn has come, `false` if another job gets its waiting place. */
-type Waiting = (hasTurn: boolean) => void;
+/**
+ * The largest number of jobs that are remembered because they were turned away. Clients come again after a second, and
+ * an interface answers fewer requests than this in a second.
+ */
+const mostRemembered = 10_000;
 
-/** The waiting jobs of a peer by name, in the order of the next turns. */
-type Names = Map<string, Waiting[]>;
+/** A waiting job. */
+interface Waiting {
+  /** The number of the first time that the job was asked for; lower is earlier. */
+  readonly since: number;
+  /** Answers the job: `true` if its turn has come, `false` if another job gets its waiting place. */
+  readonly answer: (hasTurn: boolean) => void;
+}
 
-/** The waiting jobs. The peers take turns, the names of a peer take turns, and the jobs of one name keep their order. */
+/** Waiting jobs: further groups by name, in the order of the next turns, or the jobs of one name in their order. */
+interface Group {
+  readonly parts: Map<string, Group>;
+  readonly jobs: Waiting[];
+  /** The number of jobs in all parts. */
+  size: number;
+}
+
+/** The waiting jobs. The parts of each group take turns, and the jobs of one name keep their order. */
 class Line {
-  readonly #peers = new Map<string, Names>();
+  readonly #root = emptyGroup();
   readonly #most: number;
+  /** When the jobs that were turned away were first asked for. */
+  readonly #turnedAway = new Map<string, number>();
+  #asked = 0;
 
   /** @param most - the largest number of waiting jobs */
   constructor(most: number) {
@@ -94,68 +118,124 @@ class Line {
   }
 
   /** Lets a job wait. Resolves to whether its turn has come; `false` if the job gets no place, or loses its place. */
-  enter(share: Share): Promise<boolean> {
-    if (sum(this.#peers, countOf) >= this.#most && !this.#makeRoom(share)) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const names = this.#namesOf(share);
-      this.#peers.set(share.peer, names);
-      names.set(share.name, [...(names.get(share.name) ?? []), resolve]);
-    });
+  async enter(share: Share): Promise<boolean> {
+    const key = JSON.stringify([share.networks.at(-1), share.attempt]);
+    const before = this.#turnedAway.get(key);
+    this.#asked += 1;
+    const since = before ?? this.#asked;
+    const hasTurn = await this.#wait(pathOf(share, before !== undefined), since);
+    if (hasTurn) this.#turnedAway.delete(key);
+    else this.#remember(key, since);
+    return hasTurn;
   }
 
   /** Takes out the job whose turn is next; `undefined` if none waits. */
-  takeNext(): Waiting | undefined {
-    for (const [peer, names] of this.#peers) {
-      for (const [name, [next, ...later]] of names) {
-        moveToEnd(names, name, later, later.length);
-        moveToEnd(this.#peers, peer, names, names.size);
-        return next;
-      }
+  takeNext(): Waiting['answer'] | undefined {
+    return takeNext(this.#root)?.answer;
+  }
+
+  #wait(path: readonly string[], since: number): Promise<boolean> {
+    if (this.#root.size >= this.#most) {
+      const last = makeRoom(this.#root, path, since);
+      if (last === undefined) return Promise.resolve(false);
+      last.answer(false);
     }
-    return undefined;
+    return new Promise((answer) => {
+      add(this.#root, path, { since, answer });
+    });
   }
 
-  /**
-   * Turns away the last job of the peer with the most jobs, or of the name with the most jobs of the same peer. Only for
-   * a job whose peer or name then still has fewer jobs.
-   *
-   * @returns whether there is a place now
-   */
-  #makeRoom(share: Share): boolean {
-    const own = this.#namesOf(share);
-    const [, crowd = own] = largest(this.#peers, countOf) ?? [];
-    const names = countOf(crowd) > countOf(own) + 1 ? crowd : own;
-    const [name = '', jobs = []] = largest(names, ({ length }) => length) ?? [];
-    if (names === own && jobs.length <= (own.get(share.name)?.length ?? 0) + 1) return false;
-    jobs.pop()?.(false);
-    if (jobs.length === 0) names.delete(name);
-    return true;
-  }
-
-  #namesOf({ peer }: Share): Names {
-    return this.#peers.get(peer) ?? new Map<string, Waiting[]>();
+  #remember(key: string, since: number): void {
+    const [oldest] = this.#turnedAway.keys();
+    if (oldest !== undefined && this.#turnedAway.size >= mostRemembered) this.#turnedAway.delete(oldest);
+    this.#turnedAway.set(key, since);
   }
 }
 
-/** The number of jobs of a peer. */
-function countOf(names: Names): number {
-  return sum(names, ({ length }) => length);
+/** The names of the groups of a share, the widest first. */
+function pathOf({ isKnown, networks, name }: Share, cameBefore: boolean): readonly string[] {
+  return [isKnown ? 'known' : cameBefore ? 'again' : 'new', ...networks, name];
 }
 
-function sum<T>(parts: ReadonlyMap<string, T>, sizeOf: (part: T) => number): number {
-  return [...parts.values()].reduce((total, part) => total + sizeOf(part), 0);
+function emptyGroup(): Group {
+  return { parts: new Map(), jobs: [], size: 0 };
 }
 
-/** The largest part with its key; the first one among equals, and `undefined` if there is none. */
-function largest<T>(
-  parts: ReadonlyMap<string, T>,
-  sizeOf: (part: T) => number,
-): readonly [string, T] | undefined {
-  return [...parts].toSorted(([, a], [, b]) => sizeOf(b) - sizeOf(a))[0];
+function add(group: Group, [name, ...inner]: readonly string[], job: Waiting): void {
+  group.size += 1;
+  if (name === undefined) {
+    group.jobs.push(job);
+    return;
+  }
+  const part = group.parts.get(name) ?? emptyGroup();
+  group.parts.set(name, part);
+  add(part, inner, job);
 }
 
-/** Gives a part its next turn after all others, or removes a part without jobs. */
-function moveToEnd<T>(parts: Map<string, T>, key: string, part: T, left: number): void {
-  parts.delete(key);
-  if (left > 0) parts.set(key, part);
+/** Takes out the job whose turn is next. A part that had a turn has its next turn after all others. */
+function takeNext(group: Group): Waiting | undefined {
+  const [first] = group.parts;
+  if (first === undefined) return takeJob(group, 'shift');
+  const [name, part] = first;
+  const next = takeFrom(group, name, takeNext);
+  if (group.parts.delete(name)) group.parts.set(name, part);
+  return next;
+}
+
+/**
+ * Takes out a job that gives way to a new job: the last one of a group that then still has as many jobs as the group of
+ * the new job. Among equals, the job that was asked for last gives way.
+ *
+ * @returns the job; `undefined` if the new job is the one that gives way
+ */
+function makeRoom(group: Group, [name, ...inner]: readonly string[], since: number): Waiting | undefined {
+  const [crowdName, crowd] = largest(group) ?? [];
+  if (name === undefined || crowdName === undefined || crowd === undefined) return undefined;
+  const own = group.parts.get(name)?.size ?? 0;
+  const isCrowded = crowd.size > own + 1 || (own === 0 && newestOf(crowd) > since);
+  if (isCrowded) return takeFrom(group, crowdName, takeLast);
+  return takeFrom(group, name, (part) => makeRoom(part, inner, since));
+}
+
+/** Takes out the last job of the largest part. */
+function takeLast(group: Group): Waiting | undefined {
+  const [crowd] = largest(group) ?? [];
+  return crowd === undefined ? takeJob(group, 'pop') : takeFrom(group, crowd, takeLast);
+}
+
+/** Takes a job out of a part, and removes a part without jobs. */
+function takeFrom(
+  group: Group,
+  name: string,
+  take: (part: Group) => Waiting | undefined,
+): Waiting | undefined {
+  const part = group.parts.get(name);
+  const job = part && take(part);
+  if (job !== undefined) group.size -= 1;
+  if (part?.size === 0) group.parts.delete(name);
+  return job;
+}
+
+/** Takes out the first or the last job of one name. */
+function takeJob(group: Group, take: 'shift' | 'pop'): Waiting | undefined {
+  const job = group.jobs[take]();
+  group.size = group.jobs.length;
+  return job;
+}
+
+/** The part with the most jobs, with its name; among equals, the one with the job that was asked for last. */
+function largest({ parts }: Group): readonly [string, Group] | undefined {
+  let most: readonly [string, Group] | undefined;
+  for (const each of parts) {
+    if (most === undefined || isLarger(each[1], most[1])) most = each;
+  }
+  return most;
+}
+
+function isLarger(part: Group, than: Group): boolean {
+  return part.size > than.size || (part.size === than.size && newestOf(part) > newestOf(than));
+}
+
+function newestOf({ parts, jobs }: Group): number {
+  return Math.max(...jobs.map(({ since }) => since), ...[...parts.values()].map(newestOf));
 }

@@ -13,6 +13,7 @@ import { fail, ok, type Result } from '../../problem.ts';
 import { rehashUser, userNamePattern, type User } from '../../resources/user.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Execution } from '../execution.ts';
+import { hashWith, verifyWith } from '../guarded-secret.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
 import { createFairQueue, type Share, type Turn } from './fair-queue.ts';
@@ -83,11 +84,11 @@ export function createPasswords(options: PasswordOptions): Passwords {
     },
     clock,
   );
-  const renew = createRenewal(options, (share, password) => inTurn(share, () => hasher.hash(password)));
+  const renew = createRenewal(options, (share, password) => inTurn(share, () => hashWith(hasher, password)));
 
   return {
     async hash(share, password) {
-      const turn = await inTurn(share, () => hasher.hash(password.normalize('NFC')));
+      const turn = await inTurn(share, () => hashWith(hasher, password.normalize('NFC')));
       if (turn.outcome === 'done') return ok(turn.value);
       return turn.outcome === 'throttled'
         ? fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.')
@@ -102,14 +103,14 @@ export function createPasswords(options: PasswordOptions): Passwords {
       const fingerprint = await logins.fingerprint(name, password);
       const isRemembered = (): boolean => logins.has(user, fingerprint);
       if (user !== undefined && isRemembered()) return principalOf(user);
-      const share = shareOf(request, name);
+      const share = shareOf(request, name, fingerprint);
       const turn = await inTurn(share, async () => {
         if (request.signal?.aborted === true) return false;
         // Several requests of one client wait at the same time, and the first of them was verified meanwhile.
         if (isRemembered()) return true;
         // Awaited for every user: otherwise the duration of the first log-in would tell whether its user exists.
         const other = await decoy.hash();
-        const matches = await hasher.verify(password, user?.passwordHash ?? other);
+        const matches = await verifyWith(hasher, password, user?.passwordHash ?? other);
         if (matches && user !== undefined) logins.add(user, fingerprint);
         return matches;
       });
@@ -117,7 +118,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
       if (turn.outcome !== 'done') return turn.outcome;
       if (!turn.value || user === undefined) return undefined;
       // Nobody waits for the new hash.
-      renew(user, share, password)
+      renew(user, { ...share, isKnown: true }, password)
         .then((renewed) => renewed && logins.add(renewed, fingerprint))
         .catch(options.onError);
       return principalOf(user);
@@ -180,7 +181,7 @@ function createDecoy(hasher: Hasher): Decoy {
   };
   return {
     hash() {
-      made ??= hasher.hash('nobody').catch((error: unknown) => {
+      made ??= hashWith(hasher, 'nobody').catch((error: unknown) => {
         forget();
         throw error;
       });

@@ -1,18 +1,29 @@
 /**
  * Shares: who asks for a password to be hashed.
  */
-import type { AdminRequest } from '../../http/message.ts';
+import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Share } from './fair-queue.ts';
 
 /**
- * Gives the share of a request: its peer and the name of a user, both in a form that one client cannot vary at will.
+ * Gives the share of a log-in, or of a new password: its network and the name of a user, in a form that one client cannot
+ * vary at will.
  *
- * @param name - the name of a user, in any case; left out if the request is about no user yet
+ * @param name - the name of the user, in any case
+ * @param fingerprint - a text that is equal for the same name and password
  * @internal
  */
-export function shareOf({ peer }: AdminRequest, name = ''): Share {
-  return { peer: isText(peer) ? networkOf(peer) : '', name: name.toLowerCase() };
+export function shareOf({ peer }: AdminRequest, name: string, fingerprint: string): Share {
+  const networks = isText(peer) ? networksOf(peer.slice(0, longestPeer)) : [''];
+  return { isKnown: false, networks, name: name.toLowerCase(), attempt: fingerprint };
 }
+
+/** Gives the share of a new password of a request whose caller has logged in, if anybody has to log in. @internal */
+export function shareOfCaller(request: AdminRequest, caller: Principal | undefined): Share {
+  return { ...shareOf(request, caller?.name ?? '', ''), isKnown: caller !== undefined };
+}
+
+/** Longest peer that is told apart, in UTF-16 code units. */
+const longestPeer = 255;
 
 /** Hosts without types can give a peer that is no text. */
 function isText(peer: unknown): peer is string {
@@ -20,15 +31,16 @@ function isText(peer: unknown): peer is string {
 }
 
 /**
- * The network of an IPv6 address: its first 64 bits, because one client usually has the other 64 bits to itself
- * (RFC 4291 §2.5.4). Any other peer stays as it is, an IPv4 address in IPv6 form too.
+ * The networks of an IPv6 address, the widest first: its first 48, 56 and 64 bits. A client has all addresses with the
+ * same 64 bits to itself, and often all with the same 56 or 48 bits (RFC 6177 §2). Any other peer stays as it is, an IPv4
+ * address in IPv6 form too.
  */
-function networkOf(peer: string): string {
-  if (!peer.includes(':') || peer.includes('.')) return peer;
+function networksOf(peer: string): readonly string[] {
+  if (!peer.includes(':') || peer.includes('.')) return [peer];
   const [before = '', after = ''] = peer.split('::');
-  const groups = [before, after].map((part) => part.split(':').filter((group) => group !== ''));
-  const [first = [], last = []] = groups;
+  const [first = [], last = []] = [before, after].map((part) => part.split(':').filter(Boolean));
   const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
   const leading = [...first, ...zeros, ...last].slice(0, 4);
-  return leading.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':');
+  const digits = leading.map((group) => group.toLowerCase().padStart(4, '0')).join('');
+  return [12, 14, 16].map((length) => digits.slice(0, length));
 }

@@ -172,6 +172,21 @@ describe('the audit record of a request', () => {
     ]);
   });
 
+  // Promise: audit-early-refusal
+  it('is left by a request that is refused before anything is looked at', async () => {
+    const { admin, clock } = runAdmin();
+    const records = readAudit(admin);
+    const long = `/users/${'x'.repeat(9000)}`;
+    await admin.handle({ method: 'DELETE', target: long, headers: {} });
+    await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: { x: 5 as never } });
+    await admin.handle({ method: 'GET', target: `/users?fields=${long}`, headers: {} });
+    await clock.settle();
+    expect(inShort(records)).toEqual([
+      'nobody users.delete refused uri-too-long',
+      'nobody services.stop refused header-invalid',
+    ]);
+  });
+
   it('is left by no read, no dry run and no other path', async () => {
     const { send, short } = guarded();
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PAINT'])
@@ -179,7 +194,6 @@ describe('the audit record of a request', () => {
     await send({ target: `${stopTarget}?dry_run=true` });
     await send({ target: '/service/none/stop?dry_run=true' });
     await send({ target: '/elsewhere' });
-    await send({ target: `/service/${'x'.repeat(9000)}/stop` });
     expect(await short()).toEqual([]);
   });
 

@@ -502,8 +502,8 @@ describe('openAdmin with a sink', () => {
     const sink = new FailingSink();
     const store = new FailingStore();
     store.failWith(new StoreLost('gone'));
-    const { admin: _admin, ...options } = runAdmin();
-    const opening = openAdmin({ ...options, snapshot: _admin.snapshot, store, audit: { sink } });
+    const { admin, gateway, clock } = runAdmin();
+    const opening = openAdmin({ snapshot: admin.snapshot, gateway, clock, store, audit: { sink } });
     await expect(opening).rejects.toThrow('gone');
     expect(sink.disposals).toBe(1);
   });

@@ -126,8 +126,16 @@ describe('createRoles', () => {
       { operators: ['ada'], readers: ['ADA'] },
       /"ADA" in readers has the role operator/,
     ],
-    ['an unknown role', { admins: ['ada'] }, /no role "admins".*administrators, operators, readers, others/],
-    ['a role of the prototype', { constructor: ['ada'] }, /no role "constructor"/],
+    [
+      'an unknown role',
+      { admins: ['ada'] },
+      /no option of createRoles with the name "admins"\. The names are administrators, operators, readers, others/,
+    ],
+    [
+      'a role of the prototype',
+      { constructor: ['ada'] },
+      /no option of createRoles with the name "constructor"/,
+    ],
     ['a name without a list', { readers: 'eve' }, /readers of createRoles must be a list/],
     ['a name that is no text', { readers: [7] }, /readers of createRoles must be a list/],
     ['an empty name', { readers: [''] }, /"" in readers must have at least one character/],

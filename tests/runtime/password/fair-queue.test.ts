@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { systemClock } from 'gateway-admin-core';
-import { createVirtualClock } from 'gateway-admin-core/testing';
+import { createRandom, createVirtualClock } from 'gateway-admin-core/testing';
 
 import { createFairQueue, type FairQueue, type Share } from '../../../src/runtime/password/fair-queue.ts';
 
@@ -38,7 +38,12 @@ function createJobs(): { readonly begun: readonly number[]; create(this: void): 
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const someone: Share = { peer: '192.0.2.1', name: 'ada' };
+/** A share of one network; `attempt` tells the tries of a name apart. */
+function share(peer: string, name: string, attempt = ''): Share {
+  return { isKnown: false, networks: [peer], name, attempt };
+}
+
+const someone = share('192.0.2.1', 'ada');
 const done = <T>(value: T) => ({ outcome: 'done', value });
 const throttled = { outcome: 'throttled' };
 
@@ -46,7 +51,17 @@ function queueOf(maxInFlight: number, maxQueued: number): FairQueue {
   return createFairQueue({ maxInFlight, maxQueued, deadlineMs: 600_000 }, systemClock);
 }
 
-const shares = fc.record({ peer: fc.constantFrom('a', 'b', 'c'), name: fc.constantFrom('x', 'y', 'z') });
+const shares = fc
+  .record({ peer: fc.constantFrom('a', 'b', 'c'), name: fc.constantFrom('x', 'y', 'z') })
+  .map(({ peer, name }) => share(peer, name));
+
+function times(count: number, work: () => void): void {
+  for (let done = 0; done < count; done += 1) work();
+}
+
+function isEqual(one: readonly string[], other: readonly string[]): boolean {
+  return one.join() === other.join();
+}
 
 describe('a fair queue', () => {
   it('never runs or queues more jobs than its limits, and ends each job that it begins', async () => {
@@ -93,24 +108,24 @@ describe('a fair queue', () => {
         const begun = await orderOf(asked, asked.length);
         expect([...begun].sort((a, b) => a - b)).toEqual([...asked.keys()]);
         for (const [turn, at] of begun.entries()) {
-          const { peer, name } = asked[at] ?? someone;
+          const { networks, name } = asked[at] ?? someone;
           const before = begun.slice(0, turn).map((each) => asked[each] ?? someone);
           const after = begun.slice(turn + 1).map((each) => asked[each] ?? someone);
-          const count = (list: readonly Share[], wanted: Partial<Share>): number =>
-            list.filter((each) =>
-              Object.entries(wanted).every(([key, value]) => each[key as 'peer'] === value),
+          const turnsOf = (peer: readonly string[], wanted?: string): number =>
+            before.filter(
+              (each) => isEqual(each.networks, peer) && (wanted === undefined || each.name === wanted),
             ).length;
           // Whoever still waits has had at most one turn less than whoever has this turn.
           for (const other of after) {
-            expect(count(before, { peer: other.peer })).toBeGreaterThanOrEqual(count(before, { peer }));
-            if (other.peer === peer)
-              expect(count(before, { peer, name: other.name })).toBeGreaterThanOrEqual(
-                count(before, { peer, name }),
-              );
+            expect(turnsOf(other.networks)).toBeGreaterThanOrEqual(turnsOf(networks));
+            if (isEqual(other.networks, networks))
+              expect(turnsOf(networks, other.name)).toBeGreaterThanOrEqual(turnsOf(networks, name));
           }
         }
-        for (const share of asked) {
-          const same = begun.filter((at) => asked[at]?.peer === share.peer && asked[at].name === share.name);
+        for (const { networks, name } of asked) {
+          const same = begun.filter(
+            (at) => isEqual(asked[at]?.networks ?? [], networks) && asked[at]?.name === name,
+          );
           expect(same).toEqual([...same].sort((a, b) => a - b));
         }
       }),
@@ -119,15 +134,17 @@ describe('a fair queue', () => {
   });
 
   it('keeps a place for whoever has fewer jobs than another, and turns the last job of the other away', async () => {
-    const crowd = Array.from({ length: 9 }, (): Share => ({ peer: 'crowd', name: 'x' }));
-    expect(await orderOf([...crowd, { peer: 'single', name: 'x' }], 4)).toEqual([0, 9, 1, 2]);
-    expect(await orderOf([...crowd, { peer: 'crowd', name: 'y' }], 4)).toEqual([0, 9, 1, 2]);
+    const crowd = Array.from({ length: 9 }, () => share('crowd', 'x'));
+    expect(await orderOf([...crowd, share('single', 'x')], 4)).toEqual([0, 9, 1, 2]);
+    expect(await orderOf([...crowd, share('crowd', 'y')], 4)).toEqual([0, 9, 1, 2]);
+    const names = ['w', 'x', 'y', 'z'].map((name) => share('crowd', name));
+    expect(await orderOf([...names, share('single', 'x')], 4)).toEqual([0, 4, 1, 2]);
   });
 
   it('turns a job away that would only take the place of one that is as entitled', async () => {
-    const asked = ['a', 'b', 'c', 'd'].map((peer) => ({ peer, name: 'x' }));
+    const asked = ['a', 'b', 'c', 'd'].map((peer) => share(peer, 'x'));
     expect(await orderOf(asked, 3)).toEqual([0, 1, 2]);
-    const names = ['x', 'y', 'z'].map((name) => ({ peer: 'a', name }));
+    const names = ['x', 'y', 'z'].map((name) => share('a', name));
     expect(await orderOf(names, 2)).toEqual([0, 1]);
   });
 
@@ -184,5 +201,109 @@ describe('a fair queue', () => {
     expect(await next).toEqual(done('next'));
     stuck.fail(new Error('too late'));
     expect(await queue(someone, () => Promise.resolve('and on'))).toEqual(done('and on'));
+  });
+});
+
+/** The rounds of a flood after which somebody has a turn: in a round, one job ends. */
+const mostRounds = 80; // 10 seconds, if two passwords are hashed at a time in a quarter of a second each
+
+describe('a fair queue under a flood', () => {
+  const count = (length: number): readonly number[] => [...Array(length).keys()];
+
+  /**
+   * Floods a queue with 100 connections, each of which asks again as soon as it is answered, up to `haste` times a round.
+   *
+   * @param guess - the share of each guess, by its number
+   * @param seed - drawn for each round of asking, so that the newcomer asks at any moment of a round
+   * @returns the round in which the newcomer, who comes again every eighth round, has a turn
+   */
+  async function roundsUntilTurn(
+    guess: (number: number) => Share,
+    newcomer: Share,
+    { seed, haste }: { readonly seed: number; readonly haste: number },
+  ): Promise<number> {
+    const random = createRandom(seed);
+    const queue = queueOf(2, 64);
+    const jobs = createJobs();
+    const held: (() => void)[] = [];
+    let [guesses, idle, isDone, isWaiting] = [0, 100, false, false];
+    const hold = (): Promise<number> => {
+      const job = jobs.create();
+      held.push(job.end);
+      return job.run();
+    };
+    const ask = (): void => {
+      guesses += 1;
+      idle -= 1;
+      void queue(guess(guesses), hold).finally(() => (idle += 1));
+    };
+    const arrive = async (): Promise<void> => {
+      if (isDone || isWaiting) return;
+      isWaiting = true;
+      const { outcome } = await queue(newcomer, () => Promise.resolve());
+      isWaiting = false;
+      isDone = outcome === 'done';
+    };
+    times(100, ask);
+    await turn();
+    for (const round of count(mostRounds)) {
+      const moment = random.below(haste);
+      held.shift()?.();
+      for (const each of count(haste)) {
+        times(idle, ask);
+        if (each === moment && round % 8 === 0) void arrive();
+        await turn();
+        if (isDone) break;
+      }
+      if (isDone) return round;
+    }
+    return Infinity;
+  }
+
+  const ada = share('192.0.2.1', 'ada', 'right');
+  const floods: readonly (readonly [string, (number: number) => Share])[] = [
+    ['ever new names at the same peer', (n) => share('192.0.2.1', `guess${String(n)}`, String(n))],
+    ['ever new passwords of the same name at the same peer', (n) => share('192.0.2.1', 'ada', String(n))],
+    ['ever new peers', (n) => share(`peer ${String(n)}`, 'ada', String(n))],
+    [
+      'ever new networks of one wider network',
+      (n) => ({ ...share('', 'ada', String(n)), networks: ['wide', `narrow ${String(n)}`] }),
+    ],
+  ];
+
+  // Promise: log-in-flood
+  it.each(floods)(
+    'gives somebody who comes again a turn within ten seconds, against %s',
+    async (_what, guess) => {
+      for (const seed of count(10)) {
+        expect(await roundsUntilTurn(guess, ada, { seed, haste: 1 + (seed % 5) })).toBeLessThan(mostRounds);
+      }
+    },
+  );
+
+  it('gives a caller who has logged in a turn at once', async () => {
+    const [[, guess]] = floods as [(typeof floods)[0]];
+    const rounds = await roundsUntilTurn(guess, { ...ada, isKnown: true }, { seed: 1, haste: 3 });
+    expect(rounds).toBeLessThan(4);
+  });
+
+  it('lets whoever was turned away first go first', async () => {
+    const queue = queueOf(1, 1);
+    const { create } = createJobs();
+    const [running, before] = [create(), create()];
+    const begun = [queue(someone, running.run), queue(share('a', 'v'), before.run)];
+    const [x, y] = [share('a', 'x', 'x'), share('a', 'y', 'y')];
+    for (const each of [x, y]) expect(await queue(each, create().run)).toEqual(throttled);
+    running.end();
+    await turn();
+    const newcomer = queue(share('a', 'z', 'z'), create().run);
+    const later = queue(y, create().run);
+    expect(await newcomer).toEqual(throttled);
+    const earlier = queue(x, () => Promise.resolve('x'));
+    expect(await later).toEqual(throttled);
+    expect(await queue(y, create().run)).toEqual(throttled);
+    before.end();
+    expect(await Promise.all(begun)).toEqual([done(0), done(1)]);
+    expect(await earlier).toEqual(done('x'));
   });
 });

@@ -83,18 +83,17 @@ describe('the work of a log-in', () => {
 });
 
 describe('many log-ins at the same time', () => {
-  const times = async (
-    count: number,
-    logIn: LogIn,
-    authorization: string,
-  ): Promise<Awaited<ReturnType<LogIn>>[]> => {
+  const times = async (count: number, logIn: LogIn, name: string): Promise<Awaited<ReturnType<LogIn>>[]> => {
     const snapshot = await snapshotOf({ ada: 'engine' });
-    return Promise.all(Array.from({ length: count }, () => logIn(requestWith(authorization), snapshot)));
+    const guesses = Array.from({ length: count }, (_none, at) =>
+      credentials(name, `difference ${String(at)}`),
+    );
+    return Promise.all(guesses.map((guess) => logIn(requestWith(guess), snapshot)));
   };
 
   it('are verified a few at a time; some wait, the others are throttled', async () => {
     const { hasher, work } = createNotingHasher();
-    const answers = await times(1000, createLogIn(hasher), credentials('ada', 'difference'));
+    const answers = await times(1000, createLogIn(hasher), 'ada');
     expect(work.most).toBe(2);
     expect(work.under).toBe(0);
     expect(answers.slice(0, 66)).toEqual(Array.from({ length: 66 }, () => undefined));
@@ -106,7 +105,7 @@ describe('many log-ins at the same time', () => {
   it('are throttled whoever they are for', async () => {
     for (const name of ['ada', 'bob']) {
       const logIn = createLogIn(quickHasher, { maxHashesInFlight: 3, maxHashesQueued: 5 });
-      const answers = await times(20, logIn, credentials(name, 'difference'));
+      const answers = await times(20, logIn, name);
       expect(answers.map((answer) => answer ?? 'refused')).toEqual([
         ...Array.from({ length: 8 }, () => 'refused'),
         ...Array.from({ length: 12 }, () => 'throttled'),
@@ -138,6 +137,50 @@ describe('many log-ins at the same time', () => {
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(9);
     // After the guess that was under way, the peers take turns, and the names of a peer take turns.
     expect(held.verified.slice(2, 4)).toEqual(['engine', 'compiler']);
+  });
+
+  it.each([
+    ['other names of the same address', (at: number) => ({ name: `guess${String(at)}`, peer: '192.0.2.1' })],
+    ['the same name of the same address', () => ({ name: 'ada', peer: '192.0.2.1' })],
+    ['other addresses', (at: number) => ({ name: 'ada', peer: `192.0.3.${String(at)}` })],
+  ])('leave a place for a client who comes again, against guesses for %s', async (_what, guessOf) => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 10 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    let throttled = 0;
+    const guesses = Array.from({ length: 100 }, async (_none, at) => {
+      const { name, peer } = guessOf(at);
+      const answer = await logIn(requestWith(credentials(name, String(at)), { peer }), snapshot);
+      if (answer === 'throttled') throttled += 1;
+    });
+    await until(() => throttled === 89);
+    const right = requestWith(credentials('ada', 'engine'), { peer: '192.0.2.1' });
+    expect(await logIn(right, snapshot)).toBe('throttled');
+    const again = logIn(right, snapshot);
+    await until(() => throttled === 90);
+    held.release();
+    expect(await again).toEqual({ name: 'ada' });
+    await Promise.all(guesses);
+    expect(held.verified.indexOf('engine')).toBeLessThanOrEqual(2);
+  });
+
+  it('leave a place for a client at any other network, against guesses from a /56 of IPv6', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 10 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    let throttled = 0;
+    const guesses = Array.from({ length: 100 }, async (_none, at) => {
+      const peer = `2001:db8:1:${at.toString(16)}::1`;
+      const answer = await logIn(requestWith(credentials('ada', String(at)), { peer }), snapshot);
+      if (answer === 'throttled') throttled += 1;
+    });
+    await until(() => throttled === 89);
+    const right = logIn(requestWith(credentials('ada', 'engine'), { peer: '2001:db8:2::1' }), snapshot);
+    await until(() => throttled === 90);
+    held.release();
+    expect(await right).toEqual({ name: 'ada' });
+    await Promise.all(guesses);
+    expect(held.verified.indexOf('engine')).toBeLessThanOrEqual(2);
   });
 
   it('do not stand in the way of malformed ones, which need no turn', async () => {

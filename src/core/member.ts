@@ -1,0 +1,40 @@
+/**
+ * Members: refuses a member of an options object that nothing reads, because a misspelt option is without effect.
+ */
+import { quoted } from '../problem.ts';
+
+/**
+ * Checks that an object has known members alone.
+ *
+ * @param object - the options of a host, which may have no types
+ * @param known - the names of the members that are read
+ * @param what - what a member is, such as `option of createAdmin`
+ * @throws TypeError for another member, with the known name that is most like its name
+ * @internal
+ */
+export function assertMembers(object: object, known: readonly string[], what: string): void {
+  const stranger = Object.keys(object).find((name) => !known.includes(name));
+  if (stranger === undefined) return;
+  const written = stranger.slice(0, 100);
+  const [nearest = ''] = known.toSorted((one, other) => distance(one, written) - distance(other, written));
+  const isNear = distance(nearest, written) <= written.length / 2;
+  const hint = isNear ? ` Did you mean ${nearest}?` : '';
+  throw new TypeError(
+    `There is no ${what} with the name ${quoted(stranger)}.${hint} The names are ${known.join(', ')}.`,
+  );
+}
+
+/** The number of letters to insert, remove or replace that make one name of the other, whatever their case. */
+function distance(one: string, other: string): number {
+  const [letters, target] = [Array.from(one.toLowerCase()), Array.from(other.toLowerCase())];
+  let row = [...Array(target.length + 1).keys()];
+  for (const [at, letter] of letters.entries()) {
+    const above = row;
+    row = [at + 1];
+    for (const [column, wanted] of target.entries()) {
+      const replaced = (above[column] ?? 0) + (letter === wanted ? 0 : 1);
+      row.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (row[column] ?? 0) + 1));
+    }
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,49 @@
+/**
+ * Guarded secrets: the hasher and the sealer of the host, with answers of the right type. A wrong answer fails the request,
+ * because nobody may log in by mistake, and a secret must not be lost.
+ */
+import type { Hasher, SecretSealer } from '../ports/port.ts';
+import { answerText, HostError, type HostCall } from './host-error.ts';
+
+/**
+ * Hashes a password.
+ *
+ * @throws HostError if the hasher gives no text
+ * @internal
+ */
+export async function hashWith(hasher: Hasher, password: string): Promise<string> {
+  return textFrom('hasher.hash', await hasher.hash(password));
+}
+
+/**
+ * Verifies a password.
+ *
+ * @throws HostError if the hasher gives neither true nor false
+ * @internal
+ */
+export async function verifyWith(hasher: Hasher, password: string, hash: string): Promise<boolean> {
+  const answer: unknown = await hasher.verify(password, hash);
+  if (typeof answer === 'boolean') return answer;
+  throw wrongAnswer('hasher.verify', answer, 'true or false');
+}
+
+/**
+ * Seals a secret.
+ *
+ * @throws HostError if the sealer gives no text
+ * @internal
+ */
+export async function sealWith(sealer: SecretSealer, secret: string): Promise<string> {
+  return textFrom('sealer.seal', await sealer.seal(secret));
+}
+
+function textFrom(call: HostCall, answer: unknown): string {
+  if (typeof answer === 'string') return answer;
+  throw wrongAnswer(call, answer, 'a string');
+}
+
+function wrongAnswer(call: HostCall, answer: unknown, wanted: string): HostError {
+  // A string can contain the secret.
+  const shown = typeof answer === 'string' ? 'a string' : answerText(answer);
+  return new HostError(`${call} answered ${shown} instead of ${wanted}. The request was refused.`, { call });
+}

@@ -69,11 +69,15 @@ async function run() {
       config: {
         testMatch: testsOf[folder].map((each) => `**/tests/${each}.test.ts`),
         cacheDirectory: join(temporary, 'cache'),
+        runner: join(import.meta.dirname, 'mutation-jest-runner.js'),
+        testEnvironment: join(import.meta.dirname, 'mutation-environment.js'),
       },
+      enableFindRelatedTests: false,
     },
     coverageAnalysis: 'perTest',
     // A busy machine is no reason to count a mutant as killed.
     timeoutMS: 20_000,
+    dryRunTimeoutMinutes: 30,
     // Two at most: one process decides about the sample, see mutation-sample.js.
     concurrency: 2,
     tempDirName: join(temporary, 'sandbox'),

@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import type { EventOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
+import { endpoint } from '../http/endpoint.ts';
 import type { Acted } from '../http/route.ts';
 import { fail, ok, problem, type Problem, type Result } from '../problem.ts';
 import type { Kind } from './shared/kind.ts';
@@ -109,8 +110,7 @@ export const commandKind: Kind<CommandEvent, never, never> = {
   reports: {},
   routes: [
     listRoute({
-      id: 'commands.list',
-      path: '/commands',
+      ...endpoint('commands.list'),
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the commands in flight.',
@@ -120,9 +120,7 @@ export const commandKind: Kind<CommandEvent, never, never> = {
         listingOf(commands.list(), (command) => representFields(fields, { rest: command, times })),
     }),
     actionRoute<CommandInFlight>({
-      id: 'commands.abandon',
-      method: 'DELETE',
-      path: '/commands/:id',
+      ...endpoint('commands.abandon'),
       role: 'administrator',
       summary: 'Abandons a command of unknown outcome: its resources are free again.',
       findIn: ({ commands }, { id = '' }) => findCommand(commands.list(), id),

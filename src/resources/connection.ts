@@ -20,6 +20,7 @@ import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
+import { endpoint } from '../http/endpoint.ts';
 import type { ConnectionDocument } from '../snapshot/session-document.ts';
 import {
   noStatistics,
@@ -361,8 +362,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
   reports,
   routes: [
     listRoute<Server>({
-      id: 'servers.connections',
-      path: '/servers/:name/connections',
+      ...endpoint('servers.connections'),
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the backend connections to a server.',
@@ -376,9 +376,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
         ),
     }),
     commandRoute({
-      id: 'servers.closeConnections',
-      method: 'DELETE',
-      path: '/servers/:name/connections',
+      ...endpoint('servers.closeConnections'),
       role: 'operator',
       summary: 'Closes all backend connections to a server.',
       find: finder('servers'),
@@ -387,8 +385,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
       decide: decideServerConnections,
     }),
     listRoute({
-      id: 'sessions.connections',
-      path: '/sessions/:id/connections',
+      ...endpoint('sessions.connections'),
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the backend connections of a session.',

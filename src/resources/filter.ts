@@ -322,6 +322,6 @@ export const filterKind: Kind<FilterEvent, FilterEffect, never> = {
   adoption: adoptionOf(settings),
   routes: [
     ...readRoutes({ collection: 'filters', shape: fields.representation, represent }),
-    patchRoute(settings, { path: '/filter/:name', aliases: ['/filters/:name'] }),
+    patchRoute(settings, ['/filters/:name']),
   ],
 };

@@ -7,6 +7,7 @@
 import * as z from 'zod/mini';
 
 import { initialVersion, type Version } from '../core/version.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { ok } from '../problem.ts';
 import * as shape from '../core/shape.ts';
 import { itemRoute, listingOf, listRoute } from './shared/route.ts';
@@ -279,8 +280,7 @@ export const gatewayKind: Kind<never, never, never> = {
   reports: {},
   routes: [
     itemRoute({
-      id: 'gateway.get',
-      path: '/gateway',
+      ...endpoint('gateway.get'),
       role: 'reader',
       summary: 'Gives the gateway instance.',
       shape: fields.representation,
@@ -290,8 +290,7 @@ export const gatewayKind: Kind<never, never, never> = {
         representFields(fields, { rest: { ...attributes, started }, times }),
     }),
     itemRoute({
-      id: 'gateway.threads',
-      path: '/gateway/threads',
+      ...endpoint('gateway.threads'),
       role: 'reader',
       summary: 'Gives the threads and their load.',
       shape: threadsFields.representation,
@@ -299,8 +298,7 @@ export const gatewayKind: Kind<never, never, never> = {
       read: (_snapshot, threads, { telemetry }) => telemetry?.threads?.() ?? threads,
     }),
     listRoute({
-      id: 'gateway.tasks',
-      path: '/gateway/tasks',
+      ...endpoint('gateway.tasks'),
       role: 'reader',
       query: ['fields'],
       summary: 'Lists the queued tasks.',
@@ -312,8 +310,7 @@ export const gatewayKind: Kind<never, never, never> = {
         ),
     }),
     listRoute({
-      id: 'gateway.modules',
-      path: '/gateway/modules',
+      ...endpoint('gateway.modules'),
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the loaded modules.',

@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import { defineFields, representFields } from '../core/field.ts';
 import { patchSettings, patchShape, patchViewOf } from '../core/patch-view.ts';
 import * as shape from '../core/shape.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { patchMediaTypes, type Acted, type DecidedAction } from '../http/route.ts';
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
@@ -93,8 +94,7 @@ export const interfaceKind: Kind<never, never, never> = {
   reports: {},
   routes: [
     itemRoute({
-      id: 'interface.get',
-      path: '/',
+      ...endpoint('interface.get'),
       role: 'reader',
       summary: 'Gives the interface: its links, health and mode.',
       shape: fields.representation,
@@ -103,9 +103,7 @@ export const interfaceKind: Kind<never, never, never> = {
       read: (_snapshot, _none, surroundings) => represent(surroundings),
     }),
     actionRoute<readonly ParsedOperation[]>({
-      id: 'interface.patch',
-      method: 'PATCH',
-      path: '/',
+      ...endpoint('interface.patch'),
       role: 'administrator',
       summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
       mediaTypes: patchMediaTypes,

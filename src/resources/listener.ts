@@ -11,6 +11,7 @@ import * as shape from '../core/shape.ts';
 import type { Service } from './service.ts';
 import { finder } from './shared/look-up.ts';
 import { listingOf, listRoute, type BoundRoute } from './shared/route.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { linkOf } from '../snapshot/snapshot.ts';
 
 /**
@@ -60,8 +61,7 @@ export const listenerShape = listenerFields.document as z.core.$ZodType as z.cor
 
 /** The route that lists the listeners of a service. @internal */
 export const listenerRoute: BoundRoute = listRoute<Service>({
-  id: 'services.listeners',
-  path: '/services/:name/listeners',
+  ...endpoint('services.listeners'),
   role: 'reader',
   query: ['fields', 'range'],
   summary: 'Lists the listeners of a service.',

@@ -14,6 +14,7 @@ import {
   type EventOf,
   type EventTable,
 } from '../core/decision.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { ok } from '../problem.ts';
 import * as shape from '../core/shape.ts';
 import { commandRoute, itemRoute } from './shared/route.ts';
@@ -162,8 +163,7 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
   reports: {},
   routes: [
     itemRoute({
-      id: 'gateway.logs',
-      path: '/gateway/logs',
+      ...endpoint('gateway.logs'),
       role: 'reader',
       summary: 'Gives the state of logging.',
       shape: fields.representation,
@@ -173,9 +173,7 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
         representFields(fields, { rest: { ...attributes, last_flushed }, times }),
     }),
     commandRoute({
-      id: 'gateway.flushLogs',
-      method: 'POST',
-      path: '/gateway/logs/flush',
+      ...endpoint('gateway.flushLogs'),
       role: 'operator',
       summary: 'Writes pending log messages to disk and reopens the log files.',
       find: ({ logs }) => ok(logs),

@@ -234,6 +234,6 @@ export const monitorKind: Kind<MonitorEvent, MonitorEffect, MonitorReport> = {
   routes: [
     ...readRoutes({ collection: 'monitors', shape: fields.representation, represent }),
     ...lifecycleRoutes(machine),
-    patchRoute(settings, { path: '/monitor/:name', aliases: ['/monitors/:name'] }),
+    patchRoute(settings, ['/monitors/:name']),
   ],
 };

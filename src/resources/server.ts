@@ -321,6 +321,6 @@ export const serverKind: Kind<ServerEvent, ServerEffect, ServerReport> = {
       fieldAliases: { state: 'status' },
       represent,
     }),
-    patchRoute(settings, { path: '/servers/:name', aliases: [] }),
+    patchRoute(settings),
   ],
 };

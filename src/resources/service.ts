@@ -346,7 +346,7 @@ export const serviceKind: Kind<ServiceEvent, ServiceEffect, ServiceReport> = {
   routes: [
     ...readRoutes({ collection: 'services', shape: fields.representation, represent }),
     listenerRoute,
-    patchRoute(settings, { path: '/services/:name', aliases: [] }),
+    patchRoute(settings),
     ...lifecycleRoutes(machine),
   ],
 };

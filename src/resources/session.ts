@@ -20,6 +20,7 @@ import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
+import { endpoint } from '../http/endpoint.ts';
 import type { Listing } from '../http/route.ts';
 import { ok, quoted } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session-document.ts';
@@ -404,8 +405,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
   reports,
   routes: [
     listRoute<Service>({
-      id: 'services.sessions',
-      path: '/services/:name/sessions',
+      ...endpoint('services.sessions'),
       role: 'reader',
       query: ['range'],
       summary: 'Lists the links of the sessions on a service.',
@@ -419,9 +419,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
         ),
     }),
     commandRoute({
-      id: 'services.closeSessions',
-      method: 'DELETE',
-      path: '/services/:name/sessions',
+      ...endpoint('services.closeSessions'),
       role: 'operator',
       summary: 'Closes all sessions on a service with their backend connections.',
       find: finder('services'),
@@ -430,8 +428,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       decide: decideServiceSessions,
     }),
     itemRoute({
-      id: 'sessions.get',
-      path: '/sessions/:id',
+      ...endpoint('sessions.get'),
       role: 'reader',
       summary: 'Gives one session.',
       shape: fields.representation,
@@ -440,8 +437,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       read: represent,
     }),
     listRoute({
-      id: 'sessions.list',
-      path: '/sessions',
+      ...endpoint('sessions.list'),
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the sessions.',
@@ -460,9 +456,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       },
     }),
     commandRoute({
-      id: 'sessions.close',
-      method: 'DELETE',
-      path: '/sessions/:id',
+      ...endpoint('sessions.close'),
       role: 'operator',
       summary: 'Closes a session: its client connection and all its backend connections.',
       find: findSession,

@@ -24,6 +24,7 @@ import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import { type Json, type JsonObject, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { patchMediaTypes, type PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -339,10 +340,7 @@ function revertCreation(
 
 /** The route that creates a user, and hashes the password before the core gets the body. */
 const create: BoundRoute = {
-  kind: 'command',
-  id: 'users.create',
-  method: 'PUT',
-  path: '/users',
+  ...endpoint('users.create'),
   role: 'administrator',
   aliases: [],
   query: ['dry_run'],
@@ -393,10 +391,7 @@ function objectionTo(password: Json, secrets: SecretPorts): string | undefined {
 
 /** The route that changes a password, and hashes the password before the core gets the operations. */
 const patch: BoundRoute = {
-  kind: 'command',
-  id: 'users.patch',
-  method: 'PATCH',
-  path: '/users/:name',
+  ...endpoint('users.patch'),
   role: 'administrator',
   aliases: [],
   query: ['dry_run'],
@@ -484,9 +479,7 @@ export const userKind: Kind<UserEvent, never, never> = {
     create,
     patch,
     commandRoute({
-      id: 'users.delete',
-      method: 'DELETE',
-      path: '/users/:name',
+      ...endpoint('users.delete'),
       role: 'administrator',
       summary: 'Deletes an admin user.',
       find: findUser,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { routes } from 'gateway-admin-core';
 
+import { endpoints as endpointTable, type EndpointId } from '../../src/http/endpoint.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { codesOf, tablesOf } from '../docs/table.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -47,8 +48,10 @@ describe('the table of routes', () => {
     expect(selecting.map(({ id }) => id)).toEqual(searching.map(({ id }) => id));
   });
 
-  it('has a unique id for each route', () => {
-    expect(new Set(routes.map(({ id }) => id)).size).toBe(routes.length);
+  it('has one route for each endpoint of the endpoint table', () => {
+    expect(routes.map(({ id }) => id).toSorted()).toEqual(Object.keys(endpointTable).toSorted());
+    for (const { id, kind, method, path } of routes)
+      expect([id, { kind, method, path }]).toEqual([id, endpointTable[id as EndpointId]]);
   });
 });
 

@@ -20,6 +20,7 @@ import {
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import type { ReportTable } from '../../core/report.ts';
 import * as shape from '../../core/shape.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { quoted, type Result } from '../../problem.ts';
 import {
   assertInputs,
@@ -337,18 +338,17 @@ export function lifecycleSteps<K extends Startable>(
 export function lifecycleRoutes<K extends Startable>(machine: KindLifecycle<K>): readonly BoundRoute[] {
   const { kind } = machine;
   const collection = collections[kind];
-  return (['stop', 'start'] as const).map((command) =>
-    commandRoute<Thing>({
-      id: `${collection}.${command}`,
-      method: 'PUT',
+  return (['stop', 'start'] as const).map((command) => {
+    const id: `${(typeof collections)[Startable]}.${typeof command}` = `${collection}.${command}`;
+    return commandRoute<Thing>({
+      ...endpoint(id),
       role: 'operator',
-      path: `/${kind}/:name/${command}`,
       aliases: [`/${collection}/:name/${command}`],
       summary: `${command === 'stop' ? 'Stops' : 'Starts'} a ${kind}.`,
       find: finder<'services' | 'monitors'>(collection),
       version: (snapshot, thing) => shownVersion(snapshot, collection, thing),
       link: (thing) => linkOf(collection, thing),
       decide: (snapshot, thing, context) => decideFound(machine, command, snapshot, thing, context),
-    }),
-  );
+    });
+  });
 }

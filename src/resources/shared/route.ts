@@ -6,6 +6,7 @@ import type * as z from 'zod/mini';
 import type { Context } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import { latest, type Version } from '../../core/version.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import type {
   ActionRoute,
   CommandRoute,
@@ -163,13 +164,16 @@ export interface Readable<K extends keyof Collections> {
   represent(this: void, snapshot: Snapshot, entity: Collections[K], rendering: Rendering): object;
 }
 
+/** The collections whose resources are read one by one. */
+type Named = Exclude<keyof Collections, 'users'>;
+
 /** Creates the routes `GET /<collection>/:name` and `GET /<collection>`. @internal */
-export function readRoutes<K extends keyof Collections>(readable: Readable<K>): readonly BoundRoute[] {
+export function readRoutes<K extends Named>(readable: Readable<K>): readonly BoundRoute[] {
   const { collection, represent, ...shown } = readable;
+  const id: `${Named}.get` = `${collection}.get`;
   const item = itemRoute<Collections[K]>({
     ...shown,
-    id: `${collection}.get`,
-    path: `/${collection}/:name`,
+    ...endpoint(id),
     role: 'reader',
     summary: `Gives one ${singular[collection]}.`,
     find: finder(collection),
@@ -183,10 +187,10 @@ export function readRoutes<K extends keyof Collections>(readable: Readable<K>): 
 /** Creates the route `GET /<collection>`. @internal */
 export function collectionRoute<K extends keyof Collections>(readable: Readable<K>): BoundRoute {
   const { collection, represent, ...shown } = readable;
+  const id: `${keyof Collections}.list` = `${collection}.list`;
   return listRoute({
     ...shown,
-    id: `${collection}.list`,
-    path: `/${collection}`,
+    ...endpoint(id),
     role: 'reader',
     query: ['fields', 'range'],
     summary: `Lists the ${collection}.`,

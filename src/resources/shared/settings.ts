@@ -28,6 +28,7 @@ import {
 import { sealOperations } from '../../core/patch-seal.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/value.ts';
@@ -244,15 +245,14 @@ function decideUpdate<C extends Patchables>(
 /** Creates the route `PATCH` of a resource. @internal */
 export function patchRoute<C extends Patchables>(
   settings: KindSettings<C>,
-  paths: Pick<Route, 'path' | 'aliases'>,
+  aliases: Route['aliases'] = [],
 ): BoundRoute {
   const { collection, view, represent } = settings;
+  const id: `${Patchables}.patch` = `${collection}.patch`;
   return {
-    ...paths,
-    kind: 'command',
-    id: `${collection}.patch`,
-    method: 'PATCH',
+    ...endpoint(id),
     role: 'administrator',
+    aliases,
     query: ['dry_run'],
     search: [],
     fields: [],

@@ -85,8 +85,8 @@ export function toPlan(
   return {
     outcome,
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
-    events: events.map((event) => cut(redactSecrets(event), total)),
-    effects: effects.map((effect) => cut(redactSecrets(effect), total)),
+    events: events.map((event) => redactSecrets(cut(event, total))),
+    effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
     ...(total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
   };
@@ -123,16 +123,23 @@ function shownOf(decision: Changes<AdminEvent, Effect>): Shown {
 /** The largest number of sessions or connections that an item of a plan lists. @internal */
 export const mostIdentities = 100;
 
-/** Shows the first identities of a list of sessions or connections, with their number as `count`. */
-function cut(shown: Json, total: number | undefined): Json {
-  const thing = shown as { readonly sessions?: readonly Json[]; readonly connections?: readonly Json[] };
-  for (const name of ['sessions', 'connections'] as const) {
-    const list = thing[name];
-    if (list === undefined) continue;
-    const count = total ?? list.length;
-    return { ...thing, [name]: list.slice(0, mostIdentities), count };
+/** Cuts a list of sessions or connections to the first identities, with the number of all as `count`. */
+function cut(change: AdminEvent | Effect, total: number | undefined): object {
+  if ('sessions' in change)
+    return {
+      ...change,
+      sessions: change.sessions.slice(0, mostIdentities),
+      count: total ?? change.sessions.length,
+    };
+  if ('connections' in change) {
+    const { connections } = change;
+    return {
+      ...change,
+      connections: connections.slice(0, mostIdentities),
+      count: total ?? connections.length,
+    };
   }
-  return shown;
+  return change;
 }
 
 type Footprint = Pick<Extract<Plan, { readonly closes: unknown }>, 'closes' | 'stays'>;

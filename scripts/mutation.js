@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 
 import { Stryker } from '@stryker-mutator/core';
 
+import jestConfig from '../jest.config.js';
 import { sampler } from './mutation-sample.js';
 
 /** By folder below src: the tests that are about the folder. Stryker runs those of them that reach a mutant. */
@@ -69,6 +70,10 @@ async function run() {
       config: {
         testMatch: testsOf[folder].map((each) => `**/tests/${each}.test.ts`),
         cacheDirectory: join(temporary, 'cache'),
+        moduleNameMapper: {
+          ...jestConfig.moduleNameMapper,
+          '^fast-check$': '<rootDir>/scripts/mutation-fast-check.cjs',
+        },
         runner: join(import.meta.dirname, 'mutation-jest-runner.js'),
         testEnvironment: join(import.meta.dirname, 'mutation-environment.js'),
       },
@@ -80,6 +85,8 @@ async function run() {
     dryRunTimeoutMinutes: 30,
     // Two at most: one process decides about the sample, see mutation-sample.js.
     concurrency: 2,
+    // Each test file leaves something behind in its process.
+    maxTestRunnerReuse: 40,
     tempDirName: join(temporary, 'sandbox'),
     ignorePatterns: ['dist', 'coverage', 'temp'],
     // The tests do not check types.

@@ -96,6 +96,7 @@ describe('foldReports', () => {
     [{ type: 7 }, '/0', unknownType],
     [{ type: 'toString' }, '/0', unknownType],
     [{ type: '__proto__' }, '/0', unknownType],
+    [() => 'lamp.seen', '/0', 'must be plain JSON'],
     [{ type: 'lamp.seen', lamp: 'a' }, '/0/on', 'is required'],
     [{ type: 'lamp.seen', lamp: 'a', on: 1 }, '/0/on', 'must be a boolean, not a number'],
     [{ type: 'lamp.seen', lamp: 'sun', on: true }, '/0', 'is no lamp'],

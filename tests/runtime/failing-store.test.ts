@@ -523,7 +523,12 @@ describe('a store that fails when the interface opens', () => {
     const clock = sampleClock();
     const told: unknown[] = [];
     const opening = openRunning(store, { clock, onError: (error) => told.push(error) });
-    const failed = expect(opening).rejects.toThrow('did not answer load() within 30000 ms');
+    const failed = expect(opening).rejects.toThrow(
+      new Error(
+        'The configuration store did not answer load() within 30000 ms. Check that the disk or the database works, and ' +
+          'start again. For a very large store, raise the limit storeDeadlineMs.',
+      ),
+    );
     await clock.settle();
     await clock.advance(30_000);
     await failed;

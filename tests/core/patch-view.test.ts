@@ -174,6 +174,9 @@ describe('patchSettings', () => {
 
   it('empties what can be empty and refuses to remove what is needed', () => {
     expect(patch({ op: 'remove', path: '/guests' })).toMatchObject({ value: { after: { guests: [] } } });
+    expect(
+      patch({ op: 'remove', path: '/guests' }, { op: 'add', path: '/guests/-', value: '/people/bob' }),
+    ).toMatchObject({ value: { after: { guests: ['/people/Bob'] } } });
     expect(codes(patch({ op: 'remove', path: '/rooms' }))).toEqual(['0 /rooms validation-failed']);
     expect(codes(patch({ op: 'remove', path: '/owner' }))).toEqual(['0 /owner patch-path-missing']);
     expect(patch({ op: 'replace', path: '/owner', value: 'Bob' })).toMatchObject({

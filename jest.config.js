@@ -40,11 +40,12 @@ export default {
   moduleNameMapper,
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
+  testRunner: '<rootDir>/tests/support/test-runner.js',
   testSequencer: '<rootDir>/tests/support/longest-first.js',
   reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],
   // Shared machines stall for seconds at times. A test that hangs still ends.
   testTimeout: 20_000,
   maxWorkers: 2,
-  // Every test file leaves hooks behind that slow down each promise of the files after it in the same worker.
+  // Every test file leaves memory behind in its worker.
   workerIdleMemoryLimit: '400MB',
 };

@@ -51,7 +51,15 @@ export {
   type MonitorDocument,
 } from './resources/monitor.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
-export type { Instance, InstanceRepresentation, Threads, Thread, Task, Module } from './resources/gateway.ts';
+export type {
+  Instance,
+  InstanceRepresentation,
+  Threads,
+  Thread,
+  Task,
+  TaskRepresentation,
+  Module,
+} from './resources/gateway.ts';
 export { flushLogs, type Logs, type LogsRepresentation } from './resources/log.ts';
 export {
   closeSession,

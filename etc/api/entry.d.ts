@@ -4,6 +4,8 @@
  * @packageDocumentation
  */
 // Not `export * as`: the report would leave out that these namespaces are exported.
+import * as client from '../../dist/client/index.js';
+import * as auditFile from '../../dist/ports/audit-file/audit-file.js';
 import * as fetch from '../../dist/adapters/fetch.js';
 import * as fileStore from '../../dist/ports/file-store/file-store.js';
 import * as json from '../../dist/json/index.js';
@@ -12,4 +14,4 @@ import * as scrypt from '../../dist/ports/scrypt-hasher.js';
 import * as testing from '../../dist/testing/index.js';
 
 export * from '../../dist/index.js';
-export { fetch, fileStore, json, node, scrypt, testing };
+export { auditFile, client, fetch, fileStore, json, node, scrypt, testing };

@@ -140,8 +140,8 @@ function faultsOfMembers(
   path: readonly (string | number)[],
 ): readonly Fault[] {
   const members =
-    shape instanceof z.core.$ZodObject && typeof value === 'object' && value !== null
-      ? Object.entries<z.core.$ZodType>(shape._zod.def.shape)
+    isObjectShape(shape) && typeof value === 'object' && value !== null
+      ? Object.entries(shape._zod.def.shape)
       : [];
   const faults = members.flatMap(([name, member]) => {
     if (!Object.hasOwn(value as object, name)) return [];
@@ -151,6 +151,11 @@ function faultsOfMembers(
   if (faults.length > 0) return faults;
   const detail = 'has too many faults to list';
   return [{ pointer: formatPointer(path), code: 'validation-failed', detail }];
+}
+
+/** Not `instanceof z.core.$ZodObject`: a bundler would keep all of zod for the name. */
+function isObjectShape(shape: z.core.$ZodType): shape is z.core.$ZodObject {
+  return shape._zod.def.type === 'object';
 }
 
 /** Keeps the first fault of each place: an empty text is also no host name, and one message is enough. */

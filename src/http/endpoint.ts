@@ -5,60 +5,75 @@
 
 /** One endpoint. @internal */
 export interface Endpoint {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change. */
-  readonly kind: 'item' | 'list' | 'command';
+  /** `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events. */
+  readonly kind: 'item' | 'list' | 'command' | 'stream';
   readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
   /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
+  /** Media type of the body that clients send; left out if there is no body. */
+  readonly body?: string;
 }
+
+type Method = Endpoint['method'];
+
+const item = <P extends string>(path: P) => ({ kind: 'item', method: 'GET', path }) as const;
+const list = <P extends string>(path: P) => ({ kind: 'list', method: 'GET', path }) as const;
+const command = <M extends Method, P extends string>(method: M, path: P) =>
+  ({ kind: 'command', method, path }) as const;
+const patch = <P extends string>(path: P) =>
+  ({ ...command('PATCH', path), body: 'application/json-patch+json' }) as const;
 
 /** Every endpoint, by its name. @internal */
 export const endpoints = {
-  'interface.get': { kind: 'item', method: 'GET', path: '/' },
-  'interface.patch': { kind: 'command', method: 'PATCH', path: '/' },
-  'services.list': { kind: 'list', method: 'GET', path: '/services' },
-  'services.get': { kind: 'item', method: 'GET', path: '/services/:name' },
-  'services.patch': { kind: 'command', method: 'PATCH', path: '/services/:name' },
-  'services.stop': { kind: 'command', method: 'PUT', path: '/service/:name/stop' },
-  'services.start': { kind: 'command', method: 'PUT', path: '/service/:name/start' },
-  'services.listeners': { kind: 'list', method: 'GET', path: '/services/:name/listeners' },
-  'services.sessions': { kind: 'list', method: 'GET', path: '/services/:name/sessions' },
-  'services.closeSessions': { kind: 'command', method: 'DELETE', path: '/services/:name/sessions' },
-  'servers.list': { kind: 'list', method: 'GET', path: '/servers' },
-  'servers.get': { kind: 'item', method: 'GET', path: '/servers/:name' },
-  'servers.patch': { kind: 'command', method: 'PATCH', path: '/servers/:name' },
-  'servers.connections': { kind: 'list', method: 'GET', path: '/servers/:name/connections' },
-  'servers.closeConnections': { kind: 'command', method: 'DELETE', path: '/servers/:name/connections' },
-  'monitors.list': { kind: 'list', method: 'GET', path: '/monitors' },
-  'monitors.get': { kind: 'item', method: 'GET', path: '/monitors/:name' },
-  'monitors.patch': { kind: 'command', method: 'PATCH', path: '/monitor/:name' },
-  'monitors.stop': { kind: 'command', method: 'PUT', path: '/monitor/:name/stop' },
-  'monitors.start': { kind: 'command', method: 'PUT', path: '/monitor/:name/start' },
-  'gateway.get': { kind: 'item', method: 'GET', path: '/gateway' },
-  'gateway.threads': { kind: 'item', method: 'GET', path: '/gateway/threads' },
-  'gateway.logs': { kind: 'item', method: 'GET', path: '/gateway/logs' },
-  'gateway.flushLogs': { kind: 'command', method: 'POST', path: '/gateway/logs/flush' },
-  'gateway.tasks': { kind: 'list', method: 'GET', path: '/gateway/tasks' },
-  'gateway.modules': { kind: 'list', method: 'GET', path: '/gateway/modules' },
-  'sessions.list': { kind: 'list', method: 'GET', path: '/sessions' },
-  'sessions.get': { kind: 'item', method: 'GET', path: '/sessions/:id' },
-  'sessions.close': { kind: 'command', method: 'DELETE', path: '/sessions/:id' },
-  'sessions.connections': { kind: 'list', method: 'GET', path: '/sessions/:id/connections' },
-  'filters.list': { kind: 'list', method: 'GET', path: '/filters' },
-  'filters.get': { kind: 'item', method: 'GET', path: '/filters/:name' },
-  'filters.patch': { kind: 'command', method: 'PATCH', path: '/filter/:name' },
-  'users.list': { kind: 'list', method: 'GET', path: '/users' },
-  'users.create': { kind: 'command', method: 'PUT', path: '/users' },
-  'users.patch': { kind: 'command', method: 'PATCH', path: '/users/:name' },
-  'users.delete': { kind: 'command', method: 'DELETE', path: '/users/:name' },
-  'commands.list': { kind: 'list', method: 'GET', path: '/commands' },
-  'commands.abandon': { kind: 'command', method: 'DELETE', path: '/commands/:id' },
-} as const satisfies Readonly<Record<string, Endpoint>>;
+  'interface.get': item('/'),
+  'interface.patch': patch('/'),
+  'services.list': list('/services'),
+  'services.get': item('/services/:name'),
+  'services.patch': patch('/services/:name'),
+  'services.stop': command('PUT', '/service/:name/stop'),
+  'services.start': command('PUT', '/service/:name/start'),
+  'services.listeners': list('/services/:name/listeners'),
+  'services.sessions': list('/services/:name/sessions'),
+  'services.closeSessions': command('DELETE', '/services/:name/sessions'),
+  'servers.list': list('/servers'),
+  'servers.get': item('/servers/:name'),
+  'servers.patch': patch('/servers/:name'),
+  'servers.connections': list('/servers/:name/connections'),
+  'servers.closeConnections': command('DELETE', '/servers/:name/connections'),
+  'monitors.list': list('/monitors'),
+  'monitors.get': item('/monitors/:name'),
+  'monitors.patch': patch('/monitor/:name'),
+  'monitors.stop': command('PUT', '/monitor/:name/stop'),
+  'monitors.start': command('PUT', '/monitor/:name/start'),
+  'gateway.get': item('/gateway'),
+  'gateway.threads': item('/gateway/threads'),
+  'gateway.logs': item('/gateway/logs'),
+  'gateway.flushLogs': command('POST', '/gateway/logs/flush'),
+  'gateway.tasks': list('/gateway/tasks'),
+  'gateway.modules': list('/gateway/modules'),
+  'sessions.list': list('/sessions'),
+  'sessions.get': item('/sessions/:id'),
+  'sessions.close': command('DELETE', '/sessions/:id'),
+  'sessions.connections': list('/sessions/:id/connections'),
+  'filters.list': list('/filters'),
+  'filters.get': item('/filters/:name'),
+  'filters.patch': patch('/filter/:name'),
+  'users.list': list('/users'),
+  'users.create': { ...command('PUT', '/users'), body: 'application/json' },
+  'users.patch': patch('/users/:name'),
+  'users.delete': command('DELETE', '/users/:name'),
+  'commands.list': list('/commands'),
+  'commands.abandon': command('DELETE', '/commands/:id'),
+  'events.stream': { kind: 'stream', method: 'GET', path: '/events' } as const,
+} satisfies Readonly<Record<string, Endpoint>>;
 
 /** The name of an endpoint. @internal */
 export type EndpointId = keyof typeof endpoints;
 
 /** The members of a route that the table gives. @internal */
-export function endpoint<const Id extends EndpointId>(id: Id): { readonly id: Id } & (typeof endpoints)[Id] {
-  return { id, ...endpoints[id] };
+export function endpoint<const Id extends EndpointId>(
+  id: Id,
+): { readonly id: Id } & Pick<(typeof endpoints)[Id], 'kind' | 'method' | 'path'> {
+  const { kind, method, path } = endpoints[id];
+  return { id, kind, method, path };
 }

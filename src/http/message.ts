@@ -40,7 +40,10 @@ export interface AdminRequest {
    * All requests without the member are one peer.
    */
   readonly peer?: string;
-  /** Aborts when the client disconnects. A command that has not started is cancelled; a started command continues. */
+  /**
+   * Aborts when the client disconnects. A command that has not started is cancelled; a started command continues. A stream of
+   * events ends.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -60,6 +63,9 @@ export interface AdminResponse {
   readonly status: number;
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body; left out if there is none. A long list arrives in chunks. */
+  /**
+   * The body; left out if there is none. A long list arrives in chunks. A stream of events arrives in chunks without end: call
+   * `return` of its iterator, or abort `signal`, when the client disconnects.
+   */
   readonly body?: string | AsyncIterable<Uint8Array>;
 }

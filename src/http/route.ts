@@ -38,8 +38,11 @@ type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
  * @public
  */
 export interface Route {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change. */
-  readonly kind: 'item' | 'list' | 'command';
+  /**
+   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events until the client
+   * leaves.
+   */
+  readonly kind: 'item' | 'list' | 'command' | 'stream';
   /** Stable name, such as `services.stop`. */
   readonly id: string;
   /** Method. Every `GET` also serves `HEAD`, and every path serves `OPTIONS`. */
@@ -51,7 +54,7 @@ export interface Route {
   /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. */
   readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
-  readonly query: readonly ('fields' | 'range' | 'dry_run')[];
+  readonly query: readonly ('fields' | 'range' | 'dry_run' | 'after' | 'types')[];
   /**
    * Query parameters that select the elements of a list by a value, such as `user`. Each may be given once; an element
    * must have all given values. Empty if the endpoint has no such parameter.
@@ -194,6 +197,12 @@ export interface ActionRoute<R, T = unknown> extends Route {
   decide(this: void, surroundings: R, thing: T): DecidedAction;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, surroundings: R): object;
+}
+
+/** A route that follows the events. The handler has the events, so there is nothing else to declare. @internal */
+export interface StreamRoute extends Route {
+  readonly kind: 'stream';
+  readonly method: 'GET';
 }
 
 /** A route about a resource of the gateway, with the functions that serve the route. @internal */

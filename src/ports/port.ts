@@ -77,8 +77,8 @@ export interface Clock {
  */
 export interface SleepOptions {
   /**
-   * Whether the process must not end during the sleep; `true` if left out. The library gives `false` only for the pauses
-   * between two calls of `inspect` after a 504, because no caller waits for them.
+   * Whether the process must not end during the sleep; `true` if left out. The library gives `false` if no caller waits for
+   * the end of the sleep, as between two calls of `inspect` after a 504, or between two heartbeats.
    */
   readonly keepAlive?: boolean;
 }

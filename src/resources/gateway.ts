@@ -115,6 +115,16 @@ export interface Task {
 }
 
 /**
+ * A task in a response.
+ *
+ * @public
+ */
+export interface TaskRepresentation extends Omit<Task, 'next_due'> {
+  /** Time of the next run, such as `Fri Sep  9 14:12:37 2016`. */
+  readonly next_due: string;
+}
+
+/**
  * A task in a gateway document: `next_due` is an ISO 8601 instant with an offset.
  *
  * @internal
@@ -193,7 +203,7 @@ const threadsFields = defineFields<{
 });
 
 const taskFields = defineFields<{
-  representation: TaskDocument;
+  representation: TaskRepresentation;
   document: TaskDocument;
   state: Task;
 }>()({

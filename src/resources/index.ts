@@ -28,6 +28,7 @@ import {
   type ConnectionEvent,
   type ConnectionReport,
 } from './connection.ts';
+import { eventKind } from './event.ts';
 import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
 import { gatewayDocument, gatewayKind, loadGateway, saveGateway } from './gateway.ts';
 import { interfaceKind } from './interface.ts';
@@ -57,6 +58,7 @@ const kinds = [
   filterKind,
   userKind,
   commandKind,
+  eventKind,
   interfaceKind,
 ] as const;
 

@@ -138,7 +138,7 @@ export function assertReadOnly(readOnly: unknown): void {
 
 /** What `after` must be, by the function that takes it. */
 const ids = {
-  events: 'an event id, which is a string such as 7.0',
+  events: 'an event id, which is a string such as 5f0c8e21a9b3.7.0',
   audit: 'the id of an audit record, which is a string such as 5f0c.7',
 } as const;
 

@@ -72,9 +72,9 @@ export class BoundedLog<T> {
     return this.#oldest;
   }
 
-  /** Gives the item of a number; `undefined` if there is no such item yet. */
+  /** Gives the item of a number from the oldest one on; `undefined` if there is no such item yet. */
   at(number: number): T | undefined {
-    return this.#entry(number)?.item;
+    return number < this.#count ? this.#ring[number % this.#capacity]?.item : undefined;
   }
 
   append(items: readonly T[]): void {
@@ -89,13 +89,13 @@ export class BoundedLog<T> {
     this.#wake();
   }
 
-  read<Item>(
+  read<Item extends object>(
     start: Start,
     signal: AbortSignal | undefined,
     view: LogView<T, Item>,
   ): AsyncIterableIterator<Item> {
     const reader: Reader = { signal, ended: false, resume: () => undefined };
-    const items = this.#follow(start, reader, view);
+    const items = this.#follow(new Cursor(this, start, view), reader);
     return {
       next: () => items.next(),
       return: () => {
@@ -116,40 +116,31 @@ export class BoundedLog<T> {
     this.#wake();
   }
 
+  /** Whether no item is appended any more. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Resolves when an item is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
+  arrival(signal: AbortSignal): Promise<void> {
+    return this.#arrival({ signal, ended: false, resume: () => undefined });
+  }
+
   #dropOldest(): void {
     this.#bytes -= this.#ring[this.#oldest % this.#capacity]?.size ?? 0;
     this.#ring[this.#oldest % this.#capacity] = undefined;
     this.#oldest += 1;
   }
 
-  #entry(number: number): { readonly item: T } | undefined {
-    return number < this.#count ? this.#ring[number % this.#capacity] : undefined;
-  }
-
-  async *#follow<Item>(
-    start: Start,
+  async *#follow<Item extends object>(
+    cursor: Cursor<T, Item>,
     reader: Reader,
-    { show, gap }: LogView<T, Item>,
   ): AsyncGenerator<Item, undefined> {
-    let { position, complete } = start;
-    let missed = 0;
     while (!reader.ended && reader.signal?.aborted !== true) {
-      if (position < this.#oldest) {
-        missed = this.#oldest - position;
-        [position, complete] = [this.#oldest, false];
-      }
-      const entry = this.#entry(position);
-      if (!complete) {
-        complete = true;
-        yield gap(entry?.item, missed);
-      } else if (entry !== undefined) {
-        position += 1;
-        yield show(entry.item);
-      } else if (this.#closed) {
-        return;
-      } else {
-        await this.#arrival(reader);
-      }
+      const item = cursor.take();
+      if (item !== undefined) yield item;
+      else if (this.#closed) return;
+      else await this.#arrival(reader);
     }
   }
 
@@ -172,5 +163,38 @@ export class BoundedLog<T> {
 
   #wake(): void {
     for (const resume of [...this.#waiting]) resume();
+  }
+}
+
+/** The place of one reader in a log. @internal */
+export class Cursor<T, Item extends object> {
+  readonly #log: Pick<BoundedLog<T>, 'oldest' | 'at'>;
+  readonly #view: LogView<T, Item>;
+  #position: number;
+  #complete: boolean;
+
+  constructor(
+    log: Pick<BoundedLog<T>, 'oldest' | 'at'>,
+    { position, complete }: Start,
+    view: LogView<T, Item>,
+  ) {
+    this.#log = log;
+    this.#view = view;
+    this.#position = position;
+    this.#complete = complete;
+  }
+
+  /** Takes the next item, or the gap before the next item; `undefined` if there is nothing to take yet. */
+  take(): Item | undefined {
+    const missed = Math.max(0, this.#log.oldest - this.#position);
+    this.#position += missed;
+    const item = this.#log.at(this.#position);
+    if (!this.#complete || missed > 0) {
+      this.#complete = true;
+      return this.#view.gap(item, missed);
+    }
+    if (item === undefined) return undefined;
+    this.#position += 1;
+    return this.#view.show(item);
   }
 }

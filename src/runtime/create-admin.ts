@@ -32,11 +32,12 @@ import { EventLog } from './event-log.ts';
 import { guardClock } from './guarded-clock.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
 import { shareSecrets } from './first-user.ts';
+import { EventStreams } from './handler/event-stream.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
-import { beginLife } from './life.ts';
+import { beginLife, drawLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
@@ -193,12 +194,14 @@ interface Assembly {
 /** Connects the parts of an interface. */
 function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
-  const log = new EventLog(options.limits.maxEventsKept, snapshot.revision);
-  const audit = new Audit({ ...options, revision: () => writer.snapshot.revision });
+  const life = drawLife();
+  const log = new EventLog(options.limits.maxEventsKept, life);
+  const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
   const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
   const mode: Mode = { isReadOnly: false };
   const passwords = passwordsOf(options, writer, mode);
-  const handle = handlerOf(options, { writer, journal, mode, passwords, audit });
+  const streams = new EventStreams({ ...options, log });
+  const handle = handlerOf(options, { writer, journal, mode, passwords, audit, streams });
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -289,9 +292,10 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
 
 function handlerOf(
   options: CompleteOptions,
-  parts: Pick<Parts, 'writer' | 'mode' | 'audit'> & SelfOptions & { readonly passwords: Passwords },
+  parts: Pick<Parts, 'writer' | 'mode' | 'audit'> &
+    SelfOptions & { readonly passwords: Passwords; readonly streams: EventStreams },
 ): Admin['handle'] {
-  const { writer, mode, passwords, audit } = parts;
+  const { writer, mode, passwords, audit, streams } = parts;
   return createRequestHandler({
     ...options,
     snapshot: () => writer.snapshot,
@@ -301,6 +305,7 @@ function handlerOf(
     surroundings: surroundingsOf(options, parts),
     passwords,
     audit,
+    streams,
   });
 }
 
@@ -354,8 +359,10 @@ function contextOf(context: Context, actor: string | undefined): Context {
 
 const reads = createRouter(boundRoutes.filter(isReading));
 
-function isReading(route: BoundRoute): route is Exclude<BoundResourceRoute, { readonly kind: 'command' }> {
-  return route.kind !== 'command';
+type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
+
+function isReading(route: BoundRoute): route is ReadRoute {
+  return route.kind === 'item' || route.kind === 'list';
 }
 
 type Condition = NonNullable<ExecuteOptions['ifMatch']>;

@@ -3,7 +3,7 @@
  */
 import { type Json, sizeOf } from '../json/value.ts';
 import type { AdminEvent } from '../resources/index.ts';
-import { BoundedLog, type LogView, type Start } from './bounded-log.ts';
+import { BoundedLog, Cursor, type LogView, type Start } from './bounded-log.ts';
 
 /**
  * An event with its id.
@@ -11,7 +11,10 @@ import { BoundedLog, type LogView, type Start } from './bounded-log.ts';
  * @public
  */
 export interface PublishedEvent {
-  /** `<revision>.<index>`: the revision that the event made, and the position among the events of that revision. */
+  /**
+   * `<life>.<revision>.<index>`, such as `5f0c8e21a9b3.7.0`: the life of the interface, which is another one after each
+   * start; the revision that the event made; and the position among the events of that revision.
+   */
   readonly id: string;
   /** The event. */
   readonly event: AdminEvent;
@@ -44,6 +47,19 @@ export interface EventsOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The parts of an event id. @internal */
+export interface EventId {
+  readonly life: string;
+  readonly revision: number;
+  readonly index: number;
+}
+
+/** Parses an event id; `undefined` if a text is not an event id. @internal */
+export function parseEventId(text: string): EventId | undefined {
+  const [, life, revision, index] = /^([0-9a-f]{1,64})\.(\d{1,16})\.(\d{1,16})$/.exec(text) ?? [];
+  return life === undefined ? undefined : { life, revision: Number(revision), index: Number(index) };
+}
+
 interface Entry extends PublishedEvent {
   readonly revision: number;
   readonly index: number;
@@ -57,27 +73,46 @@ const view: LogView<Entry, PublishedEvent | EventGap> = {
 /** Keeps the last events, for any number of readers. @internal */
 export class EventLog {
   readonly #log: BoundedLog<Entry>;
-  readonly #beginning: number;
+  readonly #life: string;
 
   /**
    * @param capacity - the largest number of kept events
-   * @param beginning - the first revision of this life; events of earlier lives are not in the log
+   * @param life - a text that no other life has, so that no event id is used twice
    */
-  constructor(capacity: number, beginning: number) {
+  constructor(capacity: number, life: string) {
     this.#log = new BoundedLog(capacity, ({ event }, most) => sizeOf(event as unknown as Json, most));
-    this.#beginning = beginning;
+    this.#life = life;
   }
 
   append(revision: number, events: readonly AdminEvent[]): void {
     this.#log.append(
-      events.map((event, index) => ({ id: `${String(revision)}.${String(index)}`, event, revision, index })),
+      events.map((event, index) => ({ id: this.#idOf(revision, index), event, revision, index })),
     );
   }
 
   /** @throws RangeError when `after` is not an event id */
   read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
-    const start = after === undefined ? { position: this.#log.count, complete: true } : this.#after(after);
-    return this.#log.read(start, signal, view);
+    return this.#log.read(this.#start(after === undefined ? undefined : idOf(after)), signal, view);
+  }
+
+  /** The place of a reader that takes the events by itself: after an event, or from now on. */
+  cursor(after?: EventId): Cursor<Entry, PublishedEvent | EventGap> {
+    return new Cursor(this.#log, this.#start(after), view);
+  }
+
+  /** Resolves when an event is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
+  arrival(signal: AbortSignal): Promise<void> {
+    return this.#log.arrival(signal);
+  }
+
+  /** The id of the newest event. Before the first event, an id that is lower than the id of every event of this life. */
+  get newest(): string {
+    return this.#log.at(this.#log.count - 1)?.id ?? this.#idOf(0, 0);
+  }
+
+  /** Whether no event follows any more. */
+  get isClosed(): boolean {
+    return this.#log.isClosed;
   }
 
   /** Ends each reader after the reader has read the events in the log. */
@@ -85,30 +120,40 @@ export class EventLog {
     this.#log.close();
   }
 
+  #idOf(revision: number, index: number): string {
+    return `${this.#life}.${String(revision)}.${String(index)}`;
+  }
+
   /** The first event after an id, and whether the log has every event between the id and that event. */
-  #after(id: string): Start {
-    if (!/^\d+\.\d+$/.test(id))
-      throw new RangeError('An event id must have the form <revision>.<index>, such as 7.0');
-    const [revision = 0, index = 0] = id.split('.').map(Number);
+  #start(after: EventId | undefined): Start {
     const { oldest, count } = this.#log;
+    if (after === undefined) return { position: count, complete: true };
+    if (after.life !== this.#life) return { position: oldest, complete: false };
     let [low, high] = [oldest, count];
     while (low < high) {
       const middle = (low + high) >>> 1;
       const entry = this.#log.at(middle);
-      if (entry === undefined || isAfter(entry, revision, index)) high = middle;
+      if (entry === undefined || isAfter(entry, after)) high = middle;
       else low = middle + 1;
     }
-    const newest = this.#log.at(count - 1);
-    // An id that is higher than the newest event is from another life, so the events in between are unknown.
-    const strange =
-      newest === undefined
-        ? revision > this.#beginning
-        : isAfter({ ...newest, revision, index }, newest.revision, newest.index);
-    const known = low > oldest || (oldest === 0 && revision >= this.#beginning);
-    return { position: low, complete: !strange && known };
+    // An id of this life that is higher than the newest event was never given out.
+    const isKnown = !isAfter(after, this.#log.at(count - 1) ?? beginning);
+    return { position: low, complete: isKnown && (low > oldest || oldest === 0) };
   }
 }
 
-function isAfter(entry: Entry, revision: number, index: number): boolean {
+type Place = Omit<EventId, 'life'>;
+
+/** Before every event: the first event makes revision 1 or a later one. */
+const beginning: Place = { revision: 0, index: 0 };
+
+/** @throws RangeError when a text is not an event id */
+function idOf(text: string): EventId {
+  const id = parseEventId(text);
+  if (id !== undefined) return id;
+  throw new RangeError('An event id must have the form <life>.<revision>.<index>, such as 5f0c8e21a9b3.7.0');
+}
+
+function isAfter(entry: Place, { revision, index }: Place): boolean {
   return entry.revision > revision || (entry.revision === revision && entry.index > index);
 }

@@ -40,6 +40,10 @@ export interface Limits {
   readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
+  /** Largest number of readers of `GET /events` at the same time; 100 by default. Further ones are 503. */
+  readonly maxEventReaders: number;
+  /** Time between two heartbeats of `GET /events`, in milliseconds; 15,000 by default. */
+  readonly heartbeatMs: number;
   /**
    * Largest number of past audit records that are kept for readers, and of audit records that wait for the sink; 10,000 by
    * default.
@@ -72,6 +76,8 @@ export const defaultLimits: Limits = Object.freeze({
   maxHashesQueued: 64,
   hashDeadlineMs: 10_000,
   maxEventsKept: 10_000,
+  maxEventReaders: 100,
+  heartbeatMs: 15_000,
   maxAuditKept: 10_000,
   auditDeadlineMs: 10_000,
 });

@@ -11,7 +11,6 @@ import {
   patchServer,
   patchService,
   type Admin,
-  type EventGap,
   type GatewayDocument,
   type Operation,
   type PublishedEvent,
@@ -22,6 +21,7 @@ import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
 import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { otherLife } from '../support/event-reader.ts';
 import { expectRefused } from '../support/expect-decision.ts';
 import { writers, type Input } from '../support/input.ts';
 import { problemBreaches } from '../support/problem-details.ts';
@@ -46,11 +46,11 @@ afterEach(() => {
 });
 
 /** All events since the start. Ends the interface. */
-async function eventsOf(admin: Admin): Promise<readonly (PublishedEvent | EventGap)[]> {
-  const reader = admin.events({ after: '0.0' });
+async function eventsOf(admin: Admin): Promise<readonly PublishedEvent[]> {
+  const reader = admin.events({ after: otherLife });
   await admin.close();
-  const events: (PublishedEvent | EventGap)[] = [];
-  for await (const event of reader) events.push(event);
+  const events: PublishedEvent[] = [];
+  for await (const item of reader) if ('event' in item) events.push(item);
   return events;
 }
 

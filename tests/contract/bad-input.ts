@@ -90,6 +90,19 @@ export const fineInputs: readonly FineInput[] = [
     status: 204,
     changes: true,
   })),
+  ...[
+    'types=nothing',
+    'types=service,service&types=user',
+    'types=%20service%20,user.created',
+    'after=0.0.0',
+  ].map((query) => ({
+    what: `GET /events?${query}`,
+    method: 'GET',
+    target: `/events?${query}`,
+    headers: {},
+    status: 200,
+    changes: false,
+  })),
 ];
 
 /** A request, as `<method> <target>`, with a body that nobody asked for. */

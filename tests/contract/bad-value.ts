@@ -1,7 +1,7 @@
 /**
  * Values, names, paths and queries that are refused.
  */
-import { noPatches, requests, service, users, values, type BadInput } from '../support/input.ts';
+import { noPatches, refused, requests, service, users, values, type BadInput } from '../support/input.ts';
 
 const [server, monitor, filter] = ['/servers/db-serv-1', '/monitor/Main-Monitor', '/filter/Hint'];
 const many = JSON.stringify(
@@ -251,6 +251,27 @@ export const badTargets: readonly BadInput[] = [
     ]),
     ...['GET /sessions?User=alice', 'GET /sessions?id=9', 'GET /sessions?state=x', 'GET /servers?service=a'],
   ]),
+  ...requests('400 query-invalid', [
+    ...['', '7.0', 'a.7', 'a.7.0&after=a.7.0', 'A.7.0', 'a.-7.0', 'a.7.0%20', `a.${'9'.repeat(17)}.0`].map(
+      (after) => `GET /events?after=${after}`,
+    ),
+    ...['', ',', 'service,', 'Service', 'service.', '.updated', 'service.*', '*', '__proto__', 'a%0Ab'].map(
+      (types) => `GET /events?types=${types}`,
+    ),
+    ...[
+      'GET /events?fields=id',
+      'GET /events?range=0-1',
+      'GET /services?after=a.7.0',
+      'GET /users?types=user',
+    ],
+  ]),
+  ...['', '7.0', 'a.7', '*', 'a.7.0, a.8.0', 'null'].map((id) => ({
+    what: `Last-Event-ID: ${id}`,
+    method: 'GET',
+    target: '/events',
+    headers: { 'last-event-id': id },
+    ...refused('400 header-invalid'),
+  })),
   ...requests('405 method-not-allowed', [
     ...['POST /services', 'PUT /services/My-Service', 'DELETE /services/My-Service', 'PATCH /users'],
     ...['GET /service/My-Service/stop', 'POST /service/My-Service/stop', 'GET /monitor/Main-Monitor'],

@@ -5,7 +5,7 @@
  */
 
 /** Query parameters. */
-type Parameter = 'fields' | 'range';
+type Parameter = 'fields' | 'range' | 'after' | 'types';
 
 /** What a 200 carries. */
 export type Shown =
@@ -47,6 +47,8 @@ export interface Endpoint {
   readonly ours?: true;
   /** It answers a part without a log-in. */
   readonly isPublic?: true;
+  /** The answer is a stream of events, which never ends by itself. */
+  readonly stream?: true;
   /** It works while the interface is read-only. */
   readonly worksReadOnly?: true;
 }
@@ -366,6 +368,16 @@ export const additions: readonly Endpoint[] = [
     body: { type: patchType, json: [{ op: 'replace', path: '/read_only', value: true }] },
     ours: true,
     worksReadOnly: true,
+  },
+  {
+    method: 'GET',
+    path: '/events',
+    aliases: [],
+    parameters: ['after', 'types'],
+    answer: { status: 200 },
+    live: true,
+    ours: true,
+    stream: true,
   },
 ];
 

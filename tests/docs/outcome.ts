@@ -16,6 +16,7 @@ import {
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
+import { otherLife } from '../support/event-reader.ts';
 import { openRunning, type Running } from '../support/running-admin.ts';
 
 /** What became of a command. */
@@ -88,7 +89,7 @@ export async function outcomeOf({ gateway, run, look = stateOfSales }: Scenario)
   const restarts = await restartsOn(await memory.load(), look);
   const after = once(restarts.map((restart) => restart.shown));
   if (answer === undefined) return { answer: [], after, told: once(restarts.flatMap(({ told }) => told)) };
-  return { answer, shown, told: await toldBy(running, '0.0'), after };
+  return { answer, shown, told: await toldBy(running), after };
 }
 
 interface Restart {
@@ -103,19 +104,19 @@ async function restartsOn({ state, records }: StoredHistory, look: Look): Promis
   for (const seen of ['in-place', 'not-in-place'] as const) {
     const gateway = freshGateway().willSee(seen, seen);
     const running = await openRunning(createMemoryStore(history), { gateway, snapshot });
-    restarts.push({ shown: look(running.admin), told: await toldBy(running, '1000000000.0') });
+    restarts.push({ shown: look(running.admin), told: await toldBy(running) });
   }
   return restarts;
 }
 
-/** The types of the events after an id, to the end of the interface. */
-async function toldBy({ admin, clock }: Running, after: string): Promise<readonly string[]> {
-  const reader = admin.events({ after });
+/** The types of the events since the beginning of an interface, to its end. */
+async function toldBy({ admin, clock }: Running): Promise<readonly string[]> {
+  const reader = admin.events({ after: otherLife });
   const closing = admin.close();
   await clock.advance(longEnoughMs);
   await closing;
   const types: string[] = [];
-  for await (const item of reader) types.push('gap' in item ? 'gap' : item.event.type);
+  for await (const item of reader) if ('event' in item) types.push(item.event.type);
   return types;
 }
 

@@ -87,10 +87,17 @@ const rows: readonly Row[] = [
     ],
   },
   {
+    from: 'ports/audit-file/*',
+    values: ['ports/port-error.ts', 'ports/file/*', 'ports/audit-file/*', 'node:*', 'node:*/*'],
+    types: ['ports/port.ts', 'ports/audit-record.ts'],
+  },
+  { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'node:*', 'node:*/*'] },
+  {
     from: 'ports/file-store/*',
     values: [
       'ports/port.ts',
       'ports/port-error.ts',
+      'ports/file/*',
       'ports/file-store/*',
       'core/*',
       'json/*',
@@ -110,6 +117,7 @@ const rows: readonly Row[] = [
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
+  { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
   { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
   { from: 'testing/*', values: testingMay },
   { from: 'testing/*/*', values: testingMay },

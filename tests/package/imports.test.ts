@@ -61,6 +61,8 @@ describe('the import table', () => {
     ['ports/memory-store.ts', "import type { A } from '../resources/index.ts';"],
     ['ports/memory-store.ts', "import { a } from 'node:fs';"],
     ['ports/file-store/file-store.ts', "import { a } from '../../runtime/writer.ts';"],
+    ['ports/audit-file/audit-file.ts', "import { a } from '../file-store/frame.ts';"],
+    ['ports/file/lock.ts', "import { a } from '../file-store/frame.ts';"],
     ['adapters/fetch.ts', "import type { A } from '../runtime/admin.ts';"],
     ['adapters/fetch.ts', "import { a } from './node.ts';"],
     ['adapters/mount.ts', "import { a } from './fetch.ts';"],

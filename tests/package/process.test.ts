@@ -130,6 +130,37 @@ describe('a program with nothing else alive', () => {
     },
   );
 
+  it('can end while a stream of events is open in the process, read or not', async () => {
+    const ended = await run(`
+      const admin = createAdmin({ snapshot, gateway });
+      const open = async () => (await admin.handle({ method: 'GET', target: '/events', headers: {} })).response.body;
+      await open();
+      const pieces = (await open())[Symbol.asyncIterator]();
+      await pieces.next();
+      pieces.next().then(() => print('never'));
+      print('waits');
+    `);
+    expect(ended).toEqual({ code: 0, stdout: 'waits', stderr: '' });
+  });
+
+  it('ends when its server is closed after the client of a stream of events has left', async () => {
+    const ended = await run(`
+      const { createServer } = await import('node:http');
+      const { createHandler } = await import(${JSON.stringify(pathToFileURL(`${root}dist/adapters/node.js`).href)});
+      const admin = createAdmin({ snapshot, gateway });
+      const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      const control = new AbortController();
+      const { signal } = control;
+      const { body } = await fetch('http://127.0.0.1:' + server.address().port + '/events', { signal });
+      await body.getReader().read();
+      print('reads');
+      control.abort();
+      server.close();
+    `);
+    expect(ended).toEqual({ code: 0, stdout: 'reads', stderr: '' });
+  });
+
   it('can reject to open a store that does not answer', async () => {
     const ended = await run(`
       const store = { ...createMemoryStore(), compact: never };

@@ -82,6 +82,7 @@ import {
   type ConnectionIdentity,
   type CommandRepresentation,
   type ConnectionRepresentation,
+  type TaskRepresentation,
   type ConnectionStatistics,
   type Decision,
   type DocumentDifference,
@@ -187,6 +188,8 @@ describe('a program that reads the interface', () => {
     expect(ready).toBe(true);
     const { threads } = await get<Threads>(admin, '/gateway/threads');
     const [module] = await get<readonly Module[]>(admin, '/gateway/modules');
+    const [task] = await get<readonly TaskRepresentation[]>(admin, '/gateway/tasks');
+    expect(task?.next_due).toMatch(/2016$/);
     const state: LifecycleState = service.state;
     const words: readonly ServerStatusWord[] = server.status;
     const statistics: ConnectionStatistics | undefined = connection?.statistics;
@@ -378,7 +381,7 @@ describe('a host', () => {
 
   it('can name what it executes and reads', async () => {
     const admin = createAdmin({ snapshot: sampleSnapshot(), gateway });
-    const where: EventsOptions = { after: '0.0' };
+    const where: EventsOptions = { signal: new AbortController().signal };
     const events: AsyncIterableIterator<PublishedEvent | EventGap> = admin.events(where);
     const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
     const how: ExecuteOptions = { actor: 'ada' };

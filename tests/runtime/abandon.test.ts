@@ -14,6 +14,7 @@ import {
 } from 'gateway-admin-core';
 import { hold, type InspectWay } from 'gateway-admin-core/testing';
 
+import { otherLife } from '../support/event-reader.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { silentHost, type SilentHost } from '../support/silent-host.ts';
@@ -265,7 +266,7 @@ describe('an abandoned command at the next start', () => {
   it('is inspected once, and settles if it is in place', async () => {
     const { store, id } = await leftBehind();
     const running = await openSeeing(store, 'in-place');
-    const reader = running.admin.events({ after: '0.0' });
+    const reader = running.admin.events({ after: otherLife });
     expect([stateOf(running), running.gateway.calls.map(({ method }) => method)]).toEqual([
       'stopped',
       ['inspect'],

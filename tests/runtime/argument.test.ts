@@ -298,7 +298,7 @@ describe('the arguments of a running interface', () => {
   it.each([
     [null, TypeError, 'The options of events must be an object'],
     ['1.0', TypeError, 'The options of events must be an object'],
-    [{ after: 5 }, TypeError, 'after must be an event id, which is a string such as 7.0'],
+    [{ after: 5 }, TypeError, 'after must be an event id, which is a string such as 5f0c8e21a9b3.7.0'],
     [{ after: null }, TypeError, 'after must be an event id'],
     [{ after: 'x' }, RangeError, 'An event id must have the form'],
     [{ signal: {} }, TypeError, 'signal must be an AbortSignal'],

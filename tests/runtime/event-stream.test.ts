@@ -13,6 +13,7 @@ import {
 } from 'gateway-admin-core';
 
 import { crowdedSnapshot, planted } from '../support/document.ts';
+import { otherLife, placeOf } from '../support/event-reader.ts';
 import { openedSession } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
@@ -27,9 +28,16 @@ async function take(reader: Reader, count: number): Promise<readonly string[]> {
   for (let at = 0; at < count; at += 1) {
     const { done, value } = (await reader.next()) as IteratorResult<PublishedEvent | EventGap, undefined>;
     if (done === true) items.push('end');
-    else items.push(value.gap === true ? `gap ${value.next ?? ''}` : `${value.id} ${value.event.type}`);
+    else if (value.gap === true) items.push(`gap ${placeOf(value.next ?? '')}`);
+    else items.push(`${placeOf(value.id)} ${value.event.type}`);
   }
   return items;
+}
+
+/** Reads after a place in the present life of an interface, which has had an event. */
+async function after(admin: Admin, place: string): Promise<Reader> {
+  const { value: gap } = (await admin.events({ after: otherLife }).next()) as { readonly value: EventGap };
+  return admin.events({ after: `${String(gap.next?.split('.')[0])}.${place}` });
 }
 
 async function flushTimes(admin: Admin, times: number): Promise<void> {
@@ -59,7 +67,7 @@ describe('the events', () => {
   // Promise: event-of-change
   it('contain nothing for a command or report that changed nothing', async () => {
     const { admin } = runAdmin();
-    const reader = admin.events({ after: '0.0' });
+    const reader = admin.events();
     await admin.execute(start);
     await admin.execute((snapshot, context) => stopService(snapshot, 'nothing', context));
     admin.report({ type: 'service.reported', service: 'Report Service', state: 'failed' });
@@ -75,13 +83,9 @@ describe('the events', () => {
     await flushTimes(admin, 1);
     await admin.close();
     expect(await take(fresh, 2)).toEqual(['4.0 logs.flushed', 'end']);
-    expect(await take(admin.events({ after: '2.0' }), 3)).toEqual([
-      '3.0 logs.flushed',
-      '4.0 logs.flushed',
-      'end',
-    ]);
-    expect(await take(admin.events({ after: '4.0' }), 1)).toEqual(['end']);
-    expect(await take(admin.events({ after: '0.0' }), 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
+    expect(await take(await after(admin, '2.0'), 3)).toEqual(['3.0 logs.flushed', '4.0 logs.flushed', 'end']);
+    expect(await take(await after(admin, '4.0'), 1)).toEqual(['end']);
+    expect(await take(await after(admin, '0.0'), 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
   });
 
   it('begin at the call of events(), not at the first read', async () => {
@@ -96,7 +100,7 @@ describe('the events', () => {
     const { admin } = runAdmin();
     admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
-    expect(await take(admin.events({ after: '1.0' }), 3)).toEqual([
+    expect(await take(await after(admin, '1.0'), 3)).toEqual([
       '1.1 session.opened',
       '1.2 session.opened',
       'end',
@@ -130,22 +134,22 @@ describe('the events', () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     await flushTimes(admin, 5);
     await admin.close();
-    expect(await take(admin.events({ after: '1.0' }), 4)).toEqual([
+    expect(await take(await after(admin, '1.0'), 4)).toEqual([
       'gap 4.0',
       '4.0 logs.flushed',
       '5.0 logs.flushed',
       'end',
     ]);
     // Nobody knows any more whether revision 3 had a second event.
-    expect(await take(admin.events({ after: '3.0' }), 2)).toEqual(['gap 4.0', '4.0 logs.flushed']);
-    expect(await take(admin.events({ after: '4.0' }), 2)).toEqual(['5.0 logs.flushed', 'end']);
+    expect(await take(await after(admin, '3.0'), 2)).toEqual(['gap 4.0', '4.0 logs.flushed']);
+    expect(await take(await after(admin, '4.0'), 2)).toEqual(['5.0 logs.flushed', 'end']);
   });
 
   it('have a gap when the whole log is one revision long', async () => {
     const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
     admin.report([openedSession(1), openedSession(2), openedSession(3)]);
     await admin.close();
-    expect(await take(admin.events({ after: '0.0' }), 4)).toEqual([
+    expect(await take(await after(admin, '0.0'), 4)).toEqual([
       'gap 1.1',
       '1.1 session.opened',
       '1.2 session.opened',
@@ -164,7 +168,7 @@ describe('the events', () => {
       for (let revision = 1; revision <= 20; revision += 1) await admin.execute(flush, { actor });
       await admin.close();
       const left = Array.from({ length: kept }, (_none, at) => `${String(21 - kept + at)}.0 logs.flushed`);
-      expect(await take(admin.events({ after: '0.0' }), kept + 2)).toEqual([
+      expect(await take(await after(admin, '0.0'), kept + 2)).toEqual([
         `gap ${String(21 - kept)}.0`,
         ...left,
         'end',
@@ -172,13 +176,45 @@ describe('the events', () => {
     },
   );
 
-  it.each(['', 'x', '1', '1.', '.1', '1.0.0', '-1.0', '1e1.0', ' 1.0', '0x1.0'])(
-    'cannot begin after %j',
-    (after) => {
-      const { admin } = runAdmin();
-      expect(() => admin.events({ after })).toThrow(RangeError);
-    },
-  );
+  it('begin with a gap, and then the oldest event that is kept, after an event of another life', async () => {
+    const [{ admin }, { admin: other }] = [runAdmin(), runAdmin()];
+    const early = other.events();
+    for (const each of [admin, other]) await flushTimes(each, 2);
+    const { value } = (await early.next()) as { readonly value: PublishedEvent };
+    expect(await take(admin.events({ after: value.id }), 3)).toEqual([
+      'gap 1.0',
+      '1.0 logs.flushed',
+      '2.0 logs.flushed',
+    ]);
+    expect(await take(runAdmin().admin.events({ after: value.id }), 1)).toEqual(['gap ']);
+  });
+
+  it('begin with a gap after an id that this life has not given yet', async () => {
+    const { admin } = runAdmin();
+    await flushTimes(admin, 1);
+    expect(await take(await after(admin, '1.1'), 1)).toEqual(['gap ']);
+    expect(await take(await after(admin, '9007199254740993.0'), 1)).toEqual(['gap ']);
+  });
+
+  it.each([
+    '',
+    'x',
+    '1',
+    '1.0',
+    '.1.0',
+    'a.1',
+    'a.1.',
+    'a..0',
+    'a.1.0.0',
+    'a.-1.0',
+    'a.1e1.0',
+    ' a.1.0',
+    'A.1.0',
+    'g.1.0',
+  ])('cannot begin after %j', (after) => {
+    const { admin } = runAdmin();
+    expect(() => admin.events({ after })).toThrow(RangeError);
+  });
 
   it('end when the signal aborts, before and during a wait', async () => {
     const { admin, clock } = runAdmin();
@@ -187,7 +223,7 @@ describe('the events', () => {
     await clock.settle();
     control.abort();
     expect(await waiting).toEqual(['end']);
-    expect(await take(admin.events({ signal: control.signal, after: '0.0' }), 1)).toEqual(['end']);
+    expect(await take(admin.events({ signal: control.signal, after: otherLife }), 1)).toEqual(['end']);
   });
 
   it('leave no listener on the signal of a reader that waits often', async () => {
@@ -212,8 +248,8 @@ describe('the events', () => {
   it('end when the reader returns', async () => {
     const { admin } = runAdmin();
     await flushTimes(admin, 2);
-    for await (const item of admin.events({ after: '0.0' })) {
-      expect(item).toMatchObject({ id: '1.0' });
+    for await (const item of await after(admin, '0.0')) {
+      expect(item).toMatchObject({ event: { type: 'logs.flushed' } });
       break;
     }
     expect((await admin.execute(stop)).outcome).toBe('accepted');
@@ -244,7 +280,7 @@ describe('the events', () => {
 
   it('cut a long teardown into events of at most 1000 sessions', async () => {
     const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500) });
-    const reader = admin.events({ after: '0.0' });
+    const reader = admin.events();
     await admin.execute((snapshot, context) => closeServiceSessions(snapshot, 'Sales', context));
     await admin.close();
     expect(await take(reader, 4)).toEqual([
@@ -258,13 +294,13 @@ describe('the events', () => {
   // Promise: clock-jump
   it('have the time of their settlement, even if the clock jumps', async () => {
     const { admin, clock } = runAdmin();
-    const reader = admin.events({ after: '0.0' });
+    const reader = admin.events();
     await admin.execute(flush);
     clock.jumpTo(Date.parse('2001-01-01T00:00:00Z'));
     await admin.execute(flush);
     await admin.close();
     const events = [(await reader.next()).value, (await reader.next()).value] as PublishedEvent[];
-    expect(events.map(({ id }) => id)).toEqual(['1.0', '2.0']);
+    expect(events.map(({ id }) => placeOf(id))).toEqual(['1.0', '2.0']);
     expect(events.map(({ event }) => event.at)).toEqual([
       Date.parse('2016-09-10T00:00:00Z'),
       Date.parse('2001-01-01T00:00:00Z'),
@@ -275,7 +311,7 @@ describe('the events', () => {
   // Promise: event-frozen
   it('are frozen, so no reader can change the events of another reader', async () => {
     const { admin } = runAdmin();
-    const reader = admin.events({ after: '0.0' });
+    const reader = admin.events();
     await admin.execute(stop);
     const { value } = (await reader.next()) as { value: PublishedEvent };
     expect(Object.isFrozen(value.event)).toBe(true);

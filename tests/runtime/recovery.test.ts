@@ -16,6 +16,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { otherLife } from '../support/event-reader.ts';
 import { openRunning, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -61,7 +62,7 @@ async function restart(
   const { admin } = await openRunning(store, { gateway });
   await admin.close();
   const events: string[] = [];
-  for await (const each of admin.events({ after: '0.0' }))
+  for await (const each of admin.events({ after: otherLife }))
     if (each.gap === undefined) events.push((each satisfies PublishedEvent).event.type);
   return { admin, calls: gateway.calls.map(({ method, effect }) => callOf(method, effect)), events };
 }

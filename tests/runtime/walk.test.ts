@@ -21,6 +21,7 @@ import {
   type ScriptedGateway,
   type VirtualClock,
 } from 'gateway-admin-core/testing';
+import { otherLife } from '../support/event-reader.ts';
 
 const depth = 7;
 const deadlineMs = 1000;
@@ -173,7 +174,7 @@ class World {
   }
 
   async #waitFor(commandId: string): Promise<void> {
-    for await (const item of this.admin.events({ after: '0.0' }))
+    for await (const item of this.admin.events({ after: otherLife }))
       if ('event' in item && item.event.command === commandId) return;
   }
 

@@ -18,6 +18,8 @@ import {
   startService,
   stopMonitor,
   stopService,
+  type AdminEvent,
+  type Effect,
   type Transition,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -111,7 +113,26 @@ function irreversibleCommand(random: Random): ClientCommand {
     ['session.close', (snapshot, context) => closeSession(snapshot, id, context)],
   ];
   const [kind, step] = random.pick(steps);
-  return { kind, step, changes: [] };
+  if (random.chance(0.5)) return { kind, step, changes: [] };
+  return { kind: `${kind} in parts`, step: inParts(step), changes: [] };
+}
+
+/** The same teardown with a part for each session and each connection: a teardown of thousands has as many parts. */
+function inParts(teardown: Transition): Transition {
+  return (snapshot, context) => {
+    const decision = teardown(snapshot, context);
+    if (decision.outcome !== 'accepted') return decision;
+    const events = decision.events.flatMap(oneByOne);
+    return { ...decision, next: decision.next, events, effects: decision.effects.flatMap(oneByOne) };
+  };
+}
+
+/** An event or effect for each session or connection of one that closes several. */
+function oneByOne<T extends AdminEvent | Effect>(several: T): readonly T[] {
+  if ('sessions' in several) return several.sessions.map((each) => ({ ...several, sessions: [each] }));
+  if ('connections' in several)
+    return several.connections.map((each) => ({ ...several, connections: [each] }));
+  return [several];
 }
 
 /** Several as one: all or nothing, what cannot be taken back last. */
@@ -120,7 +141,7 @@ function transaction(random: Random, number: number): ClientCommand {
     random.pick([stateCommand, patchCommand])(random, number + part * 100_000),
   );
   if (random.chance(0.3)) parts.push(userCommand(random, number));
-  if (random.chance(0.3)) parts.push(irreversibleCommand(random));
+  if (random.chance(0.5)) parts.push(irreversibleCommand(random));
   return {
     kind: `(${parts.map(({ kind }) => kind).join(', ')})`,
     step: sequence(...parts.map(({ step }) => step)),

@@ -37,6 +37,7 @@ export class Disk {
   faults: DiskFaults = { reject: 0, never: 0 };
   readonly #random: Random;
   readonly #clock: VirtualClock;
+  #failsUntil = 0;
   #content: Content = { records: [], generation: 0 };
   /** What the process is writing at this moment. */
   readonly #writing = new Set<Write>();
@@ -61,6 +62,11 @@ export class Disk {
       },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
+  }
+
+  /** Every call that writes rejects for a time. */
+  fail(milliseconds: number): void {
+    this.#failsUntil = this.#clock.now() + milliseconds;
   }
 
   /** The process that writes has died: any part of what it was writing may be there. */
@@ -109,7 +115,7 @@ export class Disk {
     if (this.#random.chance(this.faults.never)) return this.#hang(write);
     // The process has died meanwhile, and another may be writing.
     if (!this.#writing.delete(write)) return new Promise(() => undefined);
-    if (this.#random.chance(this.faults.reject)) {
+    if (this.#clock.now() < this.#failsUntil || this.#random.chance(this.faults.reject)) {
       this.#leavePart(write);
       throw new Error('The disk failed');
     }

@@ -15,11 +15,15 @@ import {
   type EventGap,
   type Execution,
   type GatewayPort,
+  type HostReport,
+  type Monitor,
   type PublishedEvent,
+  type Service,
   type Snapshot,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { placeOf } from '../support/event-reader.ts';
 import type { ClientCommand } from './command.ts';
 import type { Model } from './model.ts';
 
@@ -37,6 +41,9 @@ export interface Surroundings {
   /** The gateway begins to apply a start. The result is called when the gateway has applied the start, or has not. */
   readonly starting: (effect: Effect) => () => void;
 }
+
+/** The effects that cannot be taken back. */
+const irreversible: readonly string[] = ['sessions.close', 'connections.close', 'logs.flush'];
 
 /** Each one anew: whoever waits for it must be forgotten with it. */
 function forEver(): Promise<never> {
@@ -68,6 +75,10 @@ class Mortal {
   alive = true;
   /** How many calls of the gateway it waits for. */
   asking = 0;
+  /** The commands whose outcome a client was told is unknown. */
+  readonly announced = new Set<string>();
+  /** What the gateway was asked for that it must never be asked for. */
+  readonly faults: string[] = [];
   die: () => void = () => undefined;
   readonly death: Promise<undefined>;
   readonly gateway: GatewayPort;
@@ -95,6 +106,8 @@ class Mortal {
     this.gateway = {
       apply: async (effect: Effect, context: EffectContext) => {
         this.asking += 1;
+        if (this.announced.has(context.commandId) && irreversible.includes(effect.type))
+          this.faults.push(`${effect.type} was begun after ${context.commandId} was said to be unknown`);
         const started = starting(effect);
         const apply = (): Promise<void> => gateway.apply(effect, context).finally(started);
         await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
@@ -141,7 +154,7 @@ interface Waiting {
 export class Life {
   readonly admin: Admin;
   /** What went wrong that must never go wrong. */
-  readonly faults: string[] = [];
+  readonly faults: string[];
   readonly death: Promise<undefined>;
   readonly #mortal: Mortal;
   readonly #waiting = new Set<Waiting>();
@@ -158,6 +171,7 @@ export class Life {
     this.#errors = errors;
     this.death = mortal.death;
     this.#mortal = mortal;
+    this.faults = mortal.faults;
     this.#beginning = admin.snapshot;
     void this.#follow(admin.events());
   }
@@ -209,6 +223,29 @@ export class Life {
     return [...this.faults, ...unanswered, ...untold];
   }
 
+  /**
+   * What is wrong with the answer to reports that cannot be true: while no command is in flight, each report that
+   * something runs which is stopped is told to `onError`.
+   */
+  unheeded(): readonly string[] {
+    const { admin } = this;
+    if (admin.commands().length > 0) return [];
+    const { services, monitors } = admin.snapshot;
+    const untrue: readonly HostReport[] = [
+      ...stopped(services).map(
+        (service) => ({ type: 'service.reported', service, state: 'started' }) as const,
+      ),
+      ...stopped(monitors).map(
+        (monitor) => ({ type: 'monitor.reported', monitor, state: 'started' }) as const,
+      ),
+    ];
+    return untrue.flatMap((report) => {
+      const before = this.#errors.length;
+      admin.report(report);
+      return this.#errors.length > before ? [] : [`nobody was told that ${JSON.stringify(report)} is untrue`];
+    });
+  }
+
   /** What is wrong with the store: nobody else writes to it, and it works again by itself. */
   async strayStore(): Promise<readonly string[]> {
     const lost = this.#errors.filter((error) => String(error).includes('another writer'));
@@ -230,7 +267,7 @@ export class Life {
     for (const events of byRevision(this.#events)) {
       revision += 1;
       const expected = events.map((_, index) => `${String(revision)}.${String(index)}`);
-      const ids = events.map(({ id }) => id);
+      const ids = events.map(({ id }) => placeOf(id));
       if (ids.join() !== expected.join())
         strays.push(`events ${ids.join()} where ${expected.join()} are due`);
       folded = evolve(
@@ -252,6 +289,7 @@ export class Life {
         return;
       case 'unknown':
         if (execution.problem.code === 'outcome-unknown') this.#awaited.add(execution.commandId);
+        this.#mortal.announced.add(execution.commandId);
         model.mayHaveHappened(changes);
         return;
       case 'refused':
@@ -277,10 +315,16 @@ export class Life {
   }
 }
 
+function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly string[] {
+  return Array.from<Service | Monitor>(things).flatMap(({ key, state }) =>
+    state === 'stopped' ? [key] : [],
+  );
+}
+
 function byRevision(events: readonly PublishedEvent[]): readonly (readonly PublishedEvent[])[] {
   const groups = new Map<string, PublishedEvent[]>();
   for (const event of events) {
-    const revision = event.id.slice(0, event.id.indexOf('.'));
+    const [revision = ''] = placeOf(event.id).split('.');
     groups.set(revision, [...(groups.get(revision) ?? []), event]);
   }
   return [...groups.values()];

@@ -63,6 +63,8 @@ class World {
   readonly #roughness: number;
   /** Some gateways report each change once. The others report the whole state, again and again. */
   readonly #repeats: boolean;
+  /** How likely the disk fails for seconds while the gateway is asked, from 0 to 1. */
+  readonly #outages: number;
   /** The services and monitors whose failure was reported while a start of them was running. */
   readonly #failedMeanwhile = new Set<string>();
   #mortality: number;
@@ -73,6 +75,7 @@ class World {
     this.#random = random;
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#repeats = random.chance(0.5);
+    this.#outages = random.pick([0, 0, 0.2]);
     this.#mortality = 0.01 * this.#roughness;
     this.#gateway = createScriptedGateway({
       snapshot,
@@ -82,6 +85,7 @@ class World {
     });
     this.#disk = new Disk(random, this.#clock);
     this.#disk.faults = { reject: 0.05 * this.#roughness, never: 0.01 * this.#roughness };
+    for (const service of ['Sales', 'Reports']) this.#opening(service);
   }
 
   async step(): Promise<void> {
@@ -92,7 +96,9 @@ class World {
     else if (chance < 0.82 && this.#roughness > 0) life.die();
     else if (chance < 0.84) await this.#close(life);
     if (this.#random.chance(0.7)) await this.#clock.advance(this.#random.below(1500));
-    if (this.#life === life && life.alive && life.settled) this.#lookAtFailures(life);
+    if (this.#life !== life || !life.alive) return;
+    this.#faults.push(...life.unheeded());
+    if (life.settled) this.#lookAtFailures(life);
   }
 
   /** What is wanted is shown as failed exactly when it has failed, also if the gateway has reported that only once. */
@@ -127,7 +133,7 @@ class World {
   async #finish(life: Life): Promise<void> {
     if (this.#repeats) life.admin.report(this.#gateway.statusReports());
     if (life.alive && life.settled) this.#faults.push(...this.#gateway.differences(life.admin.snapshot));
-    if (life.alive) this.#faults.push(...(await life.strayStore()));
+    if (life.alive) this.#faults.push(...life.unheeded(), ...(await life.strayStore()));
     await this.#close(life);
   }
 
@@ -152,12 +158,18 @@ class World {
     const [gateway, session] = [this.#gateway, this.#random.below(10)];
     const happenings = [
       () => this.#failure(),
-      () => gateway.openSession(this.#random.pick(['Sales', 'Reports'])),
+      () => this.#opening(this.#random.pick(['Sales', 'Reports'])),
       () => gateway.openConnection(session, this.#random.pick(['db-1', 'db-2'])),
       () => gateway.closeConnection(session, this.#random.below(3)),
       () => gateway.closeSession(session),
     ];
     this.#report(admin, this.#random.pick(happenings)());
+  }
+
+  /** Clients of a service come, several of them at times. */
+  #opening(service: string): readonly HostReport[] {
+    const count = 1 + this.#random.below(4);
+    return Array.from({ length: count }, () => this.#gateway.openSession(service)).flat();
   }
 
   #report(admin: Admin, reports: readonly HostReport[]): void {
@@ -185,6 +197,8 @@ class World {
     if (this.#life?.alive !== true || !this.#random.chance(0.5 * this.#roughness)) return;
     const { service, monitor } = effect as { readonly service?: string; readonly monitor?: string };
     this.#report(this.#life.admin, this.#failure(service, monitor));
+    // The commands in flight end while nothing can be kept.
+    if (this.#random.chance(this.#outages)) this.#disk.fail(this.#random.below(5000));
     if (this.#repeats) this.#life.admin.report(this.#gateway.statusReports());
   }
 
@@ -207,6 +221,7 @@ class World {
       const life = await this.#begin();
       if (life !== undefined) return (this.#life = life);
       await this.#buried();
+      await this.#clock.advance(1000);
     }
   }
 

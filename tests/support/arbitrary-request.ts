@@ -53,9 +53,13 @@ const paths = fc.oneof(
 const parameters = fc.tuple(
   fc.oneof(
     fc.constantFrom('range', 'fields', 'dry_run', 'service', 'server', 'user', 'address', '_method'),
+    fc.constantFrom('after', 'types'),
     junk,
   ),
-  fc.oneof(fc.constantFrom('0-9', '9-0', '0-', 'name', 'id,state', ',', 'true', 'S', '1'), junk),
+  fc.oneof(
+    fc.constantFrom('0-9', '9-0', '0-', 'name', 'id,state', ',', 'true', 'S', '1', '0.0.0', 'service'),
+    junk,
+  ),
 );
 const queries = fc
   .array(parameters, { maxLength: 4 })
@@ -93,7 +97,16 @@ const values = fc.oneof(
   junk,
 );
 const headerNames = fc.oneof(
-  { weight: 9, arbitrary: fc.constantFrom('if-match', 'if-none-match', 'content-type', 'content-length') },
+  {
+    weight: 9,
+    arbitrary: fc.constantFrom(
+      'if-match',
+      'if-none-match',
+      'content-type',
+      'content-length',
+      'last-event-id',
+    ),
+  },
   {
     weight: 9,
     arbitrary: fc.constantFrom('content-encoding', 'origin', 'host', 'sec-fetch-site', 'authorization'),

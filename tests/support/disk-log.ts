@@ -7,7 +7,7 @@
 import { mkdir, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
+import type { NodeFiles } from '../../src/ports/file/node-files.ts';
 import { watchedFiles, type FileCall } from './watched-files.ts';
 
 /** What is on a disk: content by name. */
@@ -30,12 +30,14 @@ type Naming =
 /** The disk below a directory of a store, with its unsynced changes. */
 export class DiskLog {
   /** The file system for the store. */
-  readonly files: StoreFiles;
+  readonly files: NodeFiles;
   /**
    * Whether the next sync fails. What it was to make safe is then as good as never done, as some systems have it: they
    * count it as written, and no later sync writes it.
    */
   failsSync: () => boolean = () => false;
+  /** Whether the process is gone: no call reaches the disk. */
+  isGone: () => boolean = () => false;
   readonly #opened = new Map<FileHandle, File | undefined>();
   readonly #afterEach: () => void;
   /** Names as the store sees them, and as they were when the directory was last synced. */
@@ -56,6 +58,7 @@ export class DiskLog {
     this.files = watchedFiles(async (call, make) => {
       const isOfStore = call.path === directory || dirname(call.path) === directory;
       if (!isOfStore || basename(call.path).startsWith('lock-')) return make();
+      if (this.isGone()) throw new Error('killed');
       if (/^(data)?sync$/.test(call.method) && this.failsSync()) return this.#forget(call);
       const result = await make();
       this.#take(call);
@@ -91,7 +94,7 @@ export class DiskLog {
   #take({ method, path, parameters, file: handle }: FileCall): void {
     const [first, second, third, fourth] = parameters;
     const file = handle === undefined ? this.#names.get(basename(path)) : this.#opened.get(handle);
-    if (method === 'open' && second === 'w') this.#open(basename(path), file);
+    if (method === 'open' && (second === 'w' || second === 'wx')) this.#open(basename(path), file);
     else if (method === 'write') file?.pending.push(writeOf(first as Buffer, second, third, fourth));
     else if (method === 'truncate') file?.pending.push({ type: 'truncate', length: Number(first) });
     else if (method === 'datasync') this.#sync(file);
@@ -140,7 +143,9 @@ export async function restoreDisk(directory: string, disk: Disk): Promise<void> 
 const survivals: readonly ((file: File) => Buffer)[] = [
   ({ synced }) => synced,
   ({ synced, pending }) => changed(synced, pending),
-  // The last write stopped short,
+  // The last change is missing,
+  ({ synced, pending }) => changed(synced, pending.slice(0, -1)),
+  // the last write stopped short,
   ({ synced, pending }) => changed(synced, shortened(pending)),
   // or only every other sector of it made it, though the file has become as long as it was to be.
   ({ synced, pending }) => withHoles(synced, pending, 0),

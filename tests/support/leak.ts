@@ -68,12 +68,26 @@ export function watch<A extends Admin>(admin: A): A {
   return Object.assign(admin, watched);
 }
 
-async function* watchedBody(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** The same pieces. Passes the end of the reader on at once, as an adapter would. */
+function watchedBody(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
+  const pieces: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]();
   let text = '';
   const decoder = new TextDecoder();
-  for await (const chunk of body) {
-    text = text.slice(-1000) + decoder.decode(chunk, { stream: true });
-    lookAt('a list', text);
-    yield chunk;
-  }
+  const end = { done: true, value: undefined } as const;
+  return {
+    async next() {
+      const result = await pieces.next();
+      if (result.done === true) return end;
+      text = text.slice(-1000) + decoder.decode(result.value, { stream: true });
+      lookAt('a list', text);
+      return result;
+    },
+    async return() {
+      await pieces.return?.();
+      return end;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

@@ -1,7 +1,13 @@
 import Sequencer from '@jest/test-sequencer';
 
 /** Folders whose files take longest, the longest first. Jest knows durations only from earlier runs on a machine. */
-const slowest = ['tests/simulation/', 'tests/system/', 'tests/ports/file-store/', 'tests/properties/'];
+const slowest = [
+  'tests/simulation/',
+  'tests/system/',
+  'tests/ports/file-store/',
+  'tests/ports/file/',
+  'tests/properties/',
+];
 
 /** Begins with the longest files, so that no worker is left alone with one at the end. */
 export default class LongestFirst extends Sequencer {

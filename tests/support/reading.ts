@@ -21,7 +21,7 @@ export interface Reading {
 const readRoutes = boundRoutes.filter(isReading);
 
 function isReading(route: BoundRoute): route is ReadRoute {
-  return route.kind !== 'command';
+  return route.kind === 'item' || route.kind === 'list';
 }
 
 /** How many sessions are read one by one; the list has them all. */

@@ -63,7 +63,7 @@ function find(
   path: string,
 ): { readonly route: BoundResourceRoute; readonly parameters: PathParameters } | undefined {
   for (const route of boundRoutes) {
-    if (route.method !== method || isAction(route)) continue;
+    if (route.method !== method || route.kind === 'stream' || isAction(route)) continue;
     for (const spelling of [route.path, ...route.aliases]) {
       const match = new RegExp(`^${spelling.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path);
       if (match === null) continue;

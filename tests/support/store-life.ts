@@ -4,10 +4,10 @@
 import type { ConfigurationStore, Json, StoredHistory } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 
-import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
+import type { NodeFiles } from '../../src/ports/file/node-files.ts';
 
 /** Opens a file store on a file system that a test watches. */
-export const openStoreWith: (directory: string, files: StoreFiles) => Promise<ConfigurationStore> =
+export const openStoreWith: (directory: string, files: NodeFiles) => Promise<ConfigurationStore> =
   openFileStore;
 
 /** What a store was given: numbers, in records that also have a text. */

@@ -14,7 +14,7 @@ export interface Answer {
   /** With their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The text as JSON; `undefined` when there is none. */
+  /** The text as JSON; `undefined` when there is none, or for a stream of events. */
   readonly body: unknown;
 }
 
@@ -57,7 +57,12 @@ export function rowsThrough<Row>(
 }
 
 function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
-  return { status, headers, text, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+  const isJson = text !== '' && !isStream(headers);
+  return { status, headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
+}
+
+function isStream(headers: Answer['headers']): boolean {
+  return headers['content-type'] === 'text/event-stream';
 }
 
 /** What is not matched is told apart from what an adapter makes of it by the status 0. */
@@ -68,15 +73,22 @@ function openCore(admin: Admin): Promise<Transport> {
       if (!handled.matched) return answerOf(0, {}, '');
       const { response } = handled;
       const pieces = typeof response.body === 'object' ? response.body : [Buffer.from(response.body ?? '')];
-      return answerOf(response.status, response.headers, await textOf(pieces));
+      return answerOf(response.status, response.headers, await textOf(pieces, response.headers));
     },
     close: () => Promise.resolve(),
   });
 }
 
-async function textOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+/** The text of an answer; of a stream of events, which does not end, the first piece. */
+async function textOf(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  headers: Answer['headers'],
+): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const piece of pieces) chunks.push(piece);
+  for await (const piece of pieces) {
+    chunks.push(piece);
+    if (isStream(headers)) break;
+  }
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -85,7 +97,8 @@ function openFetch(...mount: Parameters<OpenTransport>): Promise<Transport> {
   return Promise.resolve({
     async send(method, target, sent = {}) {
       const response = await fetch(new Request(`http://gateway.test${target}`, { method, ...sent }));
-      return answerOf(response.status, Object.fromEntries(response.headers), await response.text());
+      const headers = Object.fromEntries(response.headers);
+      return answerOf(response.status, headers, await textOf(response.body ?? [], headers));
     },
     close: () => Promise.resolve(),
   });
@@ -120,7 +133,9 @@ function sendHttp(port: number, method: string, path: string, { headers = {}, bo
 }
 
 async function readHttp(response: IncomingMessage): Promise<Answer> {
-  const text = await textOf(response as AsyncIterable<Buffer>);
-  const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
-  return answerOf(response.statusCode ?? 0, Object.fromEntries(headers), text);
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const),
+  );
+  const text = await textOf(response as AsyncIterable<Buffer>, headers);
+  return answerOf(response.statusCode ?? 0, headers, text);
 }

@@ -5,7 +5,7 @@ import { lstatSync } from 'node:fs';
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
-import type { StoreFiles } from '../../src/ports/file-store/lock.ts';
+import type { NodeFiles } from '../../src/ports/file/node-files.ts';
 
 /** One call. */
 export interface FileCall {
@@ -27,7 +27,7 @@ const ofFileSystem = new Set(['mkdir', 'open', 'readdir', 'rename', 'unlink']);
 const ofFile = new Set(['datasync', 'read', 'stat', 'sync', 'truncate', 'write']);
 
 /** Gives the real file system with a watcher. The closing of files is left alone. */
-export function watchedFiles(watcher: Watcher): StoreFiles {
+export function watchedFiles(watcher: Watcher): NodeFiles {
   return watch({ ...files, lstatSync }, ofFileSystem, async (method, parameters, make) => {
     const call = { method, parameters, path: String(parameters[0]) };
     return method === 'open' ? open(call, make, watcher) : watcher(call, make);

@@ -135,7 +135,7 @@ describe('the example gateway with a store', () => {
     const gateway = await start();
     const second = await runOn(documentOf(), '--store', store);
     expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(second.stderr).toMatch(/^Another process.* has the store in .* open\..*\n$/);
+    expect(second.stderr).toMatch(/^Another process.* has the directory .* open\..*\n$/);
     expect(second.stderr).toContain(store);
     expect(await gateway.ask('PUT', '/service/second/stop')).toEqual({ status: 204 });
     expect((await readdir(store)).filter((name) => name.startsWith('lock'))).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('the example gateway with a store', () => {
     await writeFile(file, '');
     expect(await runOn(documentOf(), '--store', file)).toMatchObject({
       ...{ code: 1, stdout: '' },
-      stderr: `${file} is not a directory. Give the path of a directory that holds nothing but the store.\n`,
+      stderr: `${file} is not a directory. Give the path of a directory that is used for nothing else.\n`,
     });
   });
 

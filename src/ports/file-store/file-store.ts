@@ -12,12 +12,16 @@
  * content is on the disk, and replaced files are removed only after the new name is on the disk. Therefore a crash at
  * any moment leaves the content before or after a step, never a mixture.
  */
-import { lstatSync } from 'node:fs';
-import * as promises from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import type { Json } from '../../json/value.ts';
+import { readBytes, writeSynced } from '../file/bytes.ts';
+import { OwnDirectory, type OwnFile } from '../file/directory.ts';
+import { assertOwnFile, statusAt } from '../file/identity.ts';
+import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
+import type { ConfigurationStore, StoredHistory } from '../port.ts';
+import { StoreConflictError, StoreLost } from '../port-error.ts';
 import {
   DamagedStoreError,
   assertFormat,
@@ -29,19 +33,13 @@ import {
   journalName,
   longestFile,
   readAll,
-  readBytes,
   readFrames,
   readSnapshot,
-  writeSynced,
   type Frame,
 } from './frame.ts';
-import { assertOwnDirectory, assertOwnFile, isSameFile, statusAt, type Identity } from './identity.ts';
-import { lockDirectory, type Lock, type StoreFiles } from './lock.ts';
-import type { ConfigurationStore, StoredHistory } from '../port.ts';
-import { StoreConflictError, StoreLost } from '../port-error.ts';
 
 export { DamagedStoreError } from './frame.ts';
-export { StoreLockedError } from './lock.ts';
+export { StoreLockedError } from '../file/lock.ts';
 
 /**
  * Opens and locks a file store. Needs Node on a Unix system and a local disk, because over a network file system the
@@ -88,46 +86,13 @@ export function openFileStore(directory: string): Promise<ConfigurationStore>;
 // The second parameter is for tests with a failing file system.
 export async function openFileStore(
   directory: string,
-  files: StoreFiles = nodeFiles,
+  files: NodeFiles = nodeFiles,
 ): Promise<ConfigurationStore> {
-  if (process.platform === 'win32') {
-    throw new Error(
-      'The file store does not run on Windows, because directories cannot be synced there. Use another store.',
-    );
-  }
-  const path = resolve(directory);
-  const present = statusAt(path, files);
-  if (present !== undefined) assertOwnDirectory(path, present);
-  await makeDirectory(path, files);
-  const handle = await files.open(path, 'r');
-  try {
-    const identity = await handle.stat({ bigint: true });
-    assertOwnDirectory(path, identity);
-    const lock = await lockDirectory({ path, fd: handle.fd }, files);
-    return new FileStore({ path, identity, handle, files }, lock);
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
-const nodeFiles: StoreFiles = { ...promises, lstatSync };
-
-/** The place of the files. */
-interface Place {
-  /** Absolute path of the directory. */
-  readonly path: string;
-  readonly identity: Identity;
-  /** The open directory. A sync of this handle makes the names of the files durable. */
-  readonly handle: FileHandle;
-  readonly files: StoreFiles;
+  return new FileStore(await OwnDirectory.open(directory, files));
 }
 
 /** The journal that is being written. */
-interface Journal {
-  readonly path: string;
-  readonly file: FileHandle;
-  readonly identity: Identity;
+interface Journal extends OwnFile {
   readonly generation: number;
   /** Offset of the next frame. */
   end: number;
@@ -140,26 +105,20 @@ const fileMode = 0o600;
 
 class FileStore implements ConfigurationStore {
   readonly durable = true;
-  readonly #place: Place;
-  readonly #lock: Lock;
+  readonly #directory: OwnDirectory;
   #journal: Journal | undefined;
-  #lost: StoreLost | undefined;
   /** The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write. */
   #failed: Buffer | undefined;
-  /** Settles when no call is in flight; never rejects. */
-  #idle: Promise<void> = Promise.resolve();
-  #closed: Promise<void> | undefined;
 
-  constructor(place: Place, lock: Lock) {
-    this.#place = place;
-    this.#lock = lock;
+  constructor(directory: OwnDirectory) {
+    this.#directory = directory;
   }
 
   load(): Promise<StoredHistory> {
-    return this.#inTurn(async () => {
+    return this.#directory.inTurn(async () => {
       if (this.#journal !== undefined)
         throw new Error('The store is loaded already. Dispose of the store and open it again.');
-      const { journal, history } = await recover(this.#place);
+      const { journal, history } = await recover(this.#directory);
       this.#journal = journal;
       return history;
     });
@@ -170,18 +129,18 @@ class FileStore implements ConfigurationStore {
     { expectedPosition }: { readonly expectedPosition: string },
   ): Promise<string> {
     const text = JSON.stringify(records);
-    return this.#inTurn(async () => {
+    return this.#directory.inTurn(async () => {
       const journal = this.#present();
       if (positionOf(journal) !== expectedPosition)
         return this.#repeated(journal, expectedPosition, await isEndOf(journal, text, expectedPosition));
       const frame = encodeFrame(text, journal.generation, journal.end);
       if (journal.end + frame.length > longestFile) {
-        throw new Error(`The journal in ${this.#place.path} is full. Call compact() first.`);
+        throw new Error(`The journal in ${this.#directory.path} is full. Call compact() first.`);
       }
       return this.#write(frame, journal, async () => {
         await writeSynced(journal.file, frame, journal.end);
         // Only now: a store that another process opened after this look has loaded the frame.
-        this.#assertOwn(journal, journal.end + frame.length);
+        this.#directory.assertLength(journal, journal.end + frame.length);
         journal.end += frame.length;
         return journal;
       });
@@ -190,91 +149,36 @@ class FileStore implements ConfigurationStore {
 
   async compact(state: Json, { expectedPosition }: { readonly expectedPosition: string }): Promise<string> {
     const text = JSON.stringify(state);
-    return this.#inTurn(async () => {
+    return this.#directory.inTurn(async () => {
       const journal = this.#present();
       if (positionOf(journal) !== expectedPosition) {
-        const isRepeated = await isStateOf(this.#place, journal, text, expectedPosition);
+        const isRepeated = await isStateOf(this.#directory, journal, text, expectedPosition);
         return this.#repeated(journal, expectedPosition, isRepeated);
       }
       const snapshot = encodeSnapshot(text, journal.generation + 1);
       return this.#write(snapshot, journal, async () => {
-        this.#journal = await replace(this.#place, journal, snapshot);
+        this.#journal = await replace(this.#directory, journal, snapshot);
         this.#failed = undefined;
-        this.#assertOwn(this.#journal, this.#journal.end);
+        this.#directory.assertLength(this.#journal, this.#journal.end);
         return this.#journal;
       });
     });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#closed ??= this.#idle.then(() => this.#close()));
+    return this.#directory.close(() => this.#journal);
   }
 
-  async #close(): Promise<void> {
-    try {
-      await this.#journal?.file.close();
-    } finally {
-      await this.#lock.release();
-      await this.#place.handle.close();
-    }
-  }
-
-  /** Makes a call after the earlier calls have settled. */
-  #inTurn<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) {
-      return Promise.reject(new Error(`The store in ${this.#place.path} is closed. Open the store again.`));
-    }
-    const result = this.#idle.then(call);
-    this.#idle = result.then(ignore, ignore);
-    return result;
-  }
-
-  /** The journal; throws if the store is lost or not loaded. */
+  /** The journal; throws if the store is not loaded. */
   #present(): Journal {
-    if (this.#lost !== undefined) throw this.#lost;
     if (this.#journal === undefined) throw new Error('The store is not loaded. Call load() first.');
     return this.#journal;
-  }
-
-  /**
-   * Checks that directory, lock and journal are still those that this store has opened, and that the journal ends where
-   * this store has stopped writing.
-   *
-   * @throws StoreLost if another program has removed, replaced or changed one of them
-   */
-  #assertOwn(journal: Journal, end: number): void {
-    const length = this.#look(journal);
-    if (length !== end)
-      throw this.#lose(`${journal.path} has ${String(length)} bytes instead of ${String(end)}`);
-  }
-
-  /** Checks that directory, lock and journal are still the same files. Gives the length of the journal. */
-  #look(journal: Journal): number {
-    const { files } = this.#place;
-    for (const { path, identity } of [this.#place, this.#lock]) {
-      if (!isSameFile(statusAt(path, files), identity)) throw this.#lose(`${path} was removed or replaced`);
-    }
-    const status = statusAt(journal.path, files);
-    if (status === undefined || !isSameFile(status, journal.identity))
-      throw this.#lose(`${journal.path} was removed or replaced`);
-    return Number(status.size);
-  }
-
-  /** @param change - what another program did, as a clause without a full stop */
-  #lose(change: string): StoreLost {
-    const { path } = this.#place;
-    this.#lost = new StoreLost(
-      `${change} while the store in ${path} was open, so another process may use the directory. The last call was not ` +
-        'confirmed, and the store refuses every later call. Find the program that changed the directory, check the ' +
-        'content of the directory, and restart this process.',
-    );
-    return this.#lost;
   }
 
   /** Confirms a call that was kept already; any other call for this position comes from another writer. */
   #repeated(journal: Journal, expectedPosition: string, isRepeated: boolean): string {
     if (!isRepeated) throw new StoreConflictError(expectedPosition, positionOf(journal));
-    this.#assertOwn(journal, journal.end);
+    this.#directory.assertLength(journal, journal.end);
     return positionOf(journal);
   }
 
@@ -288,19 +192,19 @@ class FileStore implements ConfigurationStore {
   async #write(bytes: Buffer, journal: Journal, work: () => Promise<Journal>): Promise<string> {
     if (this.#failed?.equals(bytes) === false)
       throw new Error(
-        `The last call of the store in ${this.#place.path} failed. Make the same call again first.`,
+        `The last call of the store in ${this.#directory.path} failed. Make the same call again first.`,
       );
     try {
       if (this.#failed !== undefined) await this.#cutFailed(journal);
-      this.#assertOwn(journal, journal.end);
+      this.#directory.assertLength(journal, journal.end);
       this.#failed = bytes;
       const next = await work();
       this.#failed = undefined;
       return positionOf(next);
     } catch (cause) {
-      if (this.#lost !== undefined) throw this.#lost;
+      if (cause instanceof StoreLost) throw cause;
       throw new Error(
-        `Writing to the store in ${this.#place.path} failed: ${(cause as Error).message}. ` +
+        `Writing to the store in ${this.#directory.path} failed: ${(cause as Error).message}. ` +
           'Nothing of this call is confirmed. The store can be used again once the same call succeeds.',
         { cause },
       );
@@ -312,7 +216,7 @@ class FileStore implements ConfigurationStore {
    * disk. Therefore all bytes after the last good sync are written again, and the file gets its length again.
    */
   async #cutFailed(journal: Journal): Promise<void> {
-    if (this.#look(journal) > journal.end) await journal.file.truncate(journal.end);
+    if (this.#directory.lengthOf(journal) > journal.end) await journal.file.truncate(journal.end);
   }
 }
 
@@ -327,15 +231,15 @@ async function isEndOf(journal: Journal, text: string, expectedPosition: string)
 
 /** Whether a journal continues from this state and is empty, and the state replaced what ended at the position. */
 async function isStateOf(
-  place: Place,
+  directory: OwnDirectory,
   { generation, end }: Journal,
   text: string,
   expectedPosition: string,
 ): Promise<boolean> {
   const isNext = expectedPosition.startsWith(`${String(generation - 1)}.`);
   if (!isNext || generation === 1 || end !== encodeHeader(generation, generation).length) return false;
-  const path = join(place.path, snapshotName);
-  const kept = await using(place, path, 'r', (file) => readAll(file, path));
+  const path = join(directory.path, snapshotName);
+  const kept = await using(directory, path, 'r', (file) => readAll(file, path));
   return kept.equals(encodeSnapshot(text, generation));
 }
 
@@ -343,41 +247,20 @@ function positionOf({ generation, end }: Pick<Journal, 'generation' | 'end'>): s
   return `${String(generation)}.${String(end)}`;
 }
 
-/** Creates a directory and its parents, durably. */
-async function makeDirectory(path: string, files: StoreFiles): Promise<void> {
-  const first = (await files.mkdir(path, { recursive: true, mode: 0o700 })) ?? path;
-  // The parents are synced even if they exist: the process that made them may have been killed before its sync.
-  let made = path;
-  do {
-    made = dirname(made);
-    await syncDirectory(made, files);
-  } while (made.length >= first.length && made !== dirname(made));
-}
-
-/** Makes the names in a directory durable. A directory without read access is not one that this program has created. */
-async function syncDirectory(path: string, files: StoreFiles): Promise<void> {
-  try {
-    const directory = await files.open(path, 'r');
-    await directory.sync().finally(() => directory.close());
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
-  }
-}
-
 /** Loads the content, and repairs the traces of a crash. */
-async function recover(place: Place): Promise<{ journal: Journal; history: StoredHistory }> {
-  const names = await namesIn(place);
-  const snapshot = names.includes(snapshotName) ? await loadSnapshot(place) : undefined;
+async function recover(directory: OwnDirectory): Promise<{ journal: Journal; history: StoredHistory }> {
+  const names = await namesIn(directory);
+  const snapshot = names.includes(snapshotName) ? await loadSnapshot(directory) : undefined;
   const generation = snapshot?.generation ?? 1;
   if (!names.includes(journalName(generation))) {
-    throw new DamagedStoreError(join(place.path, journalName(generation)), 0, 'the file is missing');
+    throw new DamagedStoreError(join(directory.path, journalName(generation)), 0, 'the file is missing');
   }
-  const strays = await straysAmong(names, generation, place);
-  const { journal, records, repaired } = await openJournal(place, generation);
+  const strays = await straysAmong(names, generation, directory);
+  const { journal, records, repaired } = await openJournal(directory, generation);
   try {
     // The new names must be durable before the replaced files are removed.
-    await place.handle.sync();
-    for (const name of strays) await place.files.unlink(join(place.path, name));
+    await directory.sync();
+    for (const name of strays) await directory.files.unlink(join(directory.path, name));
   } catch (error) {
     await journal.file.close().catch(ignore);
     throw error;
@@ -387,17 +270,17 @@ async function recover(place: Place): Promise<{ journal: Journal; history: Store
 }
 
 /** Lists the directory, after creating the first journal if there is none. */
-async function namesIn(place: Place): Promise<readonly string[]> {
-  const names = await place.files.readdir(place.path);
+async function namesIn(directory: OwnDirectory): Promise<readonly string[]> {
+  const names = await directory.files.readdir(directory.path);
   for (const name of names.filter(isOfStore)) {
-    const path = join(place.path, name);
-    const status = statusAt(path, place.files);
+    const path = join(directory.path, name);
+    const status = statusAt(path, directory.files);
     if (status !== undefined) assertOwnFile(path, status);
   }
   if (names.some((name) => name === snapshotName || generationOf(name) !== undefined)) return names;
-  const { file } = await createJournal(place, 1);
+  const { file } = await createJournal(directory, 1);
   await file.close();
-  return place.files.readdir(place.path);
+  return directory.files.readdir(directory.path);
 }
 
 /** Whether the store reads or writes a file of this name. */
@@ -414,11 +297,11 @@ function isUnfinished(name: string): boolean {
 async function straysAmong(
   names: readonly string[],
   current: number,
-  place: Place,
+  directory: OwnDirectory,
 ): Promise<readonly string[]> {
   for (const name of names) {
     const generation = generationOf(name) ?? current;
-    if (generation > current) await assertEmptyJournal(place, generation, current);
+    if (generation > current) await assertEmptyJournal(directory, generation, current);
   }
   return names.filter((name) => {
     return isUnfinished(name) || (generationOf(name) ?? current) !== current;
@@ -426,17 +309,21 @@ async function straysAmong(
 }
 
 /** Checks a later journal: an interrupted compaction leaves the next journal with nothing but its header. */
-async function assertEmptyJournal(place: Place, generation: number, current: number): Promise<void> {
-  const path = join(place.path, journalName(generation));
-  const { length } = await using(place, path, 'r', (file) => readAll(file, path));
+async function assertEmptyJournal(
+  directory: OwnDirectory,
+  generation: number,
+  current: number,
+): Promise<void> {
+  const path = join(directory.path, journalName(generation));
+  const { length } = await using(directory, path, 'r', (file) => readAll(file, path));
   if (generation !== current + 1 || length > encodeHeader(generation, generation).length) {
     throw new DamagedStoreError(path, 0, 'the snapshot that this journal continues from is missing');
   }
 }
 
-async function loadSnapshot(place: Place): Promise<{ state: Json; generation: number }> {
-  const path = join(place.path, snapshotName);
-  return readSnapshot(path, await using(place, path, 'r', (file) => readAll(file, path)));
+async function loadSnapshot(directory: OwnDirectory): Promise<{ state: Json; generation: number }> {
+  const path = join(directory.path, snapshotName);
+  return readSnapshot(path, await using(directory, path, 'r', (file) => readAll(file, path)));
 }
 
 interface OpenJournal {
@@ -446,9 +333,9 @@ interface OpenJournal {
   readonly repaired: { readonly repaired?: string };
 }
 
-async function openJournal(place: Place, generation: number): Promise<OpenJournal> {
-  const path = join(place.path, journalName(generation));
-  const file = await place.files.open(path, 'r+');
+async function openJournal(directory: OwnDirectory, generation: number): Promise<OpenJournal> {
+  const path = join(directory.path, journalName(generation));
+  const file = await directory.files.open(path, 'r+');
   try {
     const identity = await file.stat({ bigint: true });
     const bytes = await readAll(file, path);
@@ -487,21 +374,21 @@ function recordsIn(path: string, [, ...frames]: readonly Frame[]): readonly Json
 }
 
 /** Creates the next journal, and makes a new snapshot refer to it. */
-async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Journal> {
+async function replace(directory: OwnDirectory, old: Journal, snapshot: Buffer): Promise<Journal> {
   const generation = old.generation + 1;
   // The name of the journal must be durable before a snapshot refers to the journal.
-  const journal = await createJournal(place, generation);
+  const journal = await createJournal(directory, generation);
   try {
-    const path = join(place.path, `${snapshotName}${unfinished}`);
-    await using(place, path, 'w', (file) => writeSynced(file, snapshot, 0));
-    await rename(place, `${snapshotName}${unfinished}`, snapshotName);
+    const path = join(directory.path, `${snapshotName}${unfinished}`);
+    await using(directory, path, 'w', (file) => writeSynced(file, snapshot, 0));
+    await rename(directory, `${snapshotName}${unfinished}`, snapshotName);
   } catch (error) {
     await journal.file.close().catch(ignore);
     throw error;
   }
   // The state is stored. A failure from here on only leaves a file that the next load removes.
   await old.file.close().catch(ignore);
-  await place.files.unlink(join(place.path, journalName(old.generation))).catch(ignore);
+  await directory.files.unlink(join(directory.path, journalName(old.generation))).catch(ignore);
   return journal;
 }
 
@@ -509,15 +396,15 @@ async function replace(place: Place, old: Journal, snapshot: Buffer): Promise<Jo
  * Creates a journal without records, durably. If there is one already, from a compaction that failed, that journal stays
  * until the new one has its place: a snapshot may refer to it.
  */
-async function createJournal(place: Place, generation: number): Promise<Journal> {
+async function createJournal(directory: OwnDirectory, generation: number): Promise<Journal> {
   const name = journalName(generation);
-  const path = join(place.path, name);
-  const file = await place.files.open(`${path}${unfinished}`, 'w', fileMode);
+  const path = join(directory.path, name);
+  const file = await directory.files.open(`${path}${unfinished}`, 'w', fileMode);
   try {
     const identity = await file.stat({ bigint: true });
     const header = encodeHeader(generation, generation);
     await writeSynced(file, header, 0);
-    await rename(place, `${name}${unfinished}`, name);
+    await rename(directory, `${name}${unfinished}`, name);
     return { path, file, identity, generation, end: header.length };
   } catch (error) {
     await file.close().catch(ignore);
@@ -526,18 +413,18 @@ async function createJournal(place: Place, generation: number): Promise<Journal>
 }
 
 /** Renames a file, durably. */
-async function rename(place: Place, from: string, to: string): Promise<void> {
-  await place.files.rename(join(place.path, from), join(place.path, to));
-  await place.handle.sync();
+async function rename(directory: OwnDirectory, from: string, to: string): Promise<void> {
+  await directory.files.rename(join(directory.path, from), join(directory.path, to));
+  await directory.sync();
 }
 
 async function using<T>(
-  place: Place,
+  directory: OwnDirectory,
   path: string,
   flags: 'r' | 'w',
   task: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const file = await place.files.open(path, flags, fileMode);
+  const file = await directory.files.open(path, flags, fileMode);
   return task(file).finally(() => file.close());
 }
 

@@ -19,6 +19,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 
 import type { Json } from '../../json/value.ts';
+import { readBytes } from '../file/bytes.ts';
 
 /**
  * The error of `load` for a store that is damaged in a way no crash can cause. Nothing was guessed, and no file was
@@ -234,32 +235,6 @@ export async function readAll(file: FileHandle, path: string): Promise<Buffer> {
   if (size > longestFile)
     throw new DamagedStoreError(path, longestFile, 'the file is longer than the store ever writes');
   return readBytes(file, path, { start: 0, end: size });
-}
-
-/** Reads a part of a file. @internal */
-export async function readBytes(
-  file: FileHandle,
-  path: string,
-  { start, end }: { readonly start: number; readonly end: number },
-): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(end - start);
-  for (let done = 0; done < bytes.length;) {
-    const { bytesRead } = await file.read(bytes, done, bytes.length - done, start + done);
-    if (bytesRead === 0)
-      throw new Error(`${path} became shorter during the read: another program writes to the file`);
-    done += bytesRead;
-  }
-  return bytes;
-}
-
-/** Writes all the bytes, and waits for the disk. @internal */
-export async function writeSynced(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
-    if (bytesWritten === 0) throw new Error('the system wrote nothing');
-    done += bytesWritten;
-  }
-  await file.datasync();
 }
 
 /** The end of the frame; `undefined` if the frame is not whole. */

@@ -17,6 +17,7 @@ import type {
   Route,
   ResourceRoute,
   Search,
+  StreamRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { linkOf, shownVersion, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
@@ -25,7 +26,7 @@ import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
 
 /** A route of the interface with the functions that serve the route. @internal */
-export type BoundRoute = BoundResourceRoute | BoundAction;
+export type BoundRoute = BoundResourceRoute | BoundAction | StreamRoute;
 
 /** A route about a resource of the gateway. @internal */
 export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;

@@ -6,7 +6,6 @@ import { deepFreeze, sizeOf, type Json } from '../../json/value.ts';
 import type { AuditGap, AuditRecord } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
 import { BoundedLog, type LogView, type Start } from '../bounded-log.ts';
-import { drawLife } from '../life.ts';
 
 /**
  * The options of {@link Admin.audit}.
@@ -38,12 +37,15 @@ const view: LogView<AuditRecord, AuditRecord | AuditGap> = {
 export class AuditLog {
   readonly #log: BoundedLog<AuditRecord>;
   readonly #clock: Pick<Clock, 'now'>;
-  /** Different in each life, so that no id is used twice. */
-  readonly #life = drawLife();
+  readonly #life: string;
 
-  /** @param capacity - the largest number of kept records */
-  constructor(capacity: number, clock: Pick<Clock, 'now'>) {
+  /**
+   * @param capacity - the largest number of kept records
+   * @param life - a text that no other life has, so that no id is used twice
+   */
+  constructor(capacity: number, life: string, clock: Pick<Clock, 'now'>) {
     this.#log = new BoundedLog(capacity, (record, most) => sizeOf(record as unknown as Json, most));
+    this.#life = life;
     this.#clock = clock;
   }
 

@@ -15,6 +15,8 @@ import { Strangers } from './stranger.ts';
 export interface AuditParts {
   readonly audit: AuditOptions | undefined;
   readonly clock: Clock;
+  /** Different in each life, so that no id of a record is used twice. */
+  readonly life: string;
   readonly limits: Pick<Limits, 'maxAuditKept' | 'auditDeadlineMs'>;
   /** The revision of the current snapshot. */
   readonly revision: () => number;
@@ -33,8 +35,8 @@ export class Audit {
   #onNoneOpen: () => void = () => undefined;
 
   constructor(parts: AuditParts) {
-    const { audit, clock, limits, revision } = parts;
-    this.#log = new AuditLog(limits.maxAuditKept, clock);
+    const { audit, clock, life, limits, revision } = parts;
+    this.#log = new AuditLog(limits.maxAuditKept, life, clock);
     this.#strangers = new Strangers(clock, (entry) => void this.#keep(entry));
     this.#sink =
       audit &&

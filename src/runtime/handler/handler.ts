@@ -6,7 +6,7 @@
 import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
-import { ok, problem, type Problem, type Result } from '../../problem.ts';
+import { fail, ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
 import type { Acted, PathParameters } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
@@ -32,13 +32,15 @@ import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits.ts';
 import { shareOf } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
+import { parseEventId, type EventId } from '../event-log.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
+import type { EventStreams } from './event-stream.ts';
 import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { headerProblem, RequestError } from './request.ts';
-import { empty, json, list, refusal, type Reply } from './respond.ts';
+import { empty, json, list, refusal, stream, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 
 /**
@@ -68,6 +70,7 @@ export interface HandlerOptions extends AccessOptions {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
+  readonly streams: EventStreams;
   readonly audit: Pick<Audit, 'attempt' | 'refuseAll'>;
   readonly onError: (error: unknown) => void;
 }
@@ -181,6 +184,7 @@ async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply
   if (!query.ok) return refusal(query.problem);
   const asked = { parameters, query: query.value, caller: caller.value, attempt };
   if (isAction(route)) return act(options, request, { route, ...asked });
+  if (route.kind === 'stream') return follow(options, request, asked);
   if (route.kind !== 'command') return read(options, request, { route, ...asked });
   return command(options, request, { route, ...asked });
 }
@@ -257,6 +261,37 @@ async function read(
     ...headers,
     ...pageHeaders(query, listing.total),
   });
+}
+
+/** Opens a stream of events. */
+function follow(
+  { snapshot, streams }: HandlerOptions,
+  { method, headers, signal }: AdminRequest,
+  { query: { after, types }, caller }: Pick<Asked<BoundRoute>, 'query'> & Authorized,
+): Reply {
+  const last = lastEventId(headers['last-event-id']);
+  if (!last.ok) return refusal(last.problem);
+  const full = streams.refusal();
+  if (full !== undefined) return refusal(full, { 'retry-after': '1' });
+  // Nobody would read or end the body of an answer to HEAD.
+  if (method === 'HEAD') return stream();
+  // A browser that connects again sends the header, and the parameter as it was at first.
+  const from = last.value ?? after;
+  const body = streams.open({
+    ...(from === undefined ? {} : { after: from }),
+    ...(types === undefined ? {} : { types }),
+    ...(signal === undefined ? {} : { signal }),
+    refusal: () => caller.refusalIn(snapshot()),
+  });
+  return stream(body);
+}
+
+function lastEventId(header: string | undefined): Result<EventId | undefined> {
+  const id = header === undefined ? undefined : parseEventId(header);
+  if (header === undefined || id !== undefined) return ok(id);
+  const detail =
+    'The header Last-Event-ID must be the id of an event of GET /events. Leave the header out to read from now on.';
+  return fail('header-invalid', detail);
 }
 
 function etagOf(snapshot: Snapshot, version: Version | undefined, query?: Query): string | undefined {

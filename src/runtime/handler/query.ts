@@ -1,10 +1,12 @@
 /**
- * Queries: the parameters `fields`, `range` and `dry_run` of a request, and the search parameters of its route.
+ * Queries: the parameters `fields`, `range`, `dry_run`, `after` and `types` of a request, and the search parameters of its
+ * route.
  */
 import { parseFields } from '../../http/fields.ts';
-import { fail, ok, type Result } from '../../problem.ts';
+import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
 import type { Route, SearchValues } from '../../http/route.ts';
+import { parseEventId, type EventId } from '../event-log.ts';
 
 /** A parsed query. @internal */
 export interface Query {
@@ -14,6 +16,10 @@ export interface Query {
   readonly range?: Range;
   /** The values of the search parameters; left out if none is given. */
   readonly search?: SearchValues;
+  /** The event after which a stream begins; left out if the stream begins with the next new event. */
+  readonly after?: EventId;
+  /** The wanted types of events, or their first words; left out for all types. */
+  readonly types?: ReadonlySet<string>;
   /** Whether the command is a dry run. */
   readonly dryRun: boolean;
   /** The other parameters, without `range`, encoded. */
@@ -42,6 +48,10 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   if (range?.ok === false) return range;
   const search = parseSearch(query, route.search);
   if (!search.ok) return search;
+  const after = query.has('after') ? parseAfter(query.getAll('after')) : undefined;
+  if (after?.ok === false) return after;
+  const types = query.has('types') ? parseTypes(query.getAll('types')) : undefined;
+  if (types?.ok === false) return types;
   const dryRun = query.getAll('dry_run');
   if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
     return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
@@ -50,6 +60,8 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
     ...(fields === undefined ? {} : { fields: fields.value }),
     ...(range === undefined ? {} : { range: range.value }),
     ...(search.value === undefined ? {} : { search: search.value }),
+    ...(after === undefined ? {} : { after: after.value }),
+    ...(types === undefined ? {} : { types: types.value }),
     dryRun: dryRun[0] === 'true',
     rest: withoutRange(query),
   });
@@ -62,6 +74,26 @@ function parseSearch(query: URLSearchParams, names: readonly string[]): Result<S
   const repeated = given.find((name) => query.getAll(name).length > 1);
   if (repeated !== undefined) return fail('query-invalid', `The parameter "${repeated}" must be given once.`);
   return ok(Object.fromEntries(given.map((name) => [name, query.get(name) ?? ''])));
+}
+
+function parseAfter([value = '', ...more]: readonly string[]): Result<EventId> {
+  const id = more.length === 0 ? parseEventId(value) : undefined;
+  if (id !== undefined) return ok(id);
+  return fail(
+    'query-invalid',
+    'The parameter "after" must be given once, as the id of an event of GET /events.',
+  );
+}
+
+/** The wanted types. A type that does not exist is no error, because another version of the library may have it. */
+function parseTypes(values: readonly string[]): Result<ReadonlySet<string>> {
+  const types = values.flatMap((value) => value.split(',')).map((type) => type.trim());
+  const stranger = types.find((type) => !/^[a-z]+(?:\.[a-z]+)*$/.test(type));
+  if (stranger === undefined) return ok(new Set(types));
+  const detail =
+    `The parameter "types" must be types of events, or their first words, separated by commas, such as ` +
+    `service,server.updated; ${quoted(stranger)} is neither.`;
+  return fail('query-invalid', detail);
 }
 
 function unsupported(stranger: string, known: readonly string[]): string {

@@ -30,6 +30,12 @@ export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
   return { status, headers: headersFor(headers) };
 }
 
+/** Makes a response with server-sent events. Proxies such as nginx must not collect them. @internal */
+export function stream(body?: AsyncIterable<Uint8Array>): AdminResponse {
+  const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+  return { status: 200, headers: headersFor(headers), ...(body === undefined ? {} : { body }) };
+}
+
 /** Makes a response with a problem (RFC 9457). @internal */
 export function refusal(problem: Problem, headers: Headers = {}): Reply {
   const body = JSON.stringify(problem);
@@ -77,7 +83,7 @@ async function* pieces(
   }
 }
 
-/** Nothing about a gateway belongs into a cache, and no browser may take an answer for anything but JSON. */
+/** Nothing about a gateway belongs into a cache, and no browser may take an answer for another type than it has. */
 function headersFor(headers: Headers): Headers {
   return { ...secureHeaders, ...headers };
 }

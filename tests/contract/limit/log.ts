@@ -19,6 +19,7 @@ import { mostPeers, pauseMs, Strangers, type StrangerEntry } from '../../../src/
 import { BoundedLog, mostBytes } from '../../../src/runtime/bounded-log.ts';
 import { sizeOf } from '../../../src/json/value.ts';
 import { readAudit } from '../../support/audit-reader.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { accepted, keeps, lengthOf, type Limit, type Trial } from '../../support/limit.ts';
 import { runAdmin, sampleClock } from '../../support/running-admin.ts';
 
@@ -40,14 +41,40 @@ const keepsLate: Trial = async (ms) => {
 /** Reads from the beginning after so many events. */
 const readsEvents: Trial = async (size) => {
   const { admin } = runAdmin();
+  const reader = admin.events();
   const reasons = Array.from({ length: size }, (_, n) => `reason ${String(n)}`);
   admin.report(
     reasons.map(
       (reason) => ({ type: 'service.reported', service: 'My Service', state: 'failed', reason }) as const,
     ),
   );
-  for await (const item of admin.events({ after: '0.0' })) return item.gap === true ? gap : accepted;
+  for await (const item of reader) return item.gap === true ? gap : accepted;
   throw new Error('The events have ended');
+};
+
+const tooManyReaders = '503 overloaded';
+
+/** Opens so many streams, which nobody reads yet. */
+const opensStreams: Trial = async (size) => {
+  const { admin } = runAdmin();
+  let status = 0;
+  for (let count = 0; count < size; count += 1) ({ status } = (await openStream(admin)).response);
+  return status === 503 ? tooManyReaders : accepted;
+};
+
+const heartbeat = 'a heartbeat';
+
+/** Waits for so long without an event. */
+const keepsQuiet: Trial = async (ms) => {
+  const { admin, clock } = runAdmin();
+  const stream = await openStream(admin);
+  await stream.piece();
+  const pieces: string[] = [];
+  const reading = stream.piece().then((piece) => pieces.push(piece));
+  await clock.advance(ms);
+  await stream.leave();
+  await reading;
+  return pieces.join() === '' ? accepted : heartbeat;
 };
 
 /** Reads from the beginning after so many records. */
@@ -153,6 +180,21 @@ export const logLimits: readonly Limit[] = [
     bounds: 'events that are kept for readers',
     beyond: gap,
     trial: readsEvents,
+  },
+  {
+    option: 'maxEventReaders',
+    value: defaultLimits.maxEventReaders,
+    bounds: 'readers of `GET /events` at the same time',
+    beyond: tooManyReaders,
+    trial: opensStreams,
+  },
+  {
+    option: 'heartbeatMs',
+    value: defaultLimits.heartbeatMs,
+    unit: 'milliseconds',
+    bounds: 'time between two heartbeats of `GET /events`',
+    beyond: heartbeat,
+    trial: keepsQuiet,
   },
   {
     option: 'maxAuditKept',

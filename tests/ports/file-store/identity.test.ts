@@ -25,7 +25,7 @@ import { describe, expect, it } from '@jest/globals';
 import { StoreLost } from 'gateway-admin-core';
 import { StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
 
-import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file-store/identity.ts';
+import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file/identity.ts';
 import { appendIn, historyIn, openStoreWith } from '../../support/store-life.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
 import { watchedFiles } from '../../support/watched-files.ts';
@@ -142,7 +142,7 @@ describe('an open store whose directory another program changes', () => {
     expect(lost).toBeInstanceOf(StoreLost);
     const { message } = lost as StoreLost;
     expect(message).toMatch(named);
-    expect(message).toContain(`while the store in ${directory} was open`);
+    expect(message).toContain(`while the directory ${directory} was open`);
     expect(message).toMatch(
       /, so another process may use the directory\. The last call was not confirmed, .* restart this process\.$/,
     );
@@ -299,12 +299,15 @@ describe('load', () => {
       await cp(directory, `${directory}-real`, { recursive: true });
       await writeFile(join(`${directory}-real`, name), 'text', { flag: 'a' });
       const strange: readonly [() => Promise<unknown>, RegExp][] = [
-        [() => symlink(join(`${directory}-real`, name), path), /is a symbolic link, and the store uses only/],
+        [
+          () => symlink(join(`${directory}-real`, name), path),
+          /is a symbolic link, and only ordinary files are used/,
+        ],
         [
           () => makePipe(path),
           /is a pipe, and .* Nothing was changed\. Move .* away, and restore the whole directory from a backup if/,
         ],
-        [() => mkdir(path), /is a directory, and the store uses only ordinary files/],
+        [() => mkdir(path), /is a directory, and only ordinary files are used/],
       ];
       for (const [make, refusal] of strange) {
         await rm(path, { force: true, recursive: true });

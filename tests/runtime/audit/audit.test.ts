@@ -13,6 +13,7 @@ it('closes only when every command that was sent has left its record', async () 
   const audit = new Audit({
     audit: { sink },
     clock: sampleClock(),
+    life: 'a',
     limits: defaultLimits,
     revision: () => 0,
     onError: (error) => errors.push(error),

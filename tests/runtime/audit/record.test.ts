@@ -75,9 +75,10 @@ describe('the audit record of a request', () => {
     const { admin, clock, send, records } = guarded();
     const body = JSON.stringify([{ op: 'test', path: '/user', value: 'service_user' }, ...limit]);
     const target = '/services/My%20Service';
+    const reader = admin.events();
     expect(await send({ method: 'PATCH', target, headers: patchType, body })).toBe(200);
     const [record] = await records();
-    const published = (await admin.events({ after: '0.0' }).next()) as { readonly value: PublishedEvent };
+    const published = (await reader.next()) as { readonly value: PublishedEvent };
     expect(record).toEqual({
       kind: 'write',
       id: expect.stringMatching(/^[0-9a-f]{12}\.1$/),

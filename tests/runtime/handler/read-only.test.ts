@@ -49,7 +49,7 @@ function readOnly(options: Parameters<typeof runAdmin>[0] = {}): Running {
 
 const all = [...endpoints, ...additions];
 const writing = all.filter(({ method, worksReadOnly }) => method !== 'GET' && worksReadOnly !== true);
-const reading = all.filter(({ method, path }) => method === 'GET' && path !== '/');
+const reading = all.filter(({ method, path, stream }) => method === 'GET' && path !== '/' && stream !== true);
 
 describe('an interface that is read-only', () => {
   // Promise: read-only

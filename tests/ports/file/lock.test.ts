@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { lstatSync } from 'node:fs';
-import * as promises from 'node:fs/promises';
+import * as files from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,22 +8,17 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import {
-  StoreLockedError,
-  lockDirectory,
-  socketAddress,
-  type StoreFiles,
-} from '../../../src/ports/file-store/lock.ts';
+import { StoreLockedError, lockDirectory, socketAddress } from '../../../src/ports/file/lock.ts';
+import { nodeFiles } from '../../../src/ports/file/node-files.ts';
 import { buildPackage } from '../../support/built-package.ts';
 import { root } from '../../support/project.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
 import { watchedFiles } from '../../support/watched-files.ts';
 
-const files = { ...promises, lstatSync };
 const temporaryDirectory = temporaryDirectories();
 
 /** Locks a directory by its path; what it gives ends the lock. */
-async function lock(path: string, through: StoreFiles = files): Promise<() => Promise<void>> {
+async function lock(path: string, through = nodeFiles): Promise<() => Promise<void>> {
   const handle = await files.open(path, 'r');
   try {
     const { release } = await lockDirectory({ path, fd: handle.fd }, through);
@@ -62,7 +56,7 @@ describe('the lock of a directory', () => {
     const directory = await temporaryDirectory();
     const unlock = await lock(directory);
     await expect(lock(directory)).rejects.toThrow(
-      `has the store in ${directory} open. Stop that process first`,
+      `has the directory ${directory} open. Stop that process first`,
     );
     await unlock();
   });
@@ -137,7 +131,7 @@ describe('the lock of a directory', () => {
     const directory = await temporaryDirectory();
     const handle = await files.open(directory, 'r');
     const gone = { path: join(directory, 'gone'), fd: handle.fd };
-    await expect(lockDirectory(gone, files)).rejects.toThrow(/cannot be locked with a socket: .*gone/);
+    await expect(lockDirectory(gone, nodeFiles)).rejects.toThrow(/cannot be locked with a socket: .*gone/);
     await handle.close();
   });
 

@@ -1,10 +1,12 @@
 /**
- * Identity: which file is at a path, and whether a store may use that file.
+ * Identity: which file is at a path, and whether this process may use that file.
  *
- * A store opens its files once, and other programs can remove or replace the names of these files. The store then
- * writes into a file that nobody finds again. Therefore the store compares device and inode.
+ * A program opens its files once, and other programs can remove or replace the names of these files. The program then
+ * writes into a file that nobody finds again. Therefore device and inode are compared.
  */
-import type { BigIntStats, lstatSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+
+import type { NodeFiles } from './node-files.ts';
 
 /** A file, whatever its name. @internal */
 export interface Identity {
@@ -12,18 +14,8 @@ export interface Identity {
   readonly ino: bigint;
 }
 
-/**
- * The function of the file system that looks at a path. Does not follow a link at the end of the path.
- *
- * Synchronous, because a store looks several times at each write. A look at a directory or file that is open takes some
- * microseconds and no disk access; a turn in the thread pool takes ten times as long.
- */
-interface Looking {
-  readonly lstatSync: typeof lstatSync;
-}
-
 /** Gives the status of the file at a path; `undefined` if there is none. @internal */
-export function statusAt(path: string, files: Looking): BigIntStats | undefined {
+export function statusAt(path: string, files: Pick<NodeFiles, 'lstatSync'>): BigIntStats | undefined {
   try {
     return files.lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch (error) {
@@ -42,8 +34,8 @@ export function isSameFile(one: Identity | undefined, other: Identity): boolean 
 const writableByOthers = 0o022n;
 
 /**
- * Checks that the directory of a store is a directory, belongs to the user of this process, and is closed to others.
- * Platforms without user ids check only the first.
+ * Checks that a directory is a directory, belongs to the user of this process, and is closed to others. Platforms without
+ * user ids check only the first.
  *
  * @throws Error with a sentence that says what to do
  * @internal
@@ -51,23 +43,23 @@ const writableByOthers = 0o022n;
 export function assertOwnDirectory(path: string, status: BigIntStats, user = process.geteuid?.()): void {
   if (status.isSymbolicLink())
     throw new Error(
-      `${path} is a symbolic link. A link can be pointed elsewhere while the store is open. Give the path of the ` +
+      `${path} is a symbolic link. A link can be pointed elsewhere while the directory is open. Give the path of the ` +
         'directory itself.',
     );
   if (!status.isDirectory())
     throw new Error(
-      `${path} is not a directory. Give the path of a directory that holds nothing but the store.`,
+      `${path} is not a directory. Give the path of a directory that is used for nothing else.`,
     );
   assertOwner(path, status, user);
   if (user !== undefined && (status.mode & writableByOthers) !== 0n)
     throw new Error(
-      `Other users may write to ${path} (mode ${(status.mode & 0o777n).toString(8)}), and could replace the store. ` +
+      `Other users may write to ${path} (mode ${(status.mode & 0o777n).toString(8)}), and could replace its files. ` +
         `Close the directory to other users: chmod 700 ${path}`,
     );
 }
 
 /**
- * Checks that a file of a store is an ordinary file, and belongs to the user of this process.
+ * Checks that a file is an ordinary file, and belongs to the user of this process.
  *
  * @throws Error with a sentence that says what to do
  * @internal
@@ -75,7 +67,7 @@ export function assertOwnDirectory(path: string, status: BigIntStats, user = pro
 export function assertOwnFile(path: string, status: BigIntStats, user = process.geteuid?.()): void {
   if (!status.isFile())
     throw new Error(
-      `${path} is ${kindOf(status)}, and the store uses only ordinary files. Nothing was changed. Move ` +
+      `${path} is ${kindOf(status)}, and only ordinary files are used. Nothing was changed. Move ` +
         `${path} away, and restore the whole directory from a backup if the content is missing then.`,
     );
   assertOwner(path, status, user);

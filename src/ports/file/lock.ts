@@ -1,23 +1,22 @@
 /**
- * The lock of a directory: at most one store has the directory open, in any process or container.
+ * The lock of a directory: at most one holder has the directory open, in any process or container.
  *
  * Process ids mean nothing across containers, and a lock file outlives its process. A listening Unix socket does not:
- * the kernel refuses connections as soon as the process is gone, however the process ended. A store that wants the
- * directory first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If
- * two stores do that at the same time, the second one to connect finds the other one listening, so at most one of them
- * succeeds. If neither succeeds, both try again after a random pause.
+ * the kernel refuses connections as soon as the process is gone, however the process ended. Whoever wants the directory
+ * first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If two do that at
+ * the same time, the second one to connect finds the other one listening, so at most one of them succeeds. If neither
+ * succeeds, both try again after a random pause.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import type { lstatSync } from 'node:fs';
-import type { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { statusAt, type Identity } from './identity.ts';
+import type { NodeFiles } from './node-files.ts';
 
 /**
- * The error with which `openFileStore` rejects if the directory is in use.
+ * The error with which `openFileStore` and `openAuditFile` reject if the directory is in use.
  *
  * @example
  * ```ts
@@ -32,21 +31,11 @@ export class StoreLockedError extends Error {
   /** @param directory - the directory that is in use */
   constructor(directory: string) {
     super(
-      `Another process, or another part of this process, has the store in ${directory} open. ` +
-        'Stop that process first, or use a separate directory for each gateway.',
+      `Another process, or another part of this process, has the directory ${directory} open. ` +
+        'Stop that process first, or use a separate directory for each gateway and each purpose.',
     );
     this.name = 'StoreLockedError';
   }
-}
-
-/** The functions of the file system that a store uses. @internal */
-export interface StoreFiles {
-  readonly lstatSync: typeof lstatSync;
-  readonly mkdir: typeof mkdir;
-  readonly open: typeof open;
-  readonly readdir: typeof readdir;
-  readonly rename: typeof rename;
-  readonly unlink: typeof unlink;
 }
 
 /** An open directory. @internal */
@@ -75,11 +64,11 @@ const longestAddress = 103;
 /**
  * Locks a directory until the process ends, or until the lock is released. The lock does not keep the process alive.
  *
- * @returns the lock. Rejects with {@link StoreLockedError} if another store has the lock, and with an Error if the
+ * @returns the lock. Rejects with {@link StoreLockedError} if another holder has the lock, and with an Error if the
  *   directory cannot contain a socket
  * @internal
  */
-export async function lockDirectory(directory: OpenDirectory, files: StoreFiles): Promise<Lock> {
+export async function lockDirectory(directory: OpenDirectory, files: NodeFiles): Promise<Lock> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (attempt > 0) await sleep(randomInt(firstPauseMs * 2 ** attempt));
     const lock = await tryLock(directory, files);
@@ -88,7 +77,7 @@ export async function lockDirectory(directory: OpenDirectory, files: StoreFiles)
   throw new StoreLockedError(directory.path);
 }
 
-async function tryLock(directory: OpenDirectory, files: StoreFiles): Promise<Lock | undefined> {
+async function tryLock(directory: OpenDirectory, files: NodeFiles): Promise<Lock | undefined> {
   const id = randomBytes(8).toString('hex');
   const [unfinished, name] = [`lock-${id}.new`, `lock-${id}.sock`];
   const path = join(directory.path, name);
@@ -116,7 +105,7 @@ async function tryLock(directory: OpenDirectory, files: StoreFiles): Promise<Loc
 }
 
 /** Renames a socket. False if the socket is gone, because the holder of the lock removes unfinished sockets. */
-async function renamed(files: StoreFiles, from: string, to: string): Promise<boolean> {
+async function renamed(files: NodeFiles, from: string, to: string): Promise<boolean> {
   try {
     await files.rename(from, to);
     return true;
@@ -126,8 +115,8 @@ async function renamed(files: StoreFiles, from: string, to: string): Promise<boo
   }
 }
 
-/** Whether no other store listens. Removes the sockets of dead processes. */
-async function isAlone(directory: OpenDirectory, own: string, files: StoreFiles): Promise<boolean> {
+/** Whether nobody else listens. Removes the sockets of dead processes. */
+async function isAlone(directory: OpenDirectory, own: string, files: NodeFiles): Promise<boolean> {
   const names = await files.readdir(directory.path);
   // A socket that cannot be removed does no harm.
   const remove = (name: string): Promise<void> => files.unlink(join(directory.path, name)).catch(ignore);
@@ -165,14 +154,14 @@ export function socketAddress(
 }
 
 function listen(path: string): Promise<Server> {
-  // The other store only needs to see that the connection succeeds.
+  // The other side only needs to see that the connection succeeds.
   const server = createServer((connection) => connection.destroy());
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     // Without `exclusive`, the primary process of a cluster would own the socket.
     server.listen({ path, exclusive: true }, () => {
       server.off('error', reject);
-      // A later error concerns one incoming connection only. The other store sees the failed connection itself.
+      // A later error concerns one incoming connection only. The other side sees the failed connection itself.
       server.on('error', ignore);
       server.unref();
       resolve(server);
@@ -180,7 +169,7 @@ function listen(path: string): Promise<Server> {
   });
 }
 
-/** Whether a store listens at an address. Only a clear refusal counts as no; any other error counts as yes. */
+/** Whether somebody listens at an address. Only a clear refusal counts as no; any other error counts as yes. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });

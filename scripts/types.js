@@ -1,0 +1,56 @@
+/**
+ * Compiles programs that use the built package under each version of TypeScript that the package supports:
+ * `npm run test:types`. The versions come from npm and stay in npm's cache.
+ */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const versions = ['5.6', '5.9', '6.0'];
+const resolutions = [
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+];
+const programs = ['tests/client/compiled-call.ts'];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const directory = join(root, 'temp', 'types');
+rmSync(directory, { recursive: true, force: true });
+mkdirSync(join(directory, 'node_modules'), { recursive: true });
+symlinkSync(root, join(directory, 'node_modules', 'gateway-admin-core'), 'dir');
+writeFileSync(join(directory, 'package.json'), '{ "type": "module" }\n');
+for (const program of programs)
+  copyFileSync(join(root, program), join(directory, program.replaceAll('/', '-')));
+
+const failed = versions.flatMap((version) =>
+  resolutions
+    .filter((resolution) => !compiles(version, resolution))
+    .map((each) => `${version} ${each.module}`),
+);
+rmSync(directory, { recursive: true });
+console.log(
+  failed.length === 0 ? `Compiles under TypeScript ${versions.join(', ')}` : `Fails: ${failed.join(', ')}`,
+);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+function compiles(version, resolution) {
+  const compilerOptions = {
+    ...resolution,
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'esnext.disposable'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+  };
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const { status, stdout } = spawnSync(
+    'npm',
+    ['exec', '--yes', `--package=typescript@${version}`, '--', 'tsc', '-p', directory],
+    { cwd: directory, encoding: 'utf8', shell: process.platform === 'win32' },
+  );
+  console.log(`TypeScript ${version}, ${resolution.module}: ${status === 0 ? 'ok' : `failed\n${stdout}`}`);
+  return status === 0;
+}

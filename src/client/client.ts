@@ -1,0 +1,195 @@
+/**
+ * The client: a method for each endpoint. A refusal is a value. An error is thrown only if the interface gave no answer.
+ */
+import { endpoints, type Endpoint } from '../http/endpoint.ts';
+import type { AdminRequest, Plan } from '../index.ts';
+import { answerOf, type Answer } from './answer.ts';
+import type { Command, EndpointId, Endpoints, Item, List } from './endpoints.ts';
+import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
+import type { Send } from './send.ts';
+
+/**
+ * A list, or the part of a list that was asked for.
+ *
+ * @public
+ */
+export interface Elements<R> {
+  /** The elements, in the order of the interface. */
+  readonly elements: readonly R[];
+  /** Number of elements of the whole list. */
+  readonly total: number;
+}
+
+/**
+ * The options of every request.
+ *
+ * @public
+ */
+export interface RequestOptions {
+  /** Ends the request. A command that has started continues. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The options of reading.
+ *
+ * @public
+ */
+export interface ReadOptions<F> extends RequestOptions {
+  /** The fields to give; all if left out. */
+  readonly fields?: readonly F[];
+}
+
+/**
+ * The options of a command.
+ *
+ * @public
+ */
+export interface CommandOptions extends RequestOptions {
+  /** The entity tag that the resource must have; otherwise the command is refused with `precondition-failed`. */
+  readonly ifMatch?: string;
+}
+
+/** The name of the resource that a path names, or the id of a session or a command; nothing if the path has no variable. @internal */
+type Subject<P> = P extends '/commands/:id'
+  ? [id: string]
+  : P extends `${string}/:id${string}`
+    ? [id: number]
+    : P extends `${string}/:name${string}`
+      ? [name: string]
+      : [];
+
+/** The body, if there is one. @internal */
+type Body<B> = B extends undefined ? [] : [body: B];
+/** The name of a field. @internal */
+type FieldOf<R> = R extends object ? keyof R & string : never;
+/** The selected fields. All of them are the representation itself. @internal */
+type Part<R, F> = [FieldOf<R>] extends [F] ? R : Pick<R, F & keyof R>;
+
+/** Reads one resource. @internal */
+type ItemMethod<P, R> = <const F extends FieldOf<R> = FieldOf<R>>(
+  ...given: [...subject: Subject<P>, options?: ReadOptions<F>]
+) => Promise<Answer<Part<R, F>>>;
+
+/** Reads a list. @internal */
+type ListMethod<P, R, O> = <const F extends FieldOf<R> = FieldOf<R>>(
+  ...given: [...subject: Subject<P>, options?: ReadOptions<F> & O]
+) => Promise<Answer<Elements<Part<R, F>>>>;
+
+/** Sends a command. @internal */
+interface CommandMethod<P, B, R> {
+  /** Sends the command. */
+  (...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<R>>;
+  /** Says what the command would do, and does nothing. */
+  plan(...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<Plan>>;
+}
+
+/**
+ * The method of an endpoint.
+ *
+ * @public
+ */
+export type MethodOf<Id extends EndpointId> =
+  Endpoints[Id] extends Item<infer R>
+    ? ItemMethod<(typeof endpoints)[Id]['path'], R>
+    : Endpoints[Id] extends List<infer R, infer O>
+      ? ListMethod<(typeof endpoints)[Id]['path'], R, O>
+      : Endpoints[Id] extends Command<infer B, infer R>
+        ? CommandMethod<(typeof endpoints)[Id]['path'], B, R>
+        : never;
+
+/** The part of an endpoint's name before the dot. @internal */
+type GroupOf<Id> = Id extends `${infer G}.${string}` ? G : never;
+/** The part of an endpoint's name after the dot. @internal */
+type NameOf<Id, G extends string> = Id extends `${G}.${infer N}` ? N : never;
+
+/**
+ * A method for each endpoint, such as `client.services.stop('Sales')`, and `events`.
+ *
+ * @public
+ */
+export type Client = {
+  readonly [G in GroupOf<EndpointId>]: {
+    readonly [N in NameOf<EndpointId, G>]: MethodOf<`${G}.${N}` & EndpointId>;
+  };
+} & {
+  /**
+   * Follows the events of the gateway. After a break, the stream goes on with the event after the last one.
+   *
+   * @throws an error whose `cause` is the problem, when the interface refuses the stream
+   */
+  events(options?: EventOptions): AsyncGenerator<EventStreamItem, void, undefined>;
+};
+
+/**
+ * Creates a client.
+ *
+ * @param send - carries the requests: `sendWithFetch(…)`, `sendTo(admin)`, or your own function; `withEtags` can wrap it
+ * @returns the client. Its methods reject if `send` rejects, or if something other than the interface answered, such
+ *   as a proxy on the way
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ * import { createClient, sendTo } from 'gateway-admin-core/client';
+ *
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * const admin = createAdmin({ snapshot, gateway: { apply: async () => {}, inspect: async () => 'in-place' } });
+ * const client = createClient(sendTo(admin));
+ * await client.services.stop('Sales');
+ * const answer = await client.services.get('Sales', { fields: ['state'] });
+ * answer.ok && answer.value.state; // => 'stopped'
+ * ```
+ *
+ * @public
+ */
+export function createClient(send: Send): Client {
+  // A row of `Endpoints` that has no endpoint, or one of another kind, does not compile.
+  const table: { readonly [Id in keyof Endpoints]: Endpoint & Pick<Endpoints[Id], 'kind'> } = endpoints;
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const [id, endpoint] of Object.entries(table)) {
+    const [group = '', name = ''] = id.split('.');
+    (groups[group] ??= {})[name] = methodOf(endpoint, send);
+  }
+  const events = (options?: EventOptions): AsyncGenerator<EventStreamItem, void, undefined> =>
+    readEvents(send, options);
+  return { ...groups, events } as unknown as Client;
+}
+
+interface AnyOptions extends ReadOptions<string>, CommandOptions {
+  readonly range?: readonly [number, number];
+}
+
+function methodOf(endpoint: Endpoint, send: Send): unknown {
+  const methodWith =
+    (given: object) =>
+    (...all: unknown[]): Promise<unknown> =>
+      call(endpoint, send, all, given);
+  return Object.assign(
+    methodWith({}),
+    endpoint.kind === 'command' && { plan: methodWith({ dry_run: true }) },
+  );
+}
+
+/** Sends a request. `given` are the subject, the body and the options; the endpoint says which of them there are. */
+async function call(endpoint: Endpoint, send: Send, given: unknown[], own: object): Promise<unknown> {
+  const path = endpoint.path.replace(/:\w+/, () => segmentOf(given.shift()));
+  const body = endpoint.body === undefined ? undefined : given.shift();
+  const { signal, ifMatch, range, ...query } = (given[0] ?? {}) as AnyOptions;
+  const search = new URLSearchParams({ ...query, ...own } as Record<string, string>);
+  if (range !== undefined) search.set('range', range.join('-'));
+  const response = await send({
+    method: endpoint.method,
+    target: `${path}?${search.toString()}`.replace(/\?$/, ''),
+    headers: { 'content-type': endpoint.body, 'if-match': ifMatch },
+    body: JSON.stringify(body),
+    signal,
+  } as AdminRequest);
+  return answerOf(response, endpoint.kind === 'list');
+}
+
+/** A name or an id as a path segment. An empty one would lead to the list. */
+function segmentOf(subject: unknown): string {
+  if (subject === '') throw new RangeError('The name is empty');
+  return encodeURIComponent(String(subject));
+}

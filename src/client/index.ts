@@ -1,0 +1,22 @@
+/**
+ * The entry `gateway-admin-core/client`: a typed client, for tools in any process. It runs in Node, in browsers and on edge
+ * runtimes.
+ *
+ * @packageDocumentation
+ */
+
+export type { Answer } from './answer.ts';
+export {
+  createClient,
+  type Client,
+  type CommandOptions,
+  type Elements,
+  type MethodOf,
+  type ReadOptions,
+  type RequestOptions,
+} from './client.ts';
+export type { Command, EndpointId, Endpoints, Item, List, Ranged, SessionSearch } from './endpoints.ts';
+export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
+export { withEtags } from './etag.ts';
+export { sendTo, sendWithFetch, type FetchOptions, type Send } from './send.ts';
+export { undoOf, type Undo } from './undo.ts';

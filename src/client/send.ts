@@ -1,0 +1,76 @@
+/**
+ * Ways to carry requests to the interface.
+ */
+import type { Admin, AdminRequest, AdminResponse } from '../index.ts';
+
+/**
+ * Carries a request to the interface and brings back the response, over whatever connects the two.
+ *
+ * @public
+ */
+export type Send = (request: AdminRequest) => Promise<AdminResponse>;
+
+/**
+ * The options of `sendWithFetch`.
+ *
+ * @public
+ */
+export interface FetchOptions {
+  /** Headers of every request, such as `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The function to use instead of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * Sends requests with `fetch`.
+ *
+ * @param base - where the interface is, such as `http://127.0.0.1:8080/admin`
+ * @param options - headers and the function to use
+ * @throws RangeError, from each call, for a path that a URL cannot have: a name `.` or `..`
+ *
+ * @public
+ */
+export function sendWithFetch(base: string, { headers, fetch: own = fetch }: FetchOptions = {}): Send {
+  const root = base.replace(/\/$/, '');
+  return async ({ target, method, headers: given, body, signal }) => {
+    const url = new URL(root + target);
+    // A URL resolves dots, also escaped ones: the request would go to another resource.
+    if (!url.href.endsWith(target)) throw new RangeError(`No URL has the path ${target}`);
+    const all = new Headers(headers);
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
+    const response = await own(url, { method, headers: all, body: body as string, signal: signal ?? null });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: response.body === null ? '' : chunksOf(response.body),
+    };
+  };
+}
+
+/**
+ * Sends requests to an interface in the same process.
+ *
+ * @param admin - the running interface
+ *
+ * @public
+ */
+export function sendTo({ handle }: Pick<Admin, 'handle'>): Send {
+  return async (request) => {
+    const handled = await handle(request);
+    // The path comes from the table of endpoints.
+    if (!handled.matched) throw new Error(`The interface has no ${request.target}: it is of another version`);
+    return handled.response;
+  };
+}
+
+/** The chunks of a stream. Not every browser can loop over a stream itself. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())
+      yield value as Uint8Array;
+  } finally {
+    await reader.cancel();
+  }
+}

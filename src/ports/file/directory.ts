@@ -1,0 +1,169 @@
+/**
+ * The directory of a program that keeps files durable: created, checked and locked at the opening, and looked at again at
+ * each write. One call at a time uses the directory.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+import { StoreLost } from '../port-error.ts';
+import { assertOwnDirectory, isSameFile, statusAt, type Identity } from './identity.ts';
+import { lockDirectory, type Lock } from './lock.ts';
+import type { NodeFiles } from './node-files.ts';
+
+/** An open file of the directory. @internal */
+export interface OwnFile {
+  /** Absolute path. */
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly identity: Identity;
+}
+
+/** A directory that belongs to this process alone, as long as it is open. @internal */
+export class OwnDirectory {
+  /** Absolute path of the directory. */
+  readonly path: string;
+  readonly files: NodeFiles;
+  readonly #handle: FileHandle;
+  readonly #identity: Identity;
+  readonly #lock: Lock;
+  #lost: StoreLost | undefined;
+  /** Settles when no call is in flight; never rejects. */
+  #idle: Promise<void> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    place: { readonly path: string; readonly handle: FileHandle; readonly identity: Identity },
+    lock: Lock,
+    files: NodeFiles,
+  ) {
+    this.path = place.path;
+    this.#handle = place.handle;
+    this.#identity = place.identity;
+    this.#lock = lock;
+    this.files = files;
+  }
+
+  /**
+   * Opens and locks a directory. A missing directory is created durably, with access for its owner only.
+   *
+   * @returns rejects with `StoreLockedError` if the directory is in use, and with an Error if the directory cannot be used
+   */
+  static async open(directory: string, files: NodeFiles): Promise<OwnDirectory> {
+    const path = resolve(directory);
+    if (process.platform === 'win32')
+      throw new Error(
+        `Files in ${path} cannot be kept durable, because directories cannot be synced on Windows. Use Unix, or keep ` +
+          'the content elsewhere.',
+      );
+    const present = statusAt(path, files);
+    if (present !== undefined) assertOwnDirectory(path, present);
+    await makeDirectory(path, files);
+    const handle = await files.open(path, 'r');
+    try {
+      const identity = await handle.stat({ bigint: true });
+      assertOwnDirectory(path, identity);
+      const lock = await lockDirectory({ path, fd: handle.fd }, files);
+      return new OwnDirectory({ path, handle, identity }, lock, files);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Makes a call after the earlier calls have settled. Refuses every call once the directory is lost or closed. */
+  inTurn<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined)
+      return Promise.reject(new Error(`The directory ${this.path} is closed. Open the directory again.`));
+    const result = this.#idle.then(() => {
+      if (this.#lost !== undefined) throw this.#lost;
+      return call();
+    });
+    this.#idle = result.then(ignore, ignore);
+    return result;
+  }
+
+  /** Makes the names of the files durable. */
+  sync(): Promise<void> {
+    return this.#handle.sync();
+  }
+
+  /**
+   * Checks that directory, lock and file are still those that this process has opened, and gives the length of the file.
+   *
+   * @throws StoreLost if another program has removed or replaced one of them
+   */
+  lengthOf({ path, identity }: OwnFile): number {
+    const places = [{ path: this.path, identity: this.#identity }, this.#lock];
+    for (const place of places) {
+      if (!isSameFile(statusAt(place.path, this.files), place.identity))
+        throw this.#lose(`${place.path} was removed or replaced`);
+    }
+    const status = statusAt(path, this.files);
+    if (status === undefined || !isSameFile(status, identity))
+      throw this.#lose(`${path} was removed or replaced`);
+    return Number(status.size);
+  }
+
+  /**
+   * Checks the same, and that the file ends where this process has stopped writing.
+   *
+   * @throws StoreLost if another program has removed, replaced or changed one of them
+   */
+  assertLength(file: OwnFile, expected: number): void {
+    const length = this.lengthOf(file);
+    if (length !== expected)
+      throw this.#lose(`${file.path} has ${String(length)} bytes instead of ${String(expected)}`);
+  }
+
+  /**
+   * Closes a file after the calls in flight have settled, and then unlocks and closes the directory. Another call changes
+   * nothing.
+   *
+   * @param file - gives the file, if one is open then
+   */
+  close(file: () => OwnFile | undefined): Promise<void> {
+    return (this.#closed ??= this.#idle.then(async () => {
+      try {
+        await file()?.file.close();
+      } finally {
+        await this.#lock.release();
+        await this.#handle.close();
+      }
+    }));
+  }
+
+  /** @param change - what another program did, as a clause without a full stop */
+  #lose(change: string): StoreLost {
+    this.#lost = new StoreLost(
+      `${change} while the directory ${this.path} was open, so another process may use the directory. The last call was ` +
+        'not confirmed, and every later call is refused. Find the program that changed the directory, check the content ' +
+        'of the directory, and restart this process.',
+    );
+    return this.#lost;
+  }
+}
+
+/** Creates a directory and its parents, durably. */
+async function makeDirectory(path: string, files: NodeFiles): Promise<void> {
+  const first = (await files.mkdir(path, { recursive: true, mode: 0o700 })) ?? path;
+  // The parents are synced even if they exist: the process that made them may have been killed before its sync.
+  let made = path;
+  do {
+    made = dirname(made);
+    await syncDirectory(made, files);
+  } while (made.length >= first.length && made !== dirname(made));
+}
+
+/** Makes the names in a directory durable. A directory without read access is not one that this program has created. */
+async function syncDirectory(path: string, files: NodeFiles): Promise<void> {
+  try {
+    const directory = await files.open(path, 'r');
+    await directory.sync().finally(() => directory.close());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+  }
+}
+
+function ignore(): void {
+  return undefined;
+}

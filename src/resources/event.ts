@@ -1,0 +1,32 @@
+/**
+ * The events over HTTP: the endpoint that follows them. The Gateway Administration REST Interface has no such chapter: the
+ * endpoint is an addition. Each kind declares its own events.
+ */
+import { endpoint } from '../http/endpoint.ts';
+import type { Kind } from './shared/kind.ts';
+
+/**
+ * The kind "event".
+ *
+ * @see docs/spec-choices.md 41.
+ *
+ * @internal
+ */
+export const eventKind: Kind<never, never, never> = {
+  fields: {},
+  events: {},
+  effects: {},
+  reports: {},
+  routes: [
+    {
+      ...endpoint('events.stream'),
+      aliases: [],
+      role: 'reader',
+      query: ['after', 'types'],
+      search: [],
+      summary: 'Follows the events.',
+      fields: [],
+      mediaTypes: [],
+    },
+  ],
+};

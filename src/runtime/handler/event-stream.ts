@@ -1,0 +1,217 @@
+/**
+ * Event streams: the answers to `GET /events`, as server-sent events.
+ *
+ * Each stream makes its next piece when the transport asks for the piece, so a slow client delays nobody.
+ */
+import { problem, type Problem } from '../../problem.ts';
+import type { Clock } from '../../ports/port.ts';
+import { redactSecrets } from '../../resources/index.ts';
+import { onAbort } from '../abort-listener.ts';
+import type { EventGap, EventId, EventLog, PublishedEvent } from '../event-log.ts';
+import type { Limits } from '../limits.ts';
+
+/** A piece ends after so many events, or when its text is this long. Each piece takes one turn of the event loop. */
+const mostEvents = 100;
+const mostCharacters = 65_536;
+
+/** The time after which a browser connects again, in milliseconds. */
+const retryMs = 2000;
+
+/** What the event streams of an interface need. @internal */
+export interface EventStreamParts {
+  readonly log: Pick<EventLog, 'cursor' | 'arrival' | 'newest' | 'isClosed'>;
+  readonly clock: Clock;
+  readonly limits: Pick<Limits, 'maxEventReaders' | 'heartbeatMs'>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What a client has asked for. @internal */
+export interface EventReading {
+  /** The last event that the client has; left out if the client reads from now on. */
+  readonly after?: EventId;
+  /** The first words of the wanted types; left out for all types. */
+  readonly types?: ReadonlySet<string>;
+  /** Aborts when the client leaves. */
+  readonly signal?: AbortSignal;
+  /** Why the client may not read the events any more; `undefined` if the client still may. */
+  readonly refusal: () => Problem | undefined;
+}
+
+/** The event streams of an interface. @internal */
+export class EventStreams {
+  readonly #parts: EventStreamParts;
+  #count = 0;
+
+  constructor(parts: EventStreamParts) {
+    this.#parts = parts;
+  }
+
+  /** Why no further stream can be opened now; `undefined` if one can. */
+  refusal(): Problem | undefined {
+    const { maxEventReaders } = this.#parts.limits;
+    if (this.#count < maxEventReaders) return undefined;
+    const detail =
+      `The interface has its largest number of readers of events, which is ${String(maxEventReaders)}. Try again when ` +
+      'another reader has left, or raise the limit maxEventReaders.';
+    return problem('overloaded', detail);
+  }
+
+  /** Opens a stream. The stream is open until it ends, the caller ends it, or the signal aborts. */
+  open(reading: EventReading): AsyncIterable<Uint8Array> {
+    this.#count += 1;
+    return new EventStream(this.#parts, reading, () => {
+      this.#count -= 1;
+    });
+  }
+}
+
+/** One open stream: the pieces of a response. */
+class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #parts: EventStreamParts;
+  readonly #reading: EventReading;
+  readonly #cursor: ReturnType<EventLog['cursor']>;
+  readonly #pieces: AsyncGenerator<Uint8Array, undefined>;
+  readonly #encoder = new TextEncoder();
+  /** Aborts at the end of the stream. */
+  readonly #end = new AbortController();
+  /** Ends the present wait for an event. */
+  #wait = new AbortController();
+  #isHeartbeatDue = false;
+  /** The last id that the client has not got, because the client has not asked for that type. */
+  #passed: string | undefined;
+
+  constructor(parts: EventStreamParts, reading: EventReading, onEnd: () => void) {
+    this.#parts = parts;
+    this.#reading = reading;
+    // Here, and not at the first piece: a stream has every event since the request.
+    this.#cursor = parts.log.cursor(reading.after);
+    if (reading.after === undefined) this.#passed = parts.log.newest;
+    this.#pieces = this.#makePieces();
+    const leave = reading.signal === undefined ? undefined : onAbort(reading.signal, () => this.#stop());
+    this.#end.signal.addEventListener('abort', () => {
+      leave?.();
+      onEnd();
+    });
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    return this.#pieces.next();
+  }
+
+  return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    // Otherwise `return` would wait for the next piece, which may never come.
+    this.#stop();
+    return this.#pieces.return(undefined);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #stop(): void {
+    // A string as the reason, because the default reason is an error, which records a stack each time.
+    this.#end.abort('ended');
+    this.#wait.abort('ended');
+  }
+
+  async *#makePieces(): AsyncGenerator<Uint8Array, undefined> {
+    try {
+      void this.#beat();
+      // The id lets a client resume that loses its connection before the first event.
+      yield this.#encoder.encode(`retry: ${String(retryMs)}\n${this.#passedId()}\n`);
+      while (this.#mayContinue()) {
+        const frames = this.#takeFrames();
+        const text = frames === undefined || frames === '' ? this.#heartbeat() : frames;
+        if (text !== '') yield this.#encoder.encode(text);
+        else if (frames === undefined && this.#parts.log.isClosed) return;
+        await (frames === undefined && text === '' ? this.#arrival() : nextTurn());
+      }
+    } finally {
+      this.#stop();
+    }
+  }
+
+  /** Whether the stream goes on: the client is there, and still may read the events. */
+  #mayContinue(): boolean {
+    if (this.#end.signal.aborted) return false;
+    try {
+      return this.#reading.refusal() === undefined;
+    } catch (error) {
+      this.#parts.onError(error);
+      return false;
+    }
+  }
+
+  /** Makes a heartbeat due again and again. A client that may not read any more loses its stream, even if it reads nothing. */
+  async #beat(): Promise<void> {
+    const { clock, limits } = this.#parts;
+    while (!this.#end.signal.aborted) {
+      await clock.sleep(limits.heartbeatMs, this.#end.signal, { keepAlive: false });
+      if (!this.#mayContinue()) this.#stop();
+      this.#isHeartbeatDue = true;
+      this.#wait.abort('heartbeat');
+    }
+  }
+
+  /** Waits for an event, a heartbeat or the end. */
+  async #arrival(): Promise<void> {
+    if (this.#end.signal.aborted) return;
+    this.#wait = new AbortController();
+    await this.#parts.log.arrival(this.#wait.signal);
+  }
+
+  /** The heartbeat, if one is due. Has the id of the last event that the client has not asked for, so that no gap follows. */
+  #heartbeat(): string {
+    if (!this.#isHeartbeatDue) return '';
+    this.#isHeartbeatDue = false;
+    return `:\n${this.#passedId()}\n`;
+  }
+
+  #passedId(): string {
+    const id = this.#passed;
+    this.#passed = undefined;
+    return id === undefined ? '' : `id: ${id}\n`;
+  }
+
+  /** The next events that are there; empty if the client has asked for none of them, `undefined` if there are none yet. */
+  #takeFrames(): string | undefined {
+    let text = '';
+    for (let taken = 0; taken < mostEvents && text.length < mostCharacters; taken += 1) {
+      const item = this.#cursor.take();
+      if (item === undefined) return taken === 0 ? undefined : text;
+      text += this.#frame(item);
+    }
+    return text;
+  }
+
+  #frame(item: PublishedEvent | EventGap): string {
+    if (item.gap === true) return gapFrame(item, this.#parts.log.newest);
+    const { id, event } = item;
+    const isWanted = isTypeIn(this.#reading.types, event.type);
+    this.#passed = isWanted ? undefined : id;
+    return isWanted
+      ? `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(redactSecrets(event))}\n\n`
+      : '';
+  }
+}
+
+/**
+ * A gap before an event has no id, because the event has one. Any other gap has an id, so that the client gets no second gap
+ * when it resumes.
+ */
+function gapFrame({ next }: EventGap, newest: string): string {
+  if (next !== undefined) return `event: gap\ndata: ${JSON.stringify({ next })}\n\n`;
+  return `id: ${newest}\nevent: gap\ndata: {}\n\n`;
+}
+
+/** Whether a type begins with one of the given words, as `service.updated` begins with `service`. */
+function isTypeIn(types: ReadonlySet<string> | undefined, type: string): boolean {
+  if (types === undefined) return true;
+  const words = type.split('.');
+  return words.some((_word, at) => types.has(words.slice(0, at + 1).join('.')));
+}
+
+/** A timer, unlike a resolved promise, lets the event loop do other work first. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

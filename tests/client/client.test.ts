@@ -1,0 +1,234 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createSnapshot, routes, type Admin, type AdminRequest } from 'gateway-admin-core';
+import {
+  createClient,
+  sendTo,
+  sendWithFetch,
+  withEtags,
+  type Client,
+  type Send,
+} from 'gateway-admin-core/client';
+import { createHandler } from 'gateway-admin-core/node';
+
+import { runAdmin } from '../support/running-admin.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const odd = 'Sales & Co/EU 100%';
+const snapshot = createSnapshot({
+  services: [
+    { name: odd, router: 'readconnroute' },
+    { name: 'Backup', router: 'readwritesplit' },
+  ],
+  servers: [{ name: 'one', address: '192.0.2.1', port: 5432, protocol: 'pg' }],
+});
+
+function run(): Admin {
+  const { admin } = runAdmin({ snapshot });
+  const connected = Date.parse('2016-09-09T11:12:37Z');
+  const session = {
+    state: 'ready',
+    user: 'ada',
+    address: '192.0.2.7',
+    service: 'Backup',
+    connected,
+  } as const;
+  admin.report([1, 2, 3].map((id) => ({ type: 'session.opened', id, ...session })));
+  closing.push(() => admin.close());
+  return admin;
+}
+
+async function serve(admin: Admin): Promise<string> {
+  const server = createServer(createHandler(admin, { basePath: '/admin' })).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closing.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/admin`;
+}
+
+/** The ways to reach an interface. */
+const ways = {
+  'in process': (admin: Admin): Promise<Send> => Promise.resolve(sendTo(admin)),
+  'over fetch': async (admin: Admin): Promise<Send> => sendWithFetch(`${await serve(admin)}/`),
+} as const;
+
+describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) => {
+  const open = async (admin = run()): Promise<Client> => createClient(await ways[way](admin));
+
+  it('reads a resource, whole or in part, with its entity tag', async () => {
+    const client = await open();
+    const whole = await client.services.get(odd);
+    const part = await client.services.get(odd, { fields: ['name', 'state'] });
+    expect(whole).toMatchObject({ ok: true, value: { name: odd, router: 'readconnroute' } });
+    expect(whole).toHaveProperty('etag', expect.stringMatching(/^"/));
+    expect(part).toHaveProperty('value', { name: odd, state: 'started' });
+  });
+
+  it('reads a list with its total, and a range of it', async () => {
+    const client = await open();
+    const range = await client.sessions.list({ range: [1, 1], fields: ['id'], service: 'backup' });
+    expect(range).toHaveProperty('value', { elements: [{ id: 2 }], total: 3 });
+    expect(await client.services.sessions('Backup')).toHaveProperty('value', {
+      elements: ['/sessions/1', '/sessions/2', '/sessions/3'],
+      total: 3,
+    });
+  });
+
+  it('sends a command, and plans it without sending it', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const plan = await client.services.closeSessions.plan('Backup');
+    expect(plan).toMatchObject({ ok: true, value: { outcome: 'accepted', closes: { sessions: 3 } } });
+    expect(admin.snapshot.sessions.size).toBe(3);
+    expect(await client.services.closeSessions('Backup')).toEqual({ ok: true });
+    expect(admin.snapshot.sessions.size).toBe(0);
+  });
+
+  it('sends a patch, and gives the resource after it', async () => {
+    const client = await open();
+    const answer = await client.services.patch(odd, [{ op: 'add', path: '/max_connection', value: 5 }]);
+    expect(answer).toMatchObject({ ok: true, value: { name: odd, max_connection: 5 } });
+  });
+
+  it('gives a refusal as a value, with its problem', async () => {
+    const client = await open();
+    expect(await client.sessions.close(99)).toMatchObject({
+      ok: false,
+      problem: { code: 'session-not-found', status: 404 },
+    });
+    const outdated = await client.services.stop('Backup', { ifMatch: '"other"' });
+    expect(outdated).toMatchObject({ ok: false, problem: { code: 'precondition-failed' } });
+  });
+});
+
+describe('createClient', () => {
+  it('has a method for each route, and a plan for each command', () => {
+    const client = createClient(() => Promise.reject(new Error('nothing is sent'))) as unknown as Record<
+      string,
+      Record<string, { readonly plan?: unknown }>
+    >;
+    for (const { id, kind } of routes) {
+      // `client.events` follows the stream.
+      if (kind === 'stream') continue;
+      const [group = '', name = ''] = id.split('.');
+      const method = client[group]?.[name];
+      const plan = kind === 'command' ? 'function' : 'undefined';
+      expect([id, typeof method, typeof method?.plan]).toEqual([id, 'function', plan]);
+    }
+  });
+
+  it('says when a refused request may be sent again', async () => {
+    const overloaded: Send = () =>
+      Promise.resolve({
+        status: 503,
+        headers: { 'content-type': 'application/problem+json', 'retry-after': '2' },
+        body: JSON.stringify({ code: 'overloaded' }),
+      });
+    expect(await createClient(overloaded).services.stop('Backup')).toMatchObject({
+      ok: false,
+      retryAfterMs: 2000,
+    });
+  });
+
+  it('refuses an empty name, which would lead to the list', async () => {
+    const client = createClient(sendTo(run()));
+    await expect(client.services.get('')).rejects.toThrow(RangeError);
+  });
+
+  it('rejects if something other than the interface answers', async () => {
+    const proxy: Send = () =>
+      Promise.resolve({
+        status: 502,
+        headers: { 'content-type': 'text/html' },
+        body: '<h1>Bad gateway</h1>',
+      });
+    await expect(createClient(proxy).services.list()).rejects.toThrow('status 502, <h1>Bad gateway</h1>');
+  });
+
+  it('rejects if nobody answers', async () => {
+    const base = await serve(run());
+    await closing.pop()?.();
+    await expect(createClient(sendWithFetch(base)).services.list()).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('sendWithFetch', () => {
+  it('sends its headers with each request', async () => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${String(request.headers.authorization)} ${String(request.headers['content-type'])}`);
+      response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    closing.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
+    const base = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const client = createClient(sendWithFetch(base, { headers: { authorization: 'Bearer x' } }));
+    await client.services.stop('Sales');
+    await client.users.create({ name: 'ada', password: 'engine' });
+    expect(seen).toEqual(['Bearer x undefined', 'Bearer x application/json']);
+  });
+
+  it.each(['.', '..'])('refuses the name %j, which a URL would resolve', async (name) => {
+    const client = createClient(sendWithFetch(await serve(run())));
+    await expect(client.services.stop(name)).rejects.toThrow(RangeError);
+  });
+
+  it('ends a request with its signal', async () => {
+    const client = createClient(sendWithFetch(await serve(run())));
+    await expect(client.services.list({ signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+  });
+});
+
+describe('withEtags', () => {
+  /** A client that keeps tags, and the requests that it sends. */
+  function keeping(admin: Admin): { readonly client: Client; readonly sent: readonly AdminRequest[] } {
+    const sent: AdminRequest[] = [];
+    const send = sendTo(admin);
+    const client = createClient(
+      withEtags((request) => {
+        sent.push(request);
+        return send(request);
+      }),
+    );
+    return { client, sent };
+  }
+
+  it('refuses a command on a resource that somebody else has changed since it was read', async () => {
+    const admin = run();
+    const { client } = keeping(admin);
+    await client.services.get('Backup');
+    await createClient(sendTo(admin)).services.patch('Backup', [{ op: 'add', path: '/user', value: 'app' }]);
+    expect(await client.services.stop('Backup')).toMatchObject({ problem: { code: 'precondition-failed' } });
+    await client.services.get('Backup');
+    expect(await client.services.stop('Backup')).toMatchObject({ ok: true });
+  });
+
+  it('takes the tag from the answer of a patch, and forgets it after a command without one', async () => {
+    const { client, sent } = keeping(run());
+    await client.services.get('Backup');
+    expect(
+      await client.services.patch('Backup', [{ op: 'add', path: '/user', value: 'app' }]),
+    ).toHaveProperty('ok', true);
+    expect(await client.services.stop('Backup')).toHaveProperty('ok', true);
+    expect(await client.services.start('Backup')).toHaveProperty('ok', true);
+    expect(sent.map(({ headers }) => typeof headers['if-match'])).toEqual([
+      'undefined',
+      'string',
+      'string',
+      'undefined',
+    ]);
+  });
+
+  it('keeps the tag of the whole resource alone, and no tag of a dry run', async () => {
+    const { client, sent } = keeping(run());
+    await client.services.get('Backup', { fields: ['name'] });
+    await client.services.stop.plan('Backup');
+    await client.services.stop('Backup', { ifMatch: '*' });
+    expect(sent.map(({ headers }) => headers['if-match'])).toEqual([undefined, undefined, '*']);
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * The types of the client: what is right compiles, and what is wrong does not. Nothing here runs. `npm run test:types`
+ * compiles this file under each version of TypeScript that the package supports.
+ */
+/* eslint-disable @typescript-eslint/no-unsafe-call -- what is wrong has no type */
+import { createClient, undoOf, type Client, type ShownEvent } from 'gateway-admin-core/client';
+
+/** Takes a value of a type. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type is the point
+declare function take<T>(value: T): void;
+
+/** What compiles. */
+export async function right(client: Client, event: ShownEvent): Promise<void> {
+  const whole = await client.services.get('Sales');
+  if (whole.ok) take<'started' | 'stopped' | 'failed'>(whole.value.state);
+  else take<string>(whole.problem.code);
+  const part = await client.services.get('Sales', { fields: ['name', 'state'] });
+  if (part.ok) take<string>(part.value.name);
+  const sessions = await client.sessions.list({ range: [0, 99], user: 'ada', fields: ['id'] });
+  if (sessions.ok) take<number | undefined>(sessions.value.elements[0]?.id);
+  const links = await client.services.sessions('Sales');
+  if (links.ok) take<readonly string[]>(links.value.elements);
+  await client.services.patch('Sales', [{ op: 'replace', path: '/user', value: 'app' }], { ifMatch: '"1"' });
+  const plan = await client.services.stop.plan('Sales');
+  if (plan.ok) take<'accepted' | 'unchanged' | 'refused'>(plan.value.outcome);
+  await client.sessions.close(7);
+  await client.commands.abandon('c1');
+  await client.users.create({ name: 'ada', password: 'engine' });
+  await client.gateway.flushLogs();
+  const undo = undoOf(event);
+  if (undo?.id === 'services.patch') await client.services.patch(...undo.given);
+  for await (const item of client.events({ types: ['service'] }))
+    if ('event' in item) take<string>(item.event.type);
+}
+
+/** What does not. */
+export async function wrong(client: Client): Promise<void> {
+  // @ts-expect-error: no name is given
+  await client.services.get();
+  // @ts-expect-error: a number for a name
+  await client.services.get(7);
+  // @ts-expect-error: a text for a session id
+  await client.sessions.get('7');
+  // @ts-expect-error: no such field
+  await client.services.get('Sales', { fields: ['nmae'] });
+  // @ts-expect-error: a range of one thing
+  await client.services.get('Sales', { range: [0, 1] });
+  // @ts-expect-error: this list has no range
+  await client.gateway.tasks({ range: [0, 1] });
+  // @ts-expect-error: this list finds nothing by user
+  await client.services.list({ user: 'ada' });
+  // @ts-expect-error: a body where none is
+  await client.services.stop('Sales', [{ op: 'remove', path: '/user' }]);
+  // @ts-expect-error: no operations
+  await client.services.patch('Sales');
+  // @ts-expect-error: no such operation
+  await client.services.patch('Sales', [{ op: 'change', path: '/user' }]);
+  // @ts-expect-error: a plan of reading
+  await client.services.get.plan('Sales');
+  // @ts-expect-error: no password
+  await client.users.create({ name: 'ada' });
+  // @ts-expect-error: no such endpoint
+  await client.users.stop('ada');
+  const answer = await client.services.get('Sales', { fields: ['state'] });
+  // @ts-expect-error: no problem in a success
+  if (answer.ok) take(answer.problem);
+  // @ts-expect-error: this field was not asked for
+  if (answer.ok) take(answer.value.router);
+  // @ts-expect-error: an address is no way to send
+  createClient('http://127.0.0.1');
+}

@@ -1,0 +1,513 @@
+import { getEventListeners } from 'node:events';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createPbkdf2Hasher,
+  createRoles,
+  createSnapshot,
+  createUser,
+  deleteUser,
+  flushLogs,
+  stopService,
+  type Admin,
+  type AdminRequest,
+  type Problem,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { rehashUser } from '../../../src/resources/user.ts';
+import { sampleDocument } from '../../support/document.ts';
+import { otherLife, placeOf } from '../../support/event-reader.ts';
+import { openStream, type Message, type OpenStream } from '../../support/event-stream.ts';
+import { openedSession } from '../../support/opened-session.ts';
+import { runAdmin, type Running } from '../../support/running-admin.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
+
+async function flushTimes(admin: Admin, times: number): Promise<void> {
+  for (let at = 0; at < times; at += 1) await admin.execute(flush);
+}
+
+/** A message in short. */
+function inShort({ id, type, data }: Message): string {
+  const { next } = data as { readonly next?: string };
+  return type === 'gap' ? `gap ${placeOf(next ?? '')}` : `${placeOf(id)} ${type}`;
+}
+
+async function take(stream: OpenStream, count: number): Promise<readonly string[]> {
+  return (await stream.messages(count)).map(inShort);
+}
+
+/** The code of a refusal; the status of another answer. */
+function codeOf({ response: { status, body } }: OpenStream): string {
+  return typeof body === 'string' ? (JSON.parse(body) as Problem).code : String(status);
+}
+
+/** Whether the only place for a reader is free. */
+async function isFree(admin: Admin): Promise<boolean> {
+  const stream = await openStream(admin);
+  await stream.leave();
+  return codeOf(stream) === '200';
+}
+
+const oneReader = { limits: { maxEventReaders: 1 } };
+let running: Running | undefined;
+
+/** Runs an interface until the end of the test. */
+function run(options: Parameters<typeof runAdmin>[0] = {}): Running {
+  running = runAdmin(options);
+  return running;
+}
+
+afterEach(async () => {
+  await running?.admin.close();
+});
+
+describe('a stream of events', () => {
+  it('begins with the time to connect again and an id, and then has each event without secrets', async () => {
+    const { admin } = run();
+    const stream = await openStream(admin);
+    expect(stream.response).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
+      },
+    });
+    expect(await stream.piece()).toMatch(/^retry: 2000\nid: [0-9a-f]{12}\.0\.0\n\n$/);
+    await admin.execute(stop, { actor: 'a\nb' });
+    const event = { type: 'service.stopped', actor: 'a\nb', service: 'my-service' };
+    const text = await stream.piece();
+    expect(text).toMatch(/^id: [0-9a-f]{12}\.1\.0\nevent: service\.stopped\ndata: \{.*\}\n\n$/);
+    expect(JSON.parse(text.split('\n')[2]?.slice('data: '.length) ?? '')).toMatchObject(event);
+    await stream.leave();
+  });
+
+  // Promise: stream-secret
+  it('has no secret, also in events that contain one for programs', async () => {
+    const { admin } = run();
+    const stream = await openStream(admin);
+    const reader = admin.events();
+    const hashed = 'planted-hash';
+    await admin.execute((snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: hashed }, context),
+    );
+    expect(JSON.stringify((await reader.next()).value)).toContain(hashed);
+    const [message] = await stream.messages(1);
+    expect(message).toMatchObject({ type: 'user.created', data: { type: 'user.created', name: 'joan' } });
+    expect(Object.keys(message?.data as object)).not.toContain('passwordHash');
+    expect(JSON.stringify(message)).not.toContain(hashed);
+  });
+
+  it('has every event since the request, also if its first piece is read later', async () => {
+    const { admin } = run();
+    const stream = await openStream(admin);
+    await flushTimes(admin, 2);
+    expect(await take(stream, 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
+  });
+
+  it('goes on after the id of a header, which counts more than the parameter', async () => {
+    const { admin } = run();
+    const first = await openStream(admin);
+    await flushTimes(admin, 4);
+    const [one, two] = (await first.messages(4)).map(({ id }) => id);
+    const after = { query: `?after=${String(one)}` };
+    expect(await take(await openStream(admin, after), 1)).toEqual(['2.0 logs.flushed']);
+    const both = await openStream(admin, { ...after, headers: { 'last-event-id': two } });
+    expect(await take(both, 2)).toEqual(['3.0 logs.flushed', '4.0 logs.flushed']);
+  });
+
+  it('can go on from its first id, before there was an event', async () => {
+    const { admin } = run();
+    const broken = await openStream(admin);
+    await broken.piece();
+    await broken.leave();
+    await flushTimes(admin, 1);
+    const again = await openStream(admin, { headers: { 'last-event-id': broken.lastId() } });
+    expect(await take(again, 1)).toEqual(['1.0 logs.flushed']);
+  });
+
+  // Promise: stream-gap
+  it('has a gap for events of another life, and for events that are gone', async () => {
+    const { admin } = run({ limits: { maxEventsKept: 2 } });
+    const other = await openStream(admin, { query: `?after=${otherLife}` });
+    // There is an id to go on from, so that the gap does not come again.
+    const [gap] = await other.messages(1);
+    expect(gap).toMatchObject({ type: 'gap', data: {}, id: expect.stringMatching(/^[0-9a-f]{12}\.0\.0$/) });
+    await flushTimes(admin, 1);
+    const [first] = await other.messages(1);
+    await flushTimes(admin, 4);
+    for (const id of [otherLife, first?.id]) {
+      const late = await openStream(admin, { headers: { 'last-event-id': id } });
+      expect(await late.piece()).toBe('retry: 2000\n\n');
+      expect(await late.piece()).toMatch(
+        /^event: gap\ndata: \{"next":"[0-9a-f]{12}\.4\.0"\}\n\nid: [0-9a-f]{12}\.4\.0\nevent: logs/,
+      );
+    }
+    const now = await openStream(admin, { headers: { 'last-event-id': gap?.id } });
+    expect(await take(now, 2)).toEqual(['gap 4.0', '4.0 logs.flushed']);
+  });
+
+  it('goes on from the id of a gap', async () => {
+    const { admin } = run();
+    const other = await openStream(admin, { query: `?after=${otherLife}` });
+    const [gap] = await other.messages(1);
+    await other.leave();
+    await flushTimes(admin, 1);
+    const again = await openStream(admin, { headers: { 'last-event-id': gap?.id } });
+    expect(await take(again, 1)).toEqual(['1.0 logs.flushed']);
+  });
+
+  // Promise: stream-slow
+  it('has a gap for a slow reader, who delays nobody', async () => {
+    const { admin } = run({ limits: { maxEventsKept: 3 } });
+    const [slow, quick] = [await openStream(admin), await openStream(admin)];
+    await slow.piece();
+    for (let revision = 1; revision <= 9; revision += 1) {
+      await flushTimes(admin, 1);
+      expect(await take(quick, 1)).toEqual([`${String(revision)}.0 logs.flushed`]);
+    }
+    expect(await take(slow, 4)).toEqual([
+      'gap 7.0',
+      '7.0 logs.flushed',
+      '8.0 logs.flushed',
+      '9.0 logs.flushed',
+    ]);
+  });
+
+  it('comes in pieces of at most a hundred events, and lets other work be done in between', async () => {
+    const { admin } = run();
+    const stream = await openStream(admin);
+    await stream.piece();
+    admin.report(Array.from({ length: 250 }, (_, at) => openedSession(1000 + at)));
+    let turns = 0;
+    const count = setInterval(() => (turns += 1), 0);
+    const sizes: number[] = [];
+    for (let piece = 0; piece < 3; piece += 1) sizes.push((await stream.piece()).split('\n\n').length - 1);
+    clearInterval(count);
+    expect(sizes).toEqual([100, 100, 50]);
+    expect(turns).toBeGreaterThan(0);
+  });
+
+  it('comes in small pieces if the events are large', async () => {
+    const { admin } = run();
+    const stream = await openStream(admin);
+    await stream.piece();
+    for (let at = 0; at < 5; at += 1) await admin.execute(flush, { actor: 'a'.repeat(50_000) });
+    expect((await stream.piece()).split('\n\n').length - 1).toBe(2);
+  });
+
+  describe('with types', () => {
+    it.each([
+      ['logs', ['logs.flushed']],
+      ['service,logs.flushed', ['service.stopped', 'logs.flushed']],
+      ['session', ['session.opened']],
+      ['log', []],
+      ['service.stop', []],
+      ['service.stopped.twice', []],
+      ['sessions,nothing', []],
+    ])('%s has the events whose types begin with these words', async (types, expected) => {
+      const { admin } = run();
+      const stream = await openStream(admin, { query: `?types=${types}` });
+      await admin.execute(stop);
+      admin.report(openedSession(77));
+      await flushTimes(admin, 1);
+      await admin.close();
+      expect((await stream.messages(9)).map(({ type }) => type)).toEqual(expected);
+    });
+
+    it('has gaps too', async () => {
+      const { admin } = run();
+      await flushTimes(admin, 1);
+      const stream = await openStream(admin, { query: `?types=service&after=${otherLife}` });
+      expect(await take(stream, 1)).toEqual(['gap 1.0']);
+    });
+
+    // Promise: stream-types-resume
+    it('moves its id on with each heartbeat, so that events of other types lead to no gap', async () => {
+      const { admin, clock } = run({ limits: { maxEventsKept: 2 } });
+      const stream = await openStream(admin, { query: '?types=service' });
+      await stream.piece();
+      const waiting = stream.piece();
+      for (let at = 0; at < 5; at += 1) {
+        await flushTimes(admin, 1);
+        // The stream takes one turn of the event loop after each of its pieces.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await clock.advance(15_000);
+      expect(await waiting).toMatch(/^:\nid: [0-9a-f]{12}\.5\.0\n\n$/);
+      await stream.leave();
+      await admin.execute(stop);
+      const again = await openStream(admin, {
+        query: '?types=service',
+        headers: { 'last-event-id': stream.lastId() },
+      });
+      expect(await take(again, 1)).toEqual(['6.0 service.stopped']);
+    });
+
+    it('still has heartbeats if events of other types never stop', async () => {
+      const { admin, clock } = run();
+      const stream = await openStream(admin, { query: '?types=service' });
+      await stream.piece();
+      const waiting = stream.piece();
+      for (let second = 0; second < 15; second += 1) {
+        await flushTimes(admin, 1);
+        await clock.advance(1000);
+      }
+      expect(await waiting).toMatch(/^:\n/);
+    });
+  });
+
+  // Promise: stream-heartbeat
+  it('has a heartbeat every 15 seconds', async () => {
+    const { admin, clock } = run();
+    const stream = await openStream(admin);
+    await stream.piece();
+    for (let beat = 0; beat < 3; beat += 1) {
+      const waiting = stream.piece();
+      let beaten = false;
+      void waiting.then(() => (beaten = true));
+      await clock.advance(14_999);
+      expect(beaten).toBe(false);
+      await clock.advance(1);
+      expect(await waiting).toBe(':\n\n');
+    }
+    // An event that comes after a heartbeat is not missed.
+    const waiting = stream.messages(1);
+    await flushTimes(admin, 1);
+    expect((await waiting).map(inShort)).toEqual(['1.0 logs.flushed']);
+  });
+
+  it('loses no event that comes while a heartbeat is read', async () => {
+    const { admin, clock } = run();
+    const stream = await openStream(admin);
+    await stream.piece();
+    const waiting = stream.piece();
+    await clock.advance(15_000);
+    await waiting;
+    await flushTimes(admin, 1);
+    expect(await take(stream, 1)).toEqual(['1.0 logs.flushed']);
+  });
+
+  it('of a HEAD request is the headers alone, and leaves no reader', async () => {
+    const { admin } = run(oneReader);
+    const heads = [await openStream(admin, { method: 'HEAD' }), await openStream(admin, { method: 'HEAD' })];
+    const { response } = await openStream(admin);
+    for (const head of heads)
+      expect([head.response.status, head.response.headers, head.response.body]).toEqual([
+        200,
+        response.headers,
+        undefined,
+      ]);
+    expect((await openStream(admin, { method: 'HEAD' })).response.status).toBe(503);
+  });
+});
+
+describe('the places for readers of events', () => {
+  // Promise: stream-readers
+  it('are limited: a further reader gets a 503, and a place that is left is free', async () => {
+    const { admin } = run({ limits: { maxEventReaders: 2 } });
+    const [first] = [await openStream(admin), await openStream(admin)];
+    const third = await openStream(admin);
+    expect([codeOf(third), third.response.headers['retry-after']]).toEqual(['overloaded', '1']);
+    await first.leave();
+    await first.leave();
+    expect([codeOf(await openStream(admin)), codeOf(await openStream(admin))]).toEqual(['200', 'overloaded']);
+  });
+
+  it.each([
+    ['before the first piece', 0],
+    ['after the first piece', 1],
+  ])('are free when the client leaves %s', async (_when, pieces) => {
+    const { admin } = run(oneReader);
+    const stream = await openStream(admin);
+    for (let piece = 0; piece < pieces; piece += 1) await stream.piece();
+    expect(await isFree(admin)).toBe(false);
+    await stream.leave();
+    expect(await isFree(admin)).toBe(true);
+  });
+
+  // Promise: stream-leaves
+  it('are free when the signal aborts during a wait, and nothing is left behind', async () => {
+    const { admin, clock } = run(oneReader);
+    const control = new AbortController();
+    const stream = await openStream(admin, { signal: control.signal });
+    await stream.piece();
+    const waiting = stream.piece();
+    await clock.settle();
+    expect([clock.sleeping, getEventListeners(control.signal, 'abort').length]).toEqual([1, 1]);
+    control.abort();
+    expect(await waiting).toBe('');
+    expect([clock.sleeping, getEventListeners(control.signal, 'abort')]).toEqual([0, []]);
+    expect(await isFree(admin)).toBe(true);
+  });
+
+  it('are free when the signal aborts although nobody reads, and when it has aborted before', async () => {
+    const { admin } = run(oneReader);
+    const control = new AbortController();
+    const stream = await openStream(admin, { signal: control.signal });
+    control.abort();
+    expect(await isFree(admin)).toBe(true);
+    expect(codeOf(await openStream(admin, { signal: control.signal }))).toBe('closed');
+    expect(await isFree(admin)).toBe(true);
+    await stream.leave();
+  });
+
+  it('are free when the interface closes, and the stream has had every event', async () => {
+    const { admin, clock } = run(oneReader);
+    const control = new AbortController();
+    const stream = await openStream(admin, { signal: control.signal });
+    const reading = take(stream, 9);
+    await clock.settle();
+    await flushTimes(admin, 1);
+    await admin.close();
+    expect(await reading).toEqual(['1.0 logs.flushed']);
+    expect([clock.sleeping, getEventListeners(control.signal, 'abort')]).toEqual([0, []]);
+    expect(await isFree(admin)).toBe(true);
+  });
+});
+
+describe('the stream of a caller', () => {
+  const hasher = createPbkdf2Hasher({ rounds: 1 });
+  const patchType = { 'content-type': 'application/json-patch+json' };
+  const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:pw`)}` });
+
+  async function guarded(options: Parameters<typeof runAdmin>[0] = {}): Promise<Running> {
+    const passwordHash = await hasher.hash('pw');
+    const users = ['ada', 'grace', 'joan'].map((name) => ({ name, passwordHash }));
+    return run({
+      snapshot: createSnapshot({ ...sampleDocument, users }),
+      hasher,
+      authenticate: createBasicAuthentication(),
+      ...oneReader,
+      ...options,
+    });
+  }
+
+  const request = (admin: Admin, more: Partial<AdminRequest>) =>
+    admin.handle({ method: 'PATCH', target: '/', headers: {}, ...more });
+  const remove =
+    (name: string): Transition =>
+    (snapshot, context) =>
+      deleteUser(snapshot, name, context);
+
+  /** What happens to a caller or to others, and whether the stream of the caller ends. */
+  const happenings: readonly (readonly [string, 'ends' | 'goes on', (admin: Admin) => Promise<unknown>])[] = [
+    ['the caller is deleted', 'ends', (admin) => admin.execute(remove('ada'))],
+    [
+      'the caller gets another password',
+      'ends',
+      (admin) =>
+        request(admin, {
+          target: '/users/ada',
+          headers: { ...basic('grace'), ...patchType },
+          body: '[{"op":"replace","path":"/password","value":"new"}]',
+        }),
+    ],
+    ['another user is deleted', 'goes on', (admin) => admin.execute(remove('grace'))],
+    [
+      'the hash of the caller is renewed',
+      'goes on',
+      (admin) =>
+        admin.execute((snapshot, context) => {
+          const from = snapshot.users.find('ada')?.passwordHash ?? '';
+          return rehashUser(snapshot, 'ada', { from, to: 'of a higher cost' }, context);
+        }),
+    ],
+    [
+      'the interface becomes read-only',
+      'goes on',
+      (admin) => {
+        admin.readOnly = true;
+        return admin.execute(flush);
+      },
+    ],
+  ];
+
+  // Promise: stream-access
+  it.each(happenings)('if %s: %s', async (_what, then, happen) => {
+    const { admin, clock } = await guarded();
+    const stream = await openStream(admin, { headers: basic('ada') });
+    expect(await stream.piece()).toMatch(/^retry/);
+    const waiting = stream.piece();
+    await clock.settle();
+    await happen(admin);
+    const text = await waiting;
+    expect(text === '' ? 'ends' : 'goes on').toBe(then);
+    const other = await openStream(admin, { headers: basic('joan') });
+    expect(codeOf(other)).toBe(then === 'ends' ? '200' : 'overloaded');
+    await stream.leave();
+  });
+
+  it('ends without the events that were still unread', async () => {
+    const { admin } = await guarded();
+    const stream = await openStream(admin, { headers: basic('ada') });
+    await stream.piece();
+    await flushTimes(admin, 1);
+    await admin.execute(remove('ada'));
+    expect(await stream.piece()).toBe('');
+  });
+
+  it.each([
+    ['a client that waits', true],
+    ['a client that reads nothing', false],
+  ])(
+    'ends at the next heartbeat when a rule of the host withdraws the right: %s',
+    async (_what, isWaiting) => {
+      const readers = ['ada'];
+      const { admin, clock } = await guarded({
+        authorize: (principal) => readers.includes(principal?.name ?? ''),
+      });
+      const stream = await openStream(admin, { headers: basic('ada') });
+      await stream.piece();
+      const waiting = isWaiting ? stream.piece() : undefined;
+      readers.pop();
+      await clock.advance(15_000);
+      readers.push('grace');
+      expect(codeOf(await openStream(admin, { headers: basic('grace') }))).toBe('200');
+      expect(await (waiting ?? stream.piece())).toBe('');
+    },
+  );
+
+  it('ends, and the host is told, when a rule of the host fails', async () => {
+    const failures: Error[] = [];
+    const { admin, errors } = await guarded({
+      authorize: () => {
+        for (const failure of failures) throw failure;
+        return true;
+      },
+    });
+    const stream = await openStream(admin, { headers: basic('ada') });
+    await stream.piece();
+    failures.push(new Error('the rules are gone'));
+    expect(await stream.piece()).toBe('');
+    expect(errors).toEqual(failures);
+  });
+
+  it('of nobody ends when the first user is created', async () => {
+    const { admin, clock } = run({
+      ...oneReader,
+      snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'r' }] }),
+      authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
+    });
+    const stream = await openStream(admin, { headers: { host: 'localhost' } });
+    await stream.piece();
+    const waiting = stream.piece();
+    await clock.settle();
+    await admin.execute((snapshot, context) =>
+      createUser(snapshot, { name: 'ada', passwordHash: 'x' }, context),
+    );
+    expect(await waiting).toBe('');
+  });
+
+  it('needs the role of a reader', async () => {
+    const authorize = createRoles({ readers: ['ada'] });
+    const { admin } = await guarded({ authorize });
+    expect(codeOf(await openStream(admin, { headers: basic('grace') }))).toBe('forbidden');
+    expect(codeOf(await openStream(admin, { headers: basic('ada') }))).toBe('200');
+  });
+});

@@ -183,7 +183,7 @@ describe('a file store', () => {
     await store.load();
     await expect(store.load()).rejects.toThrow('loaded already');
     await store[Symbol.asyncDispose]();
-    await expect(store.load()).rejects.toThrow(/^The store in \/.* is closed\. Open the store again\.$/);
+    await expect(store.load()).rejects.toThrow(/^The directory \/.* is closed\. Open the directory again\.$/);
   });
 
   it('goes on after a record that was too large to keep', async () => {

@@ -242,7 +242,7 @@ const places: readonly [name: string, make: (path: string) => Promise<unknown>, 
   [
     'a directory that the group may write to',
     (path) => open(path, 0o770),
-    /^Other users may write to .* \(mode 770\), and could replace the store\. Close the directory to other users: chmod 700 \//,
+    /^Other users may write to .* \(mode 770\), and could replace its files\. Close the directory to other users: chmod 700 \//,
   ],
   ['a directory that others may write to', (path) => open(path, 0o702), /\(mode 702\).* chmod 700 /],
   ['a directory for everybody', (path) => open(path, 0o1777), /Other users may write to/],

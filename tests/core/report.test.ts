@@ -79,7 +79,7 @@ describe('foldReports', () => {
   });
 
   it('passes on only reports that tell the whole of an aspect', () => {
-    const whole = {
+    const whole: ReportTable<House, Seen, LampEvent> = {
       'lamp.seen': {
         ...reports['lamp.seen'],
         whole: { aspect: 'light', resource: (_: House, { lamp }: Seen) => `/lamps/${lamp}` },
@@ -100,7 +100,7 @@ describe('foldReports', () => {
   });
 
   it('leaves out a contradiction of a report that is passed on and taken up again later', () => {
-    const whole = {
+    const whole: ReportTable<House, Seen, LampEvent> = {
       'lamp.seen': { ...reports['lamp.seen'], whole: { aspect: 'light', resource: () => '/lamps/sun' } },
     };
     const sun: Seen = { type: 'lamp.seen', lamp: 'sun', on: true };

@@ -160,6 +160,18 @@ describe('the sentence for', () => {
     expect(await detailOf(runAdmin(options), request, more)).toBe(sentence);
   });
 
+  it('a caller whom the host has not authenticated, whom the challenge names', async () => {
+    const handled = await runAdmin().admin.handle({
+      method: 'GET',
+      target: services,
+      headers: {},
+      principal: null,
+    });
+    expect(handled).toMatchObject({
+      response: { status: 401, headers: { 'www-authenticate': 'Host realm="gateway admin"' } },
+    });
+  });
+
   it('an interface that is read-only', async () => {
     const running = runAdmin();
     running.admin.readOnly = true;

@@ -77,10 +77,14 @@ describe('parseJson', () => {
     );
   });
 
-  it('takes an object of many members', () => {
+  it('takes an object of many members, each once', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${String(index)}`, index]));
     const result = parseJson(JSON.stringify(many), usual);
     expect(result.ok && result.value).toEqual(many);
+    for (const at of [0, 15, 16, 17, 99]) {
+      const twice = `${JSON.stringify(many).slice(0, -1)},"k${String(at)}":0}`;
+      expect(codeOf(parseJson(twice, usual))).toBe('body-duplicate-key');
+    }
   });
 
   it('refuses an object that names a member twice, however it is escaped', () => {

@@ -290,6 +290,7 @@ describe('a refusal', () => {
       '/a: does not equal the value of the test; read the present value and adapt the patch',
     ],
     [[short('add /b 1')], { maxResultBytes: 9 }, '/b: would make the document larger than 9 bytes'],
+    [[{ op: 'spam', path: '/a' }], {}, '/0/op: must be one of add, remove, replace, move, copy, test'],
   ])('of %j within %j is the sentence %s', (operations, rules, sentence) => {
     const result = applyPatch(document, operations, rules);
     expect(result.ok || result.problem.detail).toBe(sentence);

@@ -46,7 +46,8 @@ export default {
   reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],
   // Shared machines stall for seconds at times. A test that hangs still ends.
   testTimeout: 20_000,
-  maxWorkers: 2,
+  // One more than two processors: many tests wait, for processes and for sockets.
+  maxWorkers: 3,
   // Every test file leaves memory behind in its worker.
   workerIdleMemoryLimit: '400MB',
 };

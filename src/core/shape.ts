@@ -212,6 +212,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_key':
       return 'has a key that is not allowed';
     case 'custom':
+    case 'invalid_format':
       return issue.message;
     case 'invalid_union':
       return issue.message === 'Invalid input' ? 'is not valid' : issue.message;

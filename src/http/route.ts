@@ -68,6 +68,14 @@ export interface Route {
   readonly mediaTypes: readonly string[];
 }
 
+/** What a writing route says about its body and its answers, for documentation and tests. */
+interface Writing {
+  /** Shape of the body; left out if the route ignores the body. */
+  readonly bodyShape?: z.core.$ZodType;
+  /** Shape of the body of a 200. There if `answer` is. */
+  readonly answerShape?: z.core.$ZodType;
+}
+
 /** How a route finds the resource in its path. */
 interface Finding<S, T> {
   /** Finds the resource that the path names, in the given snapshot. Refused with a problem if there is none. */
@@ -134,13 +142,11 @@ interface Change<S, D, T = unknown> {
 }
 
 /** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its version. @internal */
-export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T> {
+export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
   /** The version of the list that showed a deleted resource. Only for a command that deletes. */
   versionWhenGone?(this: void, snapshot: S): Version;
-  /** Shape of the body; left out if the route ignores the body. */
-  readonly bodyShape?: z.core.$ZodType;
   /**
    * Gives the command that a request asks for. Checks the form of the body, and replaces each secret by hashed or
    * sealed text before the core gets the body.
@@ -181,11 +187,9 @@ export type DecidedAction =
  *
  * @internal
  */
-export interface ActionRoute<R, T = unknown> extends Route {
+export interface ActionRoute<R, T = unknown> extends Route, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** Shape of the body; left out if the route ignores the body. */
-  readonly bodyShape?: z.core.$ZodType;
   /** The action is done even while the interface is read-only. */
   readonly worksReadOnly?: true;
   /**

@@ -108,6 +108,7 @@ export const interfaceKind: Kind<never, never, never> = {
       summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
       mediaTypes: patchMediaTypes,
       bodyShape: patchShape,
+      answerShape: fields.representation,
       worksReadOnly: true,
       findIn: (_surroundings, _parameters, body) => parseOperations(body),
       decide: decidePatch,

@@ -217,6 +217,7 @@ function adoptedWords(
 }
 
 const settings = settingsOf('servers', fields, {
+  answerShape: z.extend(fields.representation, { state: words }),
   represent: (snapshot, server, rendering) => ({
     ...represent(snapshot, server, rendering),
     state: server.settings.state,

@@ -82,11 +82,9 @@ export const longestUserName = 64;
 
 /** What the name of an admin user consists of. @internal */
 export const userNamePattern = new RegExp(`^[A-Za-z0-9]{1,${String(longestUserName)}}$`);
-const userName = z.string().check(
-  z.refine((name) => userNamePattern.test(name), {
-    error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)',
-  }),
-);
+const userName = z
+  .string()
+  .check(z.regex(userNamePattern, { error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)' }));
 
 /** The part of a user that a patch can change. */
 type Password = Pick<User, 'passwordHash'>;
@@ -400,6 +398,7 @@ const patch: BoundRoute = {
   mediaTypes: patchMediaTypes,
   summary: `Modifies a user with a JSON Patch: ${view.names}.`,
   bodyShape: patchShape,
+  answerShape: fields.representation,
   find: findUser,
   version: (snapshot) => collectionVersion(snapshot, 'users'),
   link: () => resource,

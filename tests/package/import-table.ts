@@ -118,7 +118,11 @@ const rows: readonly Row[] = [
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
-  { from: 'openapi/*', values: ['index.ts', 'resources/index.ts', 'openapi/*'] },
+  {
+    from: 'openapi/*',
+    values: ['index.ts', 'resources/index.ts', 'openapi/*', 'zod/mini'],
+    types: ['core/field.ts', 'resources/shared/route.ts'],
+  },
   { from: 'testing/*', values: testingMay },
   { from: 'testing/*/*', values: testingMay },
   {

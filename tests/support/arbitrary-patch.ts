@@ -274,16 +274,19 @@ function operationOf(kind: Kind, current: unknown, wish: Wish): Operation {
   return { op, path, from, value: same ?? value } as Operation;
 }
 
-/** Resources of the sample, each with operations; most name places that are there when their turn comes. */
-export const subjectPatches: fc.Arbitrary<readonly [Subject, readonly Operation[]]> = fc
-  .tuple(fc.constantFrom(...subjects), wishes)
-  .map(([subject, list]) => {
+/** Operations on a resource of the sample; most name places that are there when their turn comes. */
+export const operationsOn = (subject: Subject): fc.Arbitrary<readonly Operation[]> =>
+  wishes.map((list) => {
     let current: unknown = settingsOf(subject, sampleSnapshot());
-    const operations = list.map((wish) => {
+    return list.map((wish) => {
       const operation = operationOf(subject.kind, current, wish);
       const outcome = modelPatch(current, [operation]);
       if (outcome.done) current = outcome.document;
       return operation;
     });
-    return [subject, operations] as const;
   });
+
+/** Resources of the sample, each with operations. */
+export const subjectPatches: fc.Arbitrary<readonly [Subject, readonly Operation[]]> = fc
+  .constantFrom(...subjects)
+  .chain((subject) => fc.tuple(fc.constant(subject), operationsOn(subject)));

@@ -7,6 +7,7 @@ import { inspect } from 'node:util';
 import type { Admin } from 'gateway-admin-core';
 
 import { planted } from './document.ts';
+import { judge } from './openapi.ts';
 
 /** The hashes and sealed texts of the sample document, and the beginning of plain texts that tests plant. */
 const secrets = [planted.hash, planted.sealed, 'planted-'];
@@ -39,6 +40,7 @@ export function watch<A extends Admin>(admin: A): A {
       lookAt('an answer', headers);
       if (typeof body !== 'object') {
         lookAt('an answer', body);
+        judge(request, handled.response, body ?? '');
         return handled;
       }
       return { matched: true, response: { ...handled.response, body: watchedBody(body) } };

@@ -1,9 +1,11 @@
 /**
- * Runs in each test file: after each test, nothing that was shown contains a planted secret.
+ * Runs in each test file: after each test, nothing that was shown contains a planted secret, and no answer breaks the
+ * OpenAPI document.
  */
 import { afterEach, expect } from '@jest/globals';
 
 import { lookAt, takeLeaks } from './leak.ts';
+import { takeBreaches } from './openapi.ts';
 
 const { console: shown } = globalThis;
 for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
@@ -16,4 +18,5 @@ for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
 
 afterEach(() => {
   expect(takeLeaks()).toEqual([]);
+  expect(takeBreaches()).toEqual([]);
 });

@@ -26,6 +26,7 @@ import {
   type PatchView,
 } from '../../core/patch-view.ts';
 import { sealOperations } from '../../core/patch-seal.ts';
+import type { ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -67,6 +68,8 @@ type Effect<C extends Patchables> = UpdateEffect<KindOf<C>, SettingsOf<C>>;
 
 /** The parts of the settings of a kind that do not follow from its fields. */
 interface Rules<C extends Patchables> extends PatchHooks<SettingsOf<C>> {
+  /** Shape of the answer to a patch, if that is not the representation. */
+  readonly answerShape?: ObjectShape;
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
   represent(this: void, snapshot: Snapshot, thing: Collections[C], rendering: Rendering): object;
   /** Applies an update to settings that may have changed since the decision. Default: {@link mergeUpdate}. */
@@ -80,6 +83,7 @@ interface Rules<C extends Patchables> extends PatchHooks<SettingsOf<C>> {
 /** The settings of a kind. @internal */
 export interface KindSettings<C extends Patchables> extends Rules<C> {
   readonly collection: C;
+  readonly fields: Fields;
   readonly view: PatchView<SettingsOf<C>>;
   readonly events: EventTable<Snapshot, Event<C>>;
   readonly effects: EffectTable<Effect<C>>;
@@ -109,6 +113,7 @@ export function settingsOf<C extends Patchables>(
   const settings: KindSettings<C> = {
     ...rules,
     collection,
+    fields,
     view: patchViewOf<SettingsOf<C>>(fields, rules),
     events: { [`${kind}.updated`]: updated } as unknown as EventTable<Snapshot, Event<C>>,
     effects: { [`${kind}.update`]: { aspect: 'settings', undo: invertUpdate } } as unknown as EffectTable<
@@ -247,7 +252,7 @@ export function patchRoute<C extends Patchables>(
   settings: KindSettings<C>,
   aliases: Route['aliases'] = [],
 ): BoundRoute {
-  const { collection, view, represent } = settings;
+  const { collection, fields, view, represent, answerShape = fields.representation } = settings;
   const id: `${Patchables}.patch` = `${collection}.patch`;
   return {
     ...endpoint(id),
@@ -259,6 +264,7 @@ export function patchRoute<C extends Patchables>(
     mediaTypes: patchMediaTypes,
     summary: `Modifies a ${singular[collection]} with a JSON Patch: ${view.names}.`,
     bodyShape: patchShape,
+    answerShape,
     find: finder(collection),
     version: (snapshot, thing: Collections[C]) => shownVersion(snapshot, collection, thing),
     link: (thing: Collections[C]) => linkOf(collection, thing),

@@ -1,0 +1,235 @@
+/**
+ * Components: the schemas of representations, patches, plans and problems.
+ */
+import * as z from 'zod/mini';
+
+import {
+  maxListedFaults,
+  problemTable,
+  type Fault,
+  type Plan,
+  type Problem,
+  type ProblemCode,
+} from '../index.ts';
+import type { Fields } from '../core/field.ts';
+import { boundRoutes, fieldTables } from '../resources/index.ts';
+import type { BoundRoute } from '../resources/shared/route.ts';
+import { descriptions } from './description.ts';
+
+/** A part of the document. @internal */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A route that reads. @internal */
+export type ReadRoute = Extract<BoundRoute, { readonly kind: 'item' | 'list' }>;
+
+type Section = 'schemas' | 'parameters' | 'headers' | 'responses' | 'examples';
+
+/** A reference to a component. @internal */
+export function ref(section: Section, name: string): Members {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+/** `ThreadInformation` for `thread information`. */
+function pascalCase(words: string): string {
+  return words.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The tables of fields by the name of their component. */
+const tables: ReadonlyMap<string, Fields> = new Map(
+  Object.entries(fieldTables).map(([chapter, fields]) => [pascalCase(chapter), fields]),
+);
+
+const count = z.int().check(z.minimum(0));
+const changeShape = z.looseObject({ type: z.string() });
+
+type Planned = Exclude<Plan, { readonly problem: Problem }>;
+
+const faultShape = z.strictObject({
+  pointer: z.string(),
+  operation: z.exactOptional(count),
+  code: z.enum(Object.keys(problemTable) as ProblemCode[]),
+  detail: z.string(),
+} satisfies Record<keyof Fault, z.ZodMiniType>);
+
+const problemShape = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int().check(z.minimum(400), z.maximum(599)),
+  detail: z.string(),
+  code: z.string(),
+  errors: z.exactOptional(z.array(faultShape).check(z.minLength(1), z.maxLength(maxListedFaults))),
+  command: z.exactOptional(z.string()),
+} satisfies Record<keyof Problem, z.ZodMiniType>);
+
+const planShape = z.strictObject({
+  outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
+  patch: z.exactOptional(z.array(z.looseObject({ op: z.string(), path: z.string() }))),
+  events: z.array(changeShape),
+  effects: z.array(changeShape),
+  etag: z.exactOptional(z.string()),
+  closes: z.strictObject({ sessions: count, connections: count } satisfies Record<
+    keyof Planned['closes'],
+    unknown
+  >),
+  stays: z.strictObject({ sessions: count } satisfies Record<keyof Planned['stays'], unknown>),
+} satisfies Record<keyof Planned, z.ZodMiniType>);
+
+/** The name of the component of each shape. */
+const shapes = new Map<z.core.$ZodType, string>([
+  ...[...tables].map(([name, { representation }]) => [representation, name] as const),
+  [planShape, 'Plan'],
+  [problemShape, 'Problem'],
+  [faultShape, 'Fault'],
+]);
+
+/** The fields that a route patches; `undefined` if its body is no JSON Patch. @internal */
+export function patchedBy({ method, id }: BoundRoute): Fields | undefined {
+  return method === 'PATCH' ? fieldTables[id.replace(/s?\..*$/, '')] : undefined;
+}
+
+/** The JSON Patches of the interface: what is patched, and the answer to the patch. */
+const patches = boundRoutes.flatMap((route) => {
+  const fields = patchedBy(route);
+  if (fields === undefined || route.kind !== 'command') return [];
+  return [{ name: componentOf(fields), fields, answer: route.answerShape }];
+});
+for (const { name, answer } of patches)
+  if (answer !== undefined && !shapes.has(answer)) shapes.set(answer, `Patched${name}`);
+
+/** The name of the component with some fields. @internal */
+export function componentOf({ representation }: Fields): string {
+  const name = shapes.get(representation);
+  if (name === undefined) throw new RangeError('These fields are in no field table');
+  return name;
+}
+
+/** The schema of an answer, or of an element of a list: a reference, or the schema of a text. @internal */
+export function answerSchema(shape: z.core.$ZodType): Members {
+  const name = shapes.get(shape);
+  return name === undefined ? plain(z.toJSONSchema(shape)) : ref('schemas', name);
+}
+
+/** The schema of a part of a representation: what the parameter `fields` gives. @internal */
+export function partSchema(shape: z.core.$ZodType): Members {
+  return ref('schemas', `${shapes.get(shape) ?? ''}Part`);
+}
+
+/** The schema of a body that is no JSON Patch. No answer contains a password. @internal */
+export function bodySchema(shape: z.core.$ZodType): Members {
+  const schema = plain(z.toJSONSchema(shape));
+  return withProperties(schema, (name, member) =>
+    name === 'password' ? { ...member, format: 'password', writeOnly: true } : member,
+  );
+}
+
+/** The schemas of the document. @internal */
+export function schemas(): Members {
+  const registry = z.registry<{ id: string }>();
+  for (const [shape, id] of shapes) registry.add(shape, { id });
+  const uri = (id: string): string => `#/components/schemas/${id}`;
+  const named = Object.entries(z.toJSONSchema(registry, { uri }).schemas);
+  return {
+    ...Object.fromEntries(
+      named.map(([name, schema]) => [name, described(name, withTimes(name, plain(schema)))]),
+    ),
+    ...Object.fromEntries(
+      boundRoutes.flatMap((route) =>
+        route.kind === 'command' || route.kind === 'stream' || route.fields.length === 0
+          ? []
+          : [partOf(route)],
+      ),
+    ),
+    ...Object.fromEntries(patches.map(({ name, fields }) => [`${name}Patch`, patchSchema(fields)])),
+  };
+}
+
+/** The schema as a part of this document, which has one dialect and names its schemas itself. */
+function plain({ $schema: _dialect, $id: _id, ...schema }: Members): Members {
+  return schema;
+}
+
+function withProperties(schema: Members, change: (name: string, member: Members) => Members): Members {
+  const properties = schema['properties'] as Readonly<Record<string, Members>> | undefined;
+  if (properties === undefined) return schema;
+  const changed = Object.entries(properties).map(([name, member]) => [name, change(name, member)]);
+  return { ...schema, properties: Object.fromEntries(changed) as Members };
+}
+
+/** The other formats of times have no name in JSON Schema. */
+function withTimes(component: string, schema: Members): Members {
+  const fields = tables.get(component)?.all ?? [];
+  return withProperties(schema, (name, member) =>
+    fields.some((field) => field.name === name && field.time === 'iso8601')
+      ? { ...member, format: 'date-time' }
+      : member,
+  );
+}
+
+/** Adds the descriptions of a component to its schema and, by the path to them, to the schemas inside. */
+function described(component: string, schema: Members): Members {
+  const whole = component.replace(/^Patched/, '');
+  const own = descriptions[whole] ?? {};
+  // A patch may call a field by another name than the representation does.
+  const renamed = (tables.get(whole)?.all ?? []).map(({ name, patchName }) => [patchName, own[name]]);
+  const texts = { ...(Object.fromEntries(renamed) as Readonly<Record<string, string>>), ...own };
+  const at = (path: string, here: Members): Members => {
+    const inside = withProperties(here, (name, member) => at(path === '' ? name : `${path}.${name}`, member));
+    const deeper = Object.fromEntries(
+      (['items', 'additionalProperties'] as const).flatMap((name) => {
+        const member = inside[name];
+        return typeof member === 'object' && member !== null
+          ? [[name, at(`${path}.*`, member as Members)]]
+          : [];
+      }),
+    );
+    const description = texts[path];
+    return { ...(description === undefined || '$ref' in here ? {} : { description }), ...inside, ...deeper };
+  };
+  return at('', schema);
+}
+
+/** A representation with some of its fields. */
+function partOf({ shape, fields, fieldAliases = {} }: ReadRoute): readonly [string, Members] {
+  const name = shapes.get(shape) ?? '';
+  const properties = fields.map((field) => [
+    field,
+    { $ref: `#/components/schemas/${name}/properties/${fieldAliases[field] ?? field}` },
+  ]);
+  const description = `The selected fields of a ${name}.`;
+  return [
+    `${name}Part`,
+    { description, type: 'object', properties: Object.fromEntries(properties), additionalProperties: false },
+  ];
+}
+
+/** A JSON Patch of some fields. A `test` may also read the fields that no patch can change. */
+function patchSchema({ all }: Fields): Members {
+  const shown = all.filter((field) => field.secret === undefined && field.shown !== false);
+  const settings = all.filter((field) => field.setting !== undefined && field.sealedEntriesOf === undefined);
+  const names = settings.flatMap((field) => [
+    field.patchName,
+    ...(shown.includes(field) ? [field.name] : []),
+  ]);
+  const pointer = (tokens: readonly string[]): Members => ({
+    type: 'string',
+    pattern: `^/(?:${[...new Set(tokens)].join('|')})(?:/|$)`,
+  });
+  const [path, anyPath] = [pointer(names), pointer([...names, ...shown.map(({ name }) => name)])];
+  const operation = (ops: readonly string[], members: Members): Members => ({
+    type: 'object',
+    properties: { op: { type: 'string', enum: ops }, ...members },
+    required: ['op', ...Object.keys(members)],
+  });
+  return {
+    description: `A JSON Patch (RFC 6902) of these fields: ${settings.map(({ patchName }) => patchName).join(', ')}.`,
+    type: 'array',
+    items: {
+      anyOf: [
+        operation(['add', 'replace'], { path, value: {} }),
+        operation(['test'], { path: anyPath, value: {} }),
+        operation(['remove'], { path }),
+        operation(['move', 'copy'], { from: anyPath, path }),
+      ],
+    },
+  };
+}

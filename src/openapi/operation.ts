@@ -1,0 +1,174 @@
+/**
+ * Operations: the paths of the document, with one operation for each route and each of its paths.
+ */
+import type * as z from 'zod/mini';
+
+import { boundRoutes } from '../resources/index.ts';
+import type { BoundRoute } from '../resources/shared/route.ts';
+import {
+  answerSchema,
+  bodySchema,
+  componentOf,
+  patchedBy,
+  partSchema,
+  ref,
+  type Members,
+  type ReadRoute,
+} from './component.ts';
+import { routeExamples } from './example.ts';
+import { parametersOf } from './parameter.ts';
+import { problemsOf } from './problem-code.ts';
+
+type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
+
+/**
+ * The paths of the document.
+ *
+ * @param ways - the names of the ways to log in
+ * @internal
+ */
+export function paths(ways: readonly string[]): Members {
+  const items = new Map<string, Record<string, unknown>>();
+  for (const route of boundRoutes) {
+    for (const path of [route.path, ...route.aliases]) {
+      const template = templateOf(path);
+      const item = items.get(template) ?? {};
+      item[route.method.toLowerCase()] = operation(route, path, ways);
+      items.set(template, item);
+    }
+  }
+  return Object.fromEntries(items);
+}
+
+/** The endpoints that the Gateway Administration REST Interface does not describe. */
+const additions: ReadonlySet<string> = new Set([
+  'users.patch',
+  'commands.list',
+  'commands.abandon',
+  'interface.get',
+  'interface.patch',
+  'events.stream',
+]);
+
+/** `/services/{name}` for `/services/:name`. */
+function templateOf(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function operation(route: BoundRoute, path: string, ways: readonly string[]): Members {
+  const isAlias = path !== route.path;
+  const same = `The same as \`${route.method} ${templateOf(route.path)}\`. `;
+  const isOpen = route.kind === 'item' && route.publicFields !== undefined;
+  return {
+    operationId: isAlias ? `${route.id}.alias` : route.id,
+    tags: route.id.split('.').slice(0, 1),
+    summary: route.summary,
+    description: `${isAlias ? same : ''}Needs the role \`${route.role}\`.`,
+    'x-role': route.role,
+    ...(additions.has(route.id) ? { 'x-addition': true } : {}),
+    ...(isOpen ? { security: [...ways.map((name) => ({ [name]: [] })), {}] } : {}),
+    parameters: parametersOf(route),
+    ...(route.mediaTypes.length === 0 ? {} : { requestBody: requestBody(route as CommandRoute) }),
+    responses: { ...successes(route), ...problemsOf(route) },
+  };
+}
+
+function requestBody(route: CommandRoute): Members {
+  const { id, mediaTypes, bodyShape } = route;
+  const patched = patchedBy(route);
+  const schema =
+    patched === undefined
+      ? bodySchema(bodyShape as z.core.$ZodType)
+      : ref('schemas', `${componentOf(patched)}Patch`);
+  const content = { schema, ...example(routeExamples[id]?.request) };
+  return {
+    required: true,
+    content: Object.fromEntries(mediaTypes.map((type) => [type, content])),
+  };
+}
+
+function successes(route: BoundRoute): Members {
+  switch (route.kind) {
+    case 'item':
+      return { 200: answer(route, 'The resource.', whole(route)), ...notModified(route) };
+    case 'list':
+      return {
+        200: answer(route, 'The elements of the list.', { type: 'array', items: whole(route) }),
+        ...notModified(route),
+      };
+    case 'stream':
+      return {
+        200: {
+          description: 'The events, as they happen (server-sent events).',
+          content: { 'text/event-stream': { schema: { type: 'string' } } },
+        },
+      };
+    case 'command':
+      return commandSuccesses(route);
+  }
+}
+
+/** With the parameter `fields`, the answer has a part of the representation. */
+function whole({
+  shape,
+  query,
+  publicFields,
+}: ReadRoute & { readonly publicFields?: readonly string[] }): Members {
+  const schema = answerSchema(shape);
+  const isPartial = query.includes('fields') || publicFields !== undefined;
+  return isPartial ? { anyOf: [schema, partSchema(shape)] } : schema;
+}
+
+function answer(route: ReadRoute, description: string, schema: Members): Members {
+  const names = [
+    ...(route.version === undefined ? [] : ['ETag']),
+    ...(route.kind === 'list' ? ['X-Total-Count'] : []),
+    ...(route.query.includes('range') ? ['Link'] : []),
+  ];
+  return {
+    description,
+    headers: headersNamed(names),
+    content: { 'application/json': { schema, ...example(routeExamples[route.id]?.answer) } },
+  };
+}
+
+function notModified({ version }: ReadRoute): Members {
+  if (version === undefined) return {};
+  const description = 'The representation still has an entity tag of If-None-Match.';
+  return { 304: { description, headers: headersNamed(['ETag']) } };
+}
+
+/** A dry run answers a plan, and the command itself the changed resource or nothing. */
+function commandSuccesses(route: CommandRoute): Members {
+  const { id, answerShape } = route;
+  const { answer: shown, plan } = routeExamples[id] ?? {};
+  if (answerShape === undefined)
+    return {
+      200: {
+        description: 'The plan of a dry run.',
+        content: { 'application/json': { schema: ref('schemas', 'Plan'), ...example(plan) } },
+      },
+      204: { description: 'The change is made.' },
+    };
+  const isTagged = 'version' in route;
+  return {
+    200: {
+      description: 'The changed resource; the plan of a dry run.',
+      headers: headersNamed(isTagged ? ['ETag'] : []),
+      content: {
+        'application/json': {
+          schema: { anyOf: [answerSchema(answerShape), ref('schemas', 'Plan')] },
+          ...example(shown),
+        },
+      },
+    },
+  };
+}
+
+function headersNamed(names: readonly string[]): Members {
+  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+}
+
+function example(value: unknown): Members {
+  return value === undefined ? {} : { example: value };
+}

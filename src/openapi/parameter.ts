@@ -1,0 +1,139 @@
+/**
+ * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
+ */
+import { boundRoutes } from '../resources/index.ts';
+import type { BoundRoute } from '../resources/shared/route.ts';
+import { answerSchema, ref, type Members } from './component.ts';
+
+const text = { type: 'string' };
+
+const pathParameters: Readonly<Record<string, Members>> = {
+  name: { description: 'Name of the resource, with a hyphen for each white space character.', schema: text },
+  id: { description: 'Id of the command in flight.', schema: text },
+  sessionId: { description: 'Id of the session.', schema: { type: 'integer', minimum: 0 } },
+};
+
+/** The parameters that operations share. The parameter `fields` differs from resource to resource. @internal */
+export const parameters: Members = {
+  ...Object.fromEntries(
+    Object.entries(pathParameters).map(([component, parameter]) => {
+      const name = component === 'sessionId' ? 'id' : component;
+      return [component, { name, in: 'path', required: true, ...parameter }];
+    }),
+  ),
+  range: {
+    name: 'range',
+    in: 'query',
+    description: 'The first and the last position of the wanted elements, counted from 0, both included.',
+    schema: { ...text, pattern: '^\\d+-\\d+$' },
+    example: '0-9',
+  },
+  dryRun: {
+    name: 'dry_run',
+    in: 'query',
+    description: 'With `true`, nothing is changed, and the answer is the plan of the command.',
+    schema: { ...text, enum: ['true', 'false'] },
+  },
+  ifMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Entity tags. The command is refused if the resource has none of them.',
+    schema: text,
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'Entity tags. The answer is 304 if the representation has one of them.',
+    schema: text,
+  },
+  after: {
+    name: 'after',
+    in: 'query',
+    description: 'The id of the last event that the client knows. The stream goes on with the next event.',
+    schema: text,
+  },
+  types: {
+    name: 'types',
+    in: 'query',
+    description:
+      'The types of events, or their first words, such as `service,server.updated`; all by default.',
+    style: 'form',
+    explode: false,
+    schema: { type: 'array', minItems: 1, items: text },
+  },
+  lastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The same as `after`, which browsers send by themselves. It goes before `after`.',
+    schema: text,
+  },
+  ...fieldParameters(),
+};
+
+/** The headers of answers. @internal */
+export const headers: Members = {
+  ETag: { description: 'The version of the representation.', schema: text },
+  'X-Total-Count': {
+    description: 'Number of elements of the whole list.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  Link: { description: 'The neighbouring ranges, as `next` and `prev` (RFC 8288).', schema: text },
+  'Retry-After': {
+    description: 'Seconds after which the request can succeed.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'WWW-Authenticate': { description: 'The way to log in.', schema: text },
+  Accept: { description: 'The media type that the body must have.', schema: text },
+  'Accept-Patch': { description: 'The media type that the patch must have.', schema: text },
+};
+
+/** The parameters of a route. @internal */
+export function parametersOf(route: BoundRoute): readonly Members[] {
+  const { path, query, search } = route;
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
+    path.startsWith('/sessions/') ? 'sessionId' : name,
+  );
+  const shared = [
+    ...inPath,
+    ...(query.includes('range') ? ['range'] : []),
+    ...(query.includes('fields') ? [fieldsName(route)] : []),
+    ...(query.includes('dry_run') ? ['dryRun'] : []),
+    ...conditionOf(route),
+  ];
+  return [...shared.map((name) => ref('parameters', name)), ...search.map(searchParameter)];
+}
+
+/** The header that makes a request conditional, or that continues a stream. */
+function conditionOf(route: BoundRoute): readonly string[] {
+  if (route.kind === 'command') return ['ifMatch'];
+  if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
+  return route.version === undefined ? [] : ['ifNoneMatch'];
+}
+
+function searchParameter(name: string): Members {
+  const description = `Gives only the elements with this \`${name}\`.`;
+  return { name, in: 'query', description, schema: text, 'x-addition': true };
+}
+
+/** The name of the parameter `fields` of a route: `fieldsOfService` for the routes that show a service. */
+function fieldsName(route: BoundRoute): string {
+  if (route.kind === 'command' || route.kind === 'stream') return '';
+  return `fieldsOf${String(answerSchema(route.shape)['$ref']).replace(/.*\//, '')}`;
+}
+
+function fieldParameters(): Members {
+  const selecting = boundRoutes.filter(({ query }) => query.includes('fields'));
+  return Object.fromEntries(
+    selecting.map((route) => [
+      fieldsName(route),
+      {
+        name: 'fields',
+        in: 'query',
+        description: 'The fields to show; all fields by default.',
+        style: 'form',
+        explode: false,
+        schema: { type: 'array', minItems: 1, items: { ...text, enum: route.fields } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * Problem codes: which codes each route can answer with. The codes follow from what a route is and has; a table
+ * has those that follow from nothing else.
+ */
+import { problemTable, type ProblemCode } from '../index.ts';
+import type { Field } from '../core/field.ts';
+import { boundRoutes } from '../resources/index.ts';
+import type { BoundRoute } from '../resources/shared/route.ts';
+import { problemExamples } from './example.ts';
+import { patchedBy, ref, type Members } from './component.ts';
+
+/** The headers of the answers with a problem. */
+const headerNames: Readonly<Record<string, readonly string[]>> = {
+  '401': ['WWW-Authenticate'],
+  '409': ['Retry-After'],
+  '415': ['Accept', 'Accept-Patch'],
+  '429': ['Retry-After'],
+  '503': ['Retry-After'],
+  '504': ['Retry-After'],
+};
+
+/** A fact about routes, and the codes that follow from it. */
+type Rule = readonly [holds: (route: BoundRoute) => boolean, codes: readonly ProblemCode[]];
+
+const rules: readonly Rule[] = [
+  [() => true, ['query-invalid', 'header-invalid', 'unauthenticated', 'forbidden', 'origin-refused']],
+  [() => true, ['uri-too-long', 'login-throttled', 'overloaded', 'internal']],
+  [({ path }) => path.includes(':'), ['path-encoding-invalid']],
+  [({ path }) => path.startsWith('/sessions/:id'), ['session-id-invalid']],
+  [({ query }) => query.includes('range'), ['range-invalid']],
+  [({ query }) => query.includes('fields'), ['fields-invalid']],
+  [isCommand, ['precondition-failed', 'audit-unavailable']],
+  [(route) => isCommand(route) && !('worksReadOnly' in route), ['read-only']],
+  [isResourceCommand, ['command-in-progress', 'outcome-unknown', 'closed', 'store-unavailable']],
+  [asksHost, ['effect-refused']],
+  [
+    hasBody,
+    ['body-missing', 'body-encoding-invalid', 'body-not-json', 'body-duplicate-key', 'body-too-deep'],
+  ],
+  [hasBody, ['number-out-of-range', 'body-timeout', 'content-too-large', 'unsupported-media-type']],
+  [hasBody, ['validation-failed', 'field-unknown']],
+  [isPatch, ['patch-malformed', 'pointer-invalid', 'patch-too-many-operations']],
+  [isPatch, ['patch-path-missing', 'patch-test-failed', 'op-not-allowed', 'reserved-key']],
+  [isPatch, ['field-not-modifiable']],
+  [(route) => patches(route, ({ secret }) => secret === undefined), ['patch-result-too-large']],
+  [(route) => patches(route, ({ links }) => links !== undefined), ['link-unresolved']],
+  [
+    (route) => patches(route, ({ secret }) => secret !== undefined),
+    ['field-write-only', 'password-unacceptable'],
+  ],
+  [
+    (route) => asksHost(route) && patches(route, ({ secret }) => secret !== undefined),
+    ['secret-not-storable'],
+  ],
+];
+
+/** The codes that follow from nothing else, by the name of the endpoint. */
+const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
+  'filters.patch': ['parameter-not-configurable'],
+  'users.create': ['user-exists', 'password-unacceptable'],
+  'users.delete': ['last-user'],
+  'commands.abandon': ['command-not-abandonable'],
+};
+
+function isCommand({ kind }: BoundRoute): boolean {
+  return kind === 'command';
+}
+
+/** Whether a route changes the gateway, not only the running interface. */
+function isResourceCommand(route: BoundRoute): boolean {
+  return isCommand(route) && !('findIn' in route);
+}
+
+/** Admin users are the only resources that the host knows nothing of. */
+function asksHost(route: BoundRoute): boolean {
+  return isResourceCommand(route) && !route.id.startsWith('users.');
+}
+
+function hasBody({ mediaTypes }: BoundRoute): boolean {
+  return mediaTypes.length > 0;
+}
+
+function isPatch({ method }: BoundRoute): boolean {
+  return method === 'PATCH';
+}
+
+/** Whether a route patches a field of which something holds. */
+function patches(route: BoundRoute, holds: (field: Field) => boolean): boolean {
+  return patchedBy(route)?.all.some((field) => field.setting !== undefined && holds(field)) === true;
+}
+
+/** The code for a name or id that names nothing: `/services/:name` and `/service/:name/stop` name a service. */
+function notFound({ path }: BoundRoute): readonly ProblemCode[] {
+  const [, kind] = /^\/(\w+?)s?\/:/.exec(path) ?? [];
+  return kind === undefined ? [] : [`${kind}-not-found` as ProblemCode];
+}
+
+/** The problem codes of a route, in the order of the table of problems. @internal */
+export function codesOf(route: BoundRoute): readonly ProblemCode[] {
+  const own = ownCodes[route.id] ?? [];
+  const codes = new Set([
+    ...notFound(route),
+    ...own,
+    ...rules.flatMap(([holds, codes]) => (holds(route) ? codes : [])),
+  ]);
+  return (Object.keys(problemTable) as ProblemCode[]).filter((code) => codes.has(code));
+}
+
+/** The problems that a route answers with one status. */
+interface Refusals {
+  readonly status: string;
+  readonly codes: readonly ProblemCode[];
+  /** Whether a rule of the host (`veto`) can also refuse, with a code of the host. */
+  readonly orOfHost: boolean;
+}
+
+const hostStatuses: readonly string[] = ['409', '422'];
+
+function refusalsOf(route: BoundRoute): readonly Refusals[] {
+  const codes = codesOf(route);
+  const statusOf = (code: ProblemCode): string => String(problemTable[code].status);
+  const ofHost = isResourceCommand(route) ? hostStatuses : [];
+  return [...new Set([...codes.map(statusOf), ...ofHost])].map((status) => ({
+    status,
+    codes: codes.filter((code) => statusOf(code) === status),
+    orOfHost: ofHost.includes(status),
+  }));
+}
+
+/** Routes with the same refusals share a response. It has the name of its only code, or of the first route. */
+const names = new Map<string, string>();
+const shared = new Map<string, Members>();
+for (const route of boundRoutes)
+  for (const refusals of refusalsOf(route)) {
+    const key = JSON.stringify(refusals);
+    if (names.has(key)) continue;
+    const [only, ...more] = refusals.codes;
+    const isOnly = only !== undefined && more.length === 0 && !refusals.orOfHost;
+    const name = isOnly ? only : `${route.id}-${refusals.status}`;
+    names.set(key, name);
+    shared.set(name, response(refusals));
+  }
+
+/** The responses with a problem that routes refer to. @internal */
+export const problemResponses: Members = Object.fromEntries(shared);
+
+/** The responses of a route with a problem, by status. @internal */
+export function problemsOf(route: BoundRoute): Members {
+  return Object.fromEntries(
+    refusalsOf(route).map((refusals) => [
+      refusals.status,
+      ref('responses', names.get(JSON.stringify(refusals)) ?? ''),
+    ]),
+  );
+}
+
+function response({ status, codes, orOfHost }: Refusals): Members {
+  const known = { type: 'string', enum: codes };
+  const ofHost = { type: 'string', pattern: '^host(?:-[a-z0-9]+)+$' };
+  const code = !orOfHost ? known : codes.length === 0 ? ofHost : { anyOf: [known, ofHost] };
+  const titles = codes.map((each) => problemTable[each].title);
+  const examples = codes
+    .filter((each) => each in problemExamples)
+    .map((each) => [each, ref('examples', each)]);
+  return {
+    description: [...titles, ...(orOfHost ? ['A rule of the host refuses the command'] : [])].join('. '),
+    headers: headersOf(status),
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [ref('schemas', 'Problem')],
+          type: 'object',
+          properties: { status: { const: Number(status) }, code },
+        },
+        examples: Object.fromEntries(examples) as Members,
+      },
+    },
+  };
+}
+
+function headersOf(status: string): Members {
+  return Object.fromEntries((headerNames[status] ?? []).map((name) => [name, ref('headers', name)]));
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { problemTable, type ProblemCode } from 'gateway-admin-core';
+
+import { codesOf } from '../../src/openapi/problem-code.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { additions, endpoints } from './endpoint.ts';
+import { provocations, provoke } from './problem-code.ts';
+
+const rows = [...endpoints, ...additions].flatMap((endpoint) => {
+  const route = boundRoutes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
+  return route === undefined ? [] : [{ endpoint, id: route.id, codes: codesOf(route) }];
+});
+
+/** The codes of requests that belong to no endpoint. */
+const elsewhere: readonly ProblemCode[] = ['route-not-found', 'method-not-allowed', 'method-unknown'];
+
+describe('the problem codes of an endpoint', () => {
+  // That no answer has any other code is checked after each test.
+  // Promise: openapi-answers
+  it.each(rows)('can each be provoked: $id', async ({ endpoint, codes }) => {
+    for (const code of codes) {
+      const { status, text } = await provoke(code, endpoint);
+      expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([
+        problemTable[code].status,
+        code,
+      ]);
+    }
+  });
+
+  it('are all codes but those of a path without an endpoint', () => {
+    const listed = new Set(rows.flatMap(({ codes }) => codes));
+    const missing = Object.keys(problemTable).filter((code) => !listed.has(code as ProblemCode));
+    expect(missing.toSorted()).toEqual(elsewhere.toSorted());
+    expect(Object.keys(provocations).toSorted()).toEqual([...listed].toSorted());
+  });
+});

@@ -1,0 +1,298 @@
+/**
+ * How each problem code is provoked at an endpoint: one row for each code.
+ */
+import {
+  createUser,
+  EffectRefused,
+  flushLogs,
+  sequence,
+  stopMonitor,
+  type ProblemCode,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+
+import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
+import { FailingStore } from '../support/failing-store.ts';
+import { nested } from '../support/input.ts';
+import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { targetOf, type Endpoint } from './endpoint.ts';
+
+type Options = Parameters<typeof runAdmin>[0];
+
+/** A request at an endpoint, and the interface that gets the request. */
+interface Provocation {
+  readonly target?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | (() => Promise<Uint8Array>);
+  readonly options?: Options;
+  /** The store of the interface; none if left out. */
+  readonly store?: FailingStore;
+  /** What comes before the request. Gets the function that sends the request of the endpoint itself. */
+  readonly before?: (running: Running, send: () => Promise<unknown>) => unknown;
+  /** Time that passes until the answer, in milliseconds. */
+  readonly after?: number;
+}
+
+type Row = (endpoint: Endpoint) => Provocation;
+
+const longTime = 120_000;
+
+/** What a patch of each kind changes: the first field, a value of a wrong type, and a shown field. */
+const patched: Readonly<Record<string, readonly [field: string, wrong: unknown, shown: string]>> = {
+  services: ['router_options', { max: 7 }, 'name'],
+  servers: ['parameters', [], 'name'],
+  monitors: ['monitor_interval', 'x', 'name'],
+  filters: ['parameters', 7, 'name'],
+  users: ['password', 'x', 'name'],
+  '': ['read_only', 7, 'ready'],
+};
+
+const kindOf = ({ path }: Endpoint): string => (path.split('/')[1] ?? '').replace(/([^s])$/, '$1s');
+
+const patch =
+  (...operations: readonly object[]): Row =>
+  () => ({ body: JSON.stringify(operations) });
+
+const patchOf =
+  (make: (field: string, wrong: unknown, shown: string) => readonly object[]): Row =>
+  (endpoint) => ({ body: JSON.stringify(make(...(patched[kindOf(endpoint)] ?? ['', '', '']))) });
+
+const body =
+  (text: string | Uint8Array): Row =>
+  () => ({ body: text });
+
+const query =
+  (text: string): Row =>
+  (endpoint) => ({ target: `${targetOf(endpoint)}?${text}` });
+
+const subject =
+  (name: string): Row =>
+  (endpoint) => ({ target: targetOf({ ...endpoint, subject: name }) });
+
+const nobody = subject('77777');
+const logIn = (found: 'throttled' | 'overloaded' | undefined): Row => {
+  const authenticate = (): Promise<typeof found> => Promise.resolve(found);
+  return () => ({ headers: { authorization: 'Basic x' }, options: { authenticate } });
+};
+
+/** A hasher that answers at once: time that passes is no reason to refuse a password. */
+const hasher = { hash: () => Promise.resolve('opaque'), verify: () => Promise.resolve(true) };
+
+/** The gateway begins an effect and does not end it. */
+const holding = (): ReturnType<typeof sampleGateway> =>
+  sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
+
+/** A command without effects waits for the store. */
+const unanswered: Row = (endpoint) => {
+  if (kindOf(endpoint) !== 'users') return { options: { gateway: holding() }, after: longTime };
+  const store = new FailingStore();
+  const before = (): void => store.fail('never answers, and nothing is kept');
+  return { store, before, after: longTime };
+};
+
+/** Changes the users, and then a monitor. */
+const usersAndMore = sequence(
+  (snapshot, context) => createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context),
+  (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context),
+);
+
+const inProgress: Row = (endpoint) => ({
+  options: { gateway: holding() },
+  async before({ admin, clock }, send) {
+    void (kindOf(endpoint) === 'users' ? admin.execute(usersAndMore) : send());
+    await clock.advance(longTime);
+  },
+});
+
+/** A store that has failed before. A store keeps no sessions, so they are reported anew. */
+const withoutStore: Row = () => {
+  const store = new FailingStore();
+  return {
+    store,
+    async before({ admin, clock }) {
+      admin.report(openedSession);
+      store.fail();
+      void admin.execute(flushLogs);
+      await clock.advance(longTime);
+    },
+    after: longTime,
+  };
+};
+
+/** The session of the sample that endpoints are about. */
+const openedSession = {
+  type: 'session.opened',
+  id: 9,
+  state: 'Session ready for routing',
+  user: 'alice',
+  address: '192.168.121.1',
+  service: 'My Service',
+  connected: Date.parse('2016-09-09T14:12:37+03:00'),
+  connections: [{ id: 0, state: 'In use', role: 'Master', server: 'db-serv-1' }],
+} as const;
+
+/** How each code is provoked. A code without a row belongs to no endpoint. */
+export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
+  'body-missing': body(''),
+  'body-encoding-invalid': body(new Uint8Array([0x22, 0x80, 0x22])),
+  'body-not-json': body('['),
+  'body-duplicate-key': body('{"a":1,"a":2}'),
+  'body-too-deep': body(nested(33, '[', ']')),
+  'number-out-of-range': body('[1e400]'),
+  'body-timeout': () => ({ body: () => new Promise(() => undefined), after: longTime }),
+  'content-too-large': body(' '.repeat(1_048_577)),
+  'unsupported-media-type': () => ({ headers: { 'content-type': 'text/plain' } }),
+  'path-encoding-invalid': subject('%zz'),
+  'session-id-invalid': subject('x'),
+  'range-invalid': query('range=2-1'),
+  'fields-invalid': query('fields=nothing'),
+  'query-invalid': query('nothing=1'),
+  'uri-too-long': query(`fields=${'x'.repeat(8192)}`),
+  'header-invalid': ({ method }) => ({ headers: { [method === 'GET' ? 'if-none-match' : 'if-match']: 'x' } }),
+  'patch-malformed': body('{}'),
+  'pointer-invalid': patch({ op: 'remove', path: 'name' }),
+  'patch-too-many-operations': patch(...Array<object>(101).fill({ op: 'remove', path: '/name' })),
+  'patch-result-too-large': patchOf((field) => [
+    { op: 'add', path: `/${field}`, value: { a: { value: 'x'.repeat(600_000) } } },
+    { op: 'copy', from: `/${field}/a`, path: `/${field}/b` },
+  ]),
+  'patch-path-missing': patchOf((_field, _wrong, shown) => [
+    { op: 'test', path: `/${shown}/nothing`, value: 7 },
+  ]),
+  'patch-test-failed': patchOf((_field, _wrong, shown) => [{ op: 'test', path: `/${shown}`, value: 7 }]),
+  'op-not-allowed': patch({ op: 'remove', path: '' }),
+  'reserved-key': patch({ op: 'add', path: '/__proto__', value: 1 }),
+  'field-not-modifiable': patchOf((_field, _wrong, shown) => [{ op: 'remove', path: `/${shown}` }]),
+  'field-unknown': ({ method }) => ({
+    body: method === 'PATCH' ? '[{"op":"remove","path":"/nothing"}]' : '{"name":"x","password":"x","x":1}',
+  }),
+  'field-write-only': (endpoint) => patch({ op: 'test', path: secretOf(endpoint), value: 'x' })(endpoint),
+  'link-unresolved': (endpoint) => {
+    const field = kindOf(endpoint) === 'services' ? '/filters' : '/servers';
+    return patch({ op: 'add', path: field, value: ['/nothing/x'] })(endpoint);
+  },
+  'validation-failed': (endpoint) => {
+    if (endpoint.method !== 'PATCH') return { body: '{}' };
+    if (kindOf(endpoint) === 'users') return patch({ op: 'remove', path: '/password' })(endpoint);
+    return patchOf((field, wrong) => [{ op: 'replace', path: `/${field}`, value: wrong }])(endpoint);
+  },
+  'parameter-not-configurable': patch({ op: 'replace', path: '/parameters/source/value', value: 'x' }),
+  'password-unacceptable': (endpoint) =>
+    endpoint.method === 'PATCH'
+      ? patch({ op: 'add', path: secretOf(endpoint), value: '' })(endpoint)
+      : { body: '{"name":"x","password":""}' },
+  'secret-not-storable': (endpoint) => ({
+    ...patch({ op: 'add', path: secretOf(endpoint), value: 'x' })(endpoint),
+    store: new FailingStore(),
+  }),
+  unauthenticated: logIn(undefined),
+  'login-throttled': logIn('throttled'),
+  overloaded: logIn('overloaded'),
+  forbidden: () => ({ options: { authorize: () => false } }),
+  'read-only': () => ({
+    before: ({ admin }) => {
+      admin.readOnly = true;
+    },
+  }),
+  'origin-refused': () => ({ headers: { host: 'gateway.example' } }),
+  internal: () => ({
+    options: {
+      authorize: () => {
+        throw new Error('The rule is broken');
+      },
+    },
+  }),
+  'service-not-found': nobody,
+  'server-not-found': nobody,
+  'monitor-not-found': nobody,
+  'filter-not-found': nobody,
+  'session-not-found': nobody,
+  'user-not-found': nobody,
+  'command-not-found': nobody,
+  'user-exists': body('{"name":"ada","password":"x"}'),
+  'last-user': () => ({
+    headers: { authorization: 'x' },
+    options: { authenticate: () => Promise.resolve({ name: 'root' }) },
+    async before({ admin }) {
+      const principal = { name: 'root' };
+      await admin.handle({ method: 'DELETE', target: '/users/ada', headers: {}, principal });
+    },
+  }),
+  'precondition-failed': () => ({ headers: { 'if-match': '"other"' } }),
+  'effect-refused': () => ({
+    options: { gateway: sampleGateway().will(new EffectRefused('The gateway is busy.')) },
+  }),
+  'outcome-unknown': unanswered,
+  'command-in-progress': inProgress,
+  'command-not-abandonable': () => ({
+    async before({ admin, gateway }) {
+      const held = hold();
+      gateway.will(held.apply);
+      void admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context));
+      await held.begun;
+    },
+  }),
+  'audit-unavailable': () => {
+    const sink = new FailingSink();
+    return {
+      options: { audit: { sink, required: true } },
+      async before({ admin, clock }) {
+        sink.fail(sinkFailures['rejects, and nothing is kept']);
+        const flushed = admin.execute(flushLogs);
+        await clock.advance(longTime);
+        await flushed;
+      },
+    };
+  },
+  'store-unavailable': withoutStore,
+  closed: () => ({ before: ({ admin }) => admin.close() }),
+};
+
+/** A field that no answer shows. */
+function secretOf(endpoint: Endpoint): string {
+  return (
+    { servers: '/parameters/password', filters: '/parameters/password/value' }[kindOf(endpoint)] ??
+    '/password'
+  );
+}
+
+/** Makes the provocation of a code at an endpoint, and gives the answer. */
+export async function provoke(
+  code: ProblemCode,
+  endpoint: Endpoint,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const row = provocations[code];
+  if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
+  const { store, options, before, after, ...sent } = row(endpoint);
+  const all = { hasher, ...options };
+  const running = store === undefined ? runAdmin(all) : await openRunning(store, all);
+  if (code !== 'command-not-abandonable') await runFor(endpoint, running);
+  const { body, method } = endpoint;
+  const own = {
+    method,
+    target: targetOf(endpoint),
+    headers: body === undefined ? {} : { 'content-type': body.type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
+  };
+  const send = (request: object = {}): ReturnType<typeof running.admin.handle> =>
+    running.admin.handle({ ...own, ...request });
+  await before?.(running, () => send());
+  const handled = send({ ...sent, headers: { ...own.headers, ...sent.headers } });
+  if (after !== undefined) await running.clock.advance(after);
+  const { response } = (await handled) as Extract<Awaited<typeof handled>, { readonly matched: true }>;
+  return { status: response.status, text: response.body as string };
+}
+
+/** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */
+export async function runFor({ path }: Endpoint, running: Running = runAdmin()): Promise<Running> {
+  if (path.startsWith('/commands')) await leaveUnknown(running);
+  return running;
+}
+
+/** Leaves the first command of an interface with an unknown outcome. */
+async function leaveUnknown({ admin, gateway, clock }: Running): Promise<void> {
+  gateway.will(hold().apply).willSee('not-in-place');
+  const execution = admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context));
+  await clock.advance(admin.limits.effectDeadlineMs);
+  await execution;
+}

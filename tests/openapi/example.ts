@@ -1,0 +1,48 @@
+/**
+ * The examples of the OpenAPI document: what a running interface answers, on the sample document of the tests.
+ */
+import type { Json, ProblemCode } from 'gateway-admin-core';
+
+import { codesOf } from '../../src/openapi/problem-code.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { additions, endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
+import { provoke, runFor } from '../contract/problem-code.ts';
+import { transports } from '../support/transport.ts';
+
+const rows = [...endpoints, ...additions].flatMap((endpoint) => {
+  const route = boundRoutes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
+  return route === undefined ? [] : [{ endpoint, route }];
+});
+
+/** One request body, one answer and one plan of each route, by its id. Of a list, the first element. */
+export async function routeExamples(): Promise<Readonly<Record<string, object>>> {
+  const examples: Record<string, object> = {};
+  for (const { endpoint, route } of rows) {
+    const isPlain = route.kind === 'command' && route.answerShape === undefined;
+    const query = isPlain ? '?dry_run=true' : route.query.includes('range') ? '?range=0-0' : '';
+    const { body } = await send(endpoint, query);
+    examples[route.id] = {
+      ...(endpoint.body === undefined ? {} : { request: endpoint.body.json }),
+      ...(isPlain ? { plan: body } : { answer: body }),
+    };
+  }
+  return examples;
+}
+
+async function send(endpoint: Endpoint, query: string) {
+  const { admin } = await runFor(endpoint);
+  const transport = await transports.core(admin);
+  const { body } = endpoint;
+  const sent =
+    body === undefined ? {} : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) };
+  return transport.send(endpoint.method, `${targetOf(endpoint)}${query}`, sent);
+}
+
+/** The problem of each code, at the first route that can answer with it. */
+export async function problemExamples(): Promise<Readonly<Record<string, Json>>> {
+  const examples = new Map<ProblemCode, Json>();
+  for (const { endpoint, route } of rows)
+    for (const code of codesOf(route))
+      if (!examples.has(code)) examples.set(code, JSON.parse((await provoke(code, endpoint)).text) as Json);
+  return Object.fromEntries(examples);
+}

@@ -123,6 +123,13 @@ describe('the status of a server', () => {
     expect(next).toBe(snapshot);
     expect(faults.map((fault) => fault.pointer)).toEqual([pointer]);
   });
+
+  it('says which server does not exist', () => {
+    const report = { type: 'server.reported', server: 'nothing', status: [] } as const;
+    expect(applyReports(sampleSnapshot(), report, { now: 5 }).faults).toMatchObject([
+      { detail: 'names the server "nothing", which does not exist' },
+    ]);
+  });
 });
 
 describe('patching a server', () => {

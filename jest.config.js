@@ -40,7 +40,8 @@ export default {
   moduleNameMapper,
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
-  testRunner: '<rootDir>/tests/support/test-runner.js',
+  // Stryker refuses a runner whose path does not contain jest-circus.
+  testRunner: '<rootDir>/tests/support/jest-circus-runner.js',
   testSequencer: '<rootDir>/tests/support/longest-first.js',
   reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],
   // Shared machines stall for seconds at times. A test that hangs still ends.

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 
 import { Stryker } from '@stryker-mutator/core';
 
+import jestConfig from '../jest.config.js';
 import { sampler } from './mutation-sample.js';
 
 /** By folder below src: the tests that are about the folder. Stryker runs those of them that reach a mutant. */
@@ -18,8 +19,12 @@ const testsOf = {
   core: ['core/*', 'http/etag', 'contract/{modifiable-field,secret}', 'properties/shape'],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
   snapshot: ['snapshot/*', 'properties/{document,transition}', 'contract/session-search'],
-  resources: ['resources/*', 'contract/*', 'properties/{document,transition}'],
-  runtime: ['runtime/**/*', 'contract/*'],
+  resources: [
+    'resources/*',
+    'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
+    'properties/{document,transition}',
+  ],
+  runtime: ['runtime/**/*', 'contract/{authentication,condition,outcome,plan,protocol,query}'],
   ports: ['ports/**/*', 'runtime/{failing-store,store}'],
 };
 const leastPercent = 90;
@@ -69,13 +74,25 @@ async function run() {
       config: {
         testMatch: testsOf[folder].map((each) => `**/tests/${each}.test.ts`),
         cacheDirectory: join(temporary, 'cache'),
+        moduleNameMapper: {
+          ...jestConfig.moduleNameMapper,
+          '^fast-check$': '<rootDir>/scripts/mutation-fast-check.cjs',
+        },
+        runner: join(import.meta.dirname, 'mutation-jest-runner.js'),
+        testEnvironment: join(import.meta.dirname, 'mutation-environment.js'),
       },
+      enableFindRelatedTests: false,
     },
     coverageAnalysis: 'perTest',
     // A busy machine is no reason to count a mutant as killed.
     timeoutMS: 20_000,
+    // The trial run counts what each expression runs, and takes longer than the run of a mutant.
+    timeoutFactor: 1,
+    dryRunTimeoutMinutes: 30,
     // Two at most: one process decides about the sample, see mutation-sample.js.
     concurrency: 2,
+    // Each test file leaves something behind in its process.
+    maxTestRunnerReuse: 40,
     tempDirName: join(temporary, 'sandbox'),
     ignorePatterns: ['dist', 'coverage', 'temp'],
     // The tests do not check types.

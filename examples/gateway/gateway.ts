@@ -133,7 +133,8 @@ export class Gateway implements GatewayPort {
       case 'filter.update':
         return hasUpdate(snapshot.filters.find(effect.filter)?.settings, effect);
       default:
-        return effect satisfies never;
+        effect satisfies never;
+        return false; // `apply` refuses such an effect.
     }
   }
 

@@ -227,6 +227,6 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   users: 'The users who may query and change the gateway through this interface.',
   commands:
     'The commands in flight, and the event of a command that had an unknown outcome and then turned out to have failed.',
-  events: 'The endpoint that follows them.',
+  events: 'What happens in the gateway, as a stream.',
   interface: 'What there is to read, the version of the library, the health, and the read-only mode.',
 };

@@ -570,7 +570,6 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       },
     },
   },
-  'events.stream': {},
 };
 
 /** A problem of each code. @internal */

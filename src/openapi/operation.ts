@@ -100,6 +100,7 @@ function successes(route: BoundRoute): Members {
       return {
         200: {
           description: 'The events, as they happen (server-sent events).',
+          headers: headersNamed(['X-Accel-Buffering']),
           content: { 'text/event-stream': { schema: { type: 'string' } } },
         },
       };

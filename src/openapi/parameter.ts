@@ -84,6 +84,7 @@ export const headers: Members = {
   },
   'WWW-Authenticate': { description: 'The way to log in.', schema: text },
   Accept: { description: 'The media type that the body must have.', schema: text },
+  'X-Accel-Buffering': { description: 'Tells a proxy not to hold the events back.', schema: text },
   'Accept-Patch': { description: 'The media type that the patch must have.', schema: text },
 };
 

@@ -1,5 +1,5 @@
 /**
- * The events over HTTP: the endpoint that follows them. The Gateway Administration REST Interface has no such chapter: the
+ * Events over HTTP: what happens in the gateway, as a stream. The Gateway Administration REST Interface has no such chapter: the
  * endpoint is an addition. Each kind declares its own events.
  */
 import { endpoint } from '../http/endpoint.ts';

@@ -202,8 +202,9 @@ function mergeWords(
     ...remaining,
     ...added,
   ]);
-  // A server that was reported as down meanwhile has none of the roles that the update gave to a running server.
-  const isDown = after.includes('running') && !merged.includes('running');
+  // Only a running server has a role. The report may have given a role to a server that the update sets down, and the
+  // update a role to a server that was reported as down.
+  const isDown = [...before, ...after].includes('running') && !merged.includes('running');
   return isDown ? merged.filter((word) => word === 'maintenance') : merged;
 }
 

@@ -51,8 +51,20 @@ describe.each(transportNames)('through %s', (name) => {
     const first = send('PUT', stop);
     await held.begun;
     await clock.advance(10_000);
-    expectProblem(await first, 'outcome-unknown');
-    expectProblem(await send('PUT', stop), 'command-in-progress');
+    const [unknown, waiting] = [await first, await send('PUT', stop)];
+    expectProblem(unknown, 'outcome-unknown');
+    expect(unknown.body).toMatchObject({
+      detail:
+        'The gateway did not say in time whether the change was made (command sample-1). The gateway is still being ' +
+        'asked. Read the resource again before you repeat the command. An event with this command id gives the outcome.',
+    });
+    expectProblem(waiting, 'command-in-progress');
+    expect(waiting.body).toMatchObject({
+      detail:
+        'The outcome of an earlier command (sample-1) on this resource is not known yet, so this command was refused. ' +
+        'Nothing was changed. Try again in a moment. If that does not help, check whether the gateway hangs, or abandon ' +
+        'the earlier command with DELETE /commands/sample-1.',
+    });
     expect((await send('GET', '/services/My-Service')).body).toMatchObject({ state: 'started' });
     held.done();
     await clock.advance(60_000);

@@ -148,7 +148,10 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'fields-invalid': query('fields=nothing'),
   'query-invalid': query('nothing=1'),
   'uri-too-long': query(`fields=${'x'.repeat(8192)}`),
-  'header-invalid': ({ method }) => ({ headers: { [method === 'GET' ? 'if-none-match' : 'if-match']: 'x' } }),
+  'header-invalid': ({ method, stream }) => {
+    const reading = stream === true ? 'last-event-id' : 'if-none-match';
+    return { headers: { [method === 'GET' ? reading : 'if-match']: 'x' } };
+  },
   'patch-malformed': body('{}'),
   'pointer-invalid': patch({ op: 'remove', path: 'name' }),
   'patch-too-many-operations': patch(...Array<object>(101).fill({ op: 'remove', path: '/name' })),

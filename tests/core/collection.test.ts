@@ -53,6 +53,15 @@ describe('a collection', () => {
     expect(Object.isFrozen(one) && Object.isFrozen(three)).toBe(true);
   });
 
+  it('is its size, version and entries in JSON', () => {
+    const entries = [entity('a'), entity('b', 2)];
+    expect(JSON.parse(JSON.stringify(IndexedCollection.of(entries)))).toEqual({
+      size: 2,
+      version: initialVersion,
+      entries,
+    });
+  });
+
   it('refuses two entries with one key', () => {
     expect(() => IndexedCollection.of([entity('My Name'), entity('my-name')])).toThrow(RangeError);
   });

@@ -239,6 +239,7 @@ describe('two secrets in one view', () => {
         { op: 'copy', from: '/safes/0/codeSealed', path: '/paint', value },
         { op: 'move', from: '/paint', path: '/a~1b/alarmSealed' },
         { op: 'replace', path: '/paint', value: 'blue' },
+        { op: 'replace', path: 7, value: 'blue' },
       ]),
     ).toEqual([
       { op: 'add', path: '/safes/0/code' },
@@ -247,6 +248,7 @@ describe('two secrets in one view', () => {
       { op: 'copy', from: '/safes/0/code', path: '/paint' },
       { op: 'move', from: '/paint', path: '/a~1b/alarm' },
       { op: 'replace', path: '/paint', value: 'blue' },
+      { op: 'replace', path: 7, value: 'blue' },
     ]);
   });
 

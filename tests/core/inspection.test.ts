@@ -26,11 +26,18 @@ describe('an inspectable record', () => {
   const box = { [inspectMethod]: () => 'Box(7)' };
   const record = Object.freeze({
     ...inspectable,
-    ...{ count: 1, label: 'x', box, list: [{ name: 'ball' }, {}], other: { secret: 'y' }, nothing: null },
+    ...{
+      count: 1,
+      label: 'x',
+      box,
+      list: [{ name: 'ball' }, {}, null, 7],
+      other: { secret: 'y', more: 'z' },
+      nothing: null,
+    },
   });
   const text =
-    '{\n  count: 1,\n  label: \'x\',\n  box: Box(7),\n  list: Array(2) [ "ball", "…" ],\n' +
-    '  other: { secret },\n  nothing: null\n}';
+    '{\n  count: 1,\n  label: \'x\',\n  box: Box(7),\n  list: Array(4) [ "ball", "…", "…", "…" ],\n' +
+    '  other: { secret, more },\n  nothing: null\n}';
 
   it('prints its values, the sizes of its lists and the names of all else', () => {
     expect(inspect(record)).toBe(text);

@@ -174,6 +174,9 @@ describe('patchSettings', () => {
 
   it('empties what can be empty and refuses to remove what is needed', () => {
     expect(patch({ op: 'remove', path: '/guests' })).toMatchObject({ value: { after: { guests: [] } } });
+    expect(
+      patch({ op: 'remove', path: '/guests' }, { op: 'add', path: '/guests/-', value: '/people/bob' }),
+    ).toMatchObject({ value: { after: { guests: ['/people/Bob'] } } });
     expect(codes(patch({ op: 'remove', path: '/rooms' }))).toEqual(['0 /rooms validation-failed']);
     expect(codes(patch({ op: 'remove', path: '/owner' }))).toEqual(['0 /owner patch-path-missing']);
     expect(patch({ op: 'replace', path: '/owner', value: 'Bob' })).toMatchObject({
@@ -208,6 +211,34 @@ describe('patchSettings', () => {
       '4 /rooms/prototype reserved-key',
       '5  op-not-allowed',
     ]);
+  });
+
+  const modifiable = 'modifiable fields: colour, guests, rooms, owner, key, alarm';
+  const secret =
+    'names a secret, which a patch cannot read or compare; add, replace or remove the whole secret';
+  it.each<[Operation, string]>([
+    [{ op: 'add', path: '/x', value: 1 }, `/x: names no field of this resource; ${modifiable}`],
+    [{ op: 'replace', path: '/age', value: 1 }, `/age: names a field that cannot be modified; ${modifiable}`],
+    [
+      { op: 'remove', path: '' },
+      `must name a field, because a patch cannot change the whole resource; ${modifiable}`,
+    ],
+    [{ op: 'test', path: '/key', value: 'x' }, `/key: ${secret}`],
+    [
+      { op: 'add', path: '/key', value: 7 },
+      '/key: must be a string of 1 to 1024 bytes in UTF-8 without control characters; a program seals it first and gives { "sealed": … }',
+    ],
+    [
+      { op: 'add', path: '/rooms/prototype', value: 1 },
+      '/rooms/prototype: "prototype" is not allowed as a key',
+    ],
+    [
+      { op: 'add', path: '/rooms', value: { constructor: 1 } },
+      '/rooms/constructor: __proto__, constructor and prototype are not allowed as keys',
+    ],
+  ])('says of %j: %s', (operation, sentence) => {
+    const result = patch(operation);
+    expect(result.ok || result.problem.detail).toBe(sentence);
   });
 
   it('names the operation that wrote what is wrong in the end', () => {

@@ -78,6 +78,37 @@ describe('foldReports', () => {
     );
   });
 
+  it('passes on only reports that tell the whole of an aspect', () => {
+    const whole: ReportTable<House, Seen, LampEvent> = {
+      'lamp.seen': {
+        ...reports['lamp.seen'],
+        whole: { aspect: 'light', resource: (_: House, { lamp }: Seen) => `/lamps/${lamp}` },
+      },
+    };
+    const on: Seen = { type: 'lamp.seen', lamp: 'a', on: true };
+    for (const [table, expected] of [
+      [reports, []],
+      [whole, [{ link: '/lamps/a', aspect: 'light', report: on }]],
+    ] as const) {
+      const passed: unknown[] = [];
+      const { next } = foldReports({ reports: table, events }, dark, [on], 9, (crossing) => {
+        passed.push(crossing);
+        return false;
+      });
+      expect([next.on, passed]).toEqual([['a'], expected]);
+    }
+  });
+
+  it('leaves out a contradiction of a report that is passed on and taken up again later', () => {
+    const whole: ReportTable<House, Seen, LampEvent> = {
+      'lamp.seen': { ...reports['lamp.seen'], whole: { aspect: 'light', resource: () => '/lamps/sun' } },
+    };
+    const sun: Seen = { type: 'lamp.seen', lamp: 'sun', on: true };
+    const faultsWhen = (isTaken: boolean): number =>
+      foldReports({ reports: whole, events }, dark, [sun], 9, () => isTaken).faults.length;
+    expect([faultsWhen(false), faultsWhen(true)]).toEqual([1, 0]);
+  });
+
   it('tells each report the state that those before it left', () => {
     const on = { type: 'lamp.seen', lamp: 'a', on: true };
     const { next, events: given } = foldHouse([on, on, { ...on, on: false }, on]);
@@ -96,6 +127,7 @@ describe('foldReports', () => {
     [{ type: 7 }, '/0', unknownType],
     [{ type: 'toString' }, '/0', unknownType],
     [{ type: '__proto__' }, '/0', unknownType],
+    [() => 'lamp.seen', '/0', 'must be plain JSON'],
     [{ type: 'lamp.seen', lamp: 'a' }, '/0/on', 'is required'],
     [{ type: 'lamp.seen', lamp: 'a', on: 1 }, '/0/on', 'must be a boolean, not a number'],
     [{ type: 'lamp.seen', lamp: 'sun', on: true }, '/0', 'is no lamp'],

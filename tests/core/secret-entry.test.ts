@@ -388,6 +388,10 @@ describe('sealing', () => {
       '0 /notes/pin secret-not-storable',
       '1 /boxes/pin/content secret-not-storable',
     ]);
+    expect(result.ok || result.problem.errors?.[0]?.detail).toBe(
+      'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +
+        'Configure a lasting key for the gateway first',
+    );
     expect(JSON.stringify(result)).not.toContain('"secret"');
   });
 });

@@ -173,6 +173,7 @@ describe('parseShape', () => {
     [{ name: 'a', age: 1.5 }, '/age', 'must be an integer, not a fraction'],
     [{ name: 'a', tags: ['a', 'c'] }, '/tags/1', 'must be one of "a", "b"'],
     [{ name: 'a', 'x/y~': 1 }, '/x~1y~0', 'is not a known field (unknown fields here: 1)'],
+    [{ name: 'a', tags: [undefined] }, '/tags/0', 'is required'],
     [null, '', 'must be an object, not null'],
     [[], '', 'must be an object, not an array'],
   ])('says of %j at %j: %s', (value, pointer, detail) => {
@@ -186,6 +187,8 @@ describe('parseShape', () => {
     [shape.address, '', 'must have at least 1 character'],
     [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 item'],
     [z.literal('a'), 'b', 'must be "a"'],
+    [z.record(z.string(), z.int()), 7, 'must be an object, not a number'],
+    [shape.address, '/tmp/a b', 'must not contain white space or control characters'],
   ] as const)('says what the bound is', (schema, value, detail) => {
     expect(shape.parseShape(schema as z.core.$ZodType, value)).toMatchObject({ faults: [{ detail }] });
   });

@@ -123,10 +123,17 @@ describe('parseEntityTags', () => {
     ['a star in a list', '*, "a"'],
     ['two stars', '*, *'],
     ['a line end', '"a"\n'],
+    ['a word after a tag', '"a"b, "c"'],
+    ['a word before a tag', '"a", b"c"'],
   ])('refuses %s', (_what, header) => {
     expect(parseEntityTags(header)).toMatchObject({
       ok: false,
-      problem: { code: 'header-invalid', status: 400 },
+      problem: {
+        code: 'header-invalid',
+        status: 400,
+        detail:
+          'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.7.9", "x.8.9".',
+      },
     });
   });
 

@@ -33,6 +33,12 @@ describe('a router', () => {
     );
   });
 
+  it('finds nothing at a path without a leading slash, even where each word is a name', () => {
+    const anything = createRouter([{ method: 'GET', path: '/:name', aliases: [] }]);
+    expect(anything.match('GET', '/a').found).toBe('route');
+    for (const path of ['', 'a', '*']) expect(anything.match('GET', path).found).toBe('nothing');
+  });
+
   it('answers for every path, whatever it is', () => {
     fc.assert(
       fc.property(

@@ -136,6 +136,20 @@ describe('copyJson', () => {
     expect(codeOf(copyJson(value, { depth: Infinity }))).toBe('patch-malformed');
   });
 
+  it.each<[string, unknown, string]>([
+    ['too many levels', [[[]]], 'must not be nested more than 2 levels deep'],
+    ['an instance', [new Map()], 'must be a plain object or array'],
+    ['a list without a prototype', [Object.setPrototypeOf([], null)], 'must be a plain object or array'],
+    [
+      'a list with the prototype of objects',
+      [Object.setPrototypeOf([], Object.prototype)],
+      'must be a plain object or array',
+    ],
+  ])('says of %s what must be', (_, value, sentence) => {
+    const result = copyJson(value, { depth: 2 });
+    expect(result.ok || result.problem.errors?.map(({ detail }) => detail)).toEqual([sentence]);
+  });
+
   it('keeps members of any name, and leaves out what JSON.stringify leaves out', () => {
     const value = Object.defineProperty({ [Symbol('s')]: 1, a: 1 }, 'hidden', { value: 2 });
     Object.defineProperty(value, '__proto__', { value: { polluted: true }, enumerable: true });

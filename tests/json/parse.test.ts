@@ -77,10 +77,14 @@ describe('parseJson', () => {
     );
   });
 
-  it('takes an object of many members', () => {
+  it('takes an object of many members, each once', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${String(index)}`, index]));
     const result = parseJson(JSON.stringify(many), usual);
     expect(result.ok && result.value).toEqual(many);
+    for (const at of [0, 15, 16, 17, 99]) {
+      const twice = `${JSON.stringify(many).slice(0, -1)},"k${String(at)}":0}`;
+      expect(codeOf(parseJson(twice, usual))).toBe('body-duplicate-key');
+    }
   });
 
   it('refuses an object that names a member twice, however it is escaped', () => {
@@ -173,12 +177,37 @@ describe('parseJson', () => {
     expect(parseJson(body, usual)).toEqual({ ok: true, value });
   });
 
-  it('says at which character', () => {
-    const details = ['{"a":1,"é":x}', '{"é":1,"b":{},"b":0}', '[1,[2,1e999]]'].map((body) => {
-      const result = parseJson(body, usual);
-      return result.ok ? '' : result.problem.detail;
-    });
-    expect(details.map((detail) => /character (\d+)/.exec(detail)?.[1])).toEqual(['11', '14', '6']);
+  const character = 'found another character, at character';
+  const range = 'A number must be finite, and an integer must be from -(2^53 - 1) to 2^53 - 1';
+  it.each([
+    [' ', 'The body is empty. Send a JSON value.'],
+    ['{"a":1,"é":x}', `The body is not JSON: expected a value, ${character} 11 (counted from 0).`],
+    [
+      '[1,',
+      'The body is not JSON: expected a value, found the end of the text, at character 3 (counted from 0).',
+    ],
+    ['{"a":1]', `The body is not JSON: expected "," or "}", ${character} 6 (counted from 0).`],
+    ['[1}', `The body is not JSON: expected "," or "]", ${character} 2 (counted from 0).`],
+    [
+      '{a:1}',
+      `The body is not JSON: expected a member name in double quotes, ${character} 1 (counted from 0).`,
+    ],
+    ['{"a" 1}', `The body is not JSON: expected ":", ${character} 5 (counted from 0).`],
+    [
+      '["\\x"]',
+      `The body is not JSON: expected a valid character or escape of a string, ${character} 2 (counted from 0).`,
+    ],
+    ['[-x]', `The body is not JSON: expected a digit, ${character} 2 (counted from 0).`],
+    ['[1.x]', `The body is not JSON: expected a digit, ${character} 3 (counted from 0).`],
+    ['[1ex]', `The body is not JSON: expected a digit, ${character} 3 (counted from 0).`],
+    ['1 2', `The body is not JSON: expected the end of the text, ${character} 2 (counted from 0).`],
+    ['{"é":1,"b":{},"b":0}', 'An object has two members of the same name, at character 14 (counted from 0).'],
+    ['[1,[2,1e999]]', `${range}, at character 6 (counted from 0).`],
+    ['[[[]]]', 'The body is nested more than 2 levels deep, at character 2 (counted from 0).'],
+    ['[0,1,2,3,4]', 'The body has too many values, at character 9 (counted from 0).'],
+  ])('says what is wrong with %s, and at which character', (body, detail) => {
+    const result = parseJson(body, { depth: 2, values: 5 });
+    expect(result.ok || result.problem.detail).toBe(detail);
   });
 
   it('makes a member of __proto__ like of any other name', () => {

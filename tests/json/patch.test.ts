@@ -265,13 +265,35 @@ describe('a refusal', () => {
   });
 
   it.each([
-    ['/b/c/d', '"" is an object without a member "b"'],
+    ['/b/c/d', 'does not exist: "" is an object without a member "b"'],
     ['/map/x/y/z', '"/map" is an object without a member "x"'],
     ['/list/2/x', '"/list" is a list of 2 items and has no position "2"'],
     ['/text/x/y', '"/text" is a scalar and has no members'],
   ])('of %s says how far the pointer leads: %s', (path, expected) => {
     const result = applyPatch(document, [{ op: 'remove', path }]);
     expect(result.ok || result.problem.detail).toContain(expected);
+  });
+
+  const reserved = '__proto__, constructor and prototype are not allowed as keys';
+  it.each<[readonly unknown[], PatchRules, string]>([
+    [
+      [short('remove /a'), short('add /b 1')],
+      { maxOperations: 1 },
+      'The patch has 2 operations; at most 1 are allowed. Send several patches.',
+    ],
+    [[short('add /prototype 1')], {}, `/prototype: ${reserved}`],
+    [[short('move /map /map/k/x')], {}, '/map/k/x: lies inside the value that the operation moves'],
+    [[short('remove ')], {}, 'must not be empty: a patch cannot remove the whole document'],
+    [
+      [short('test /a 2')],
+      {},
+      '/a: does not equal the value of the test; read the present value and adapt the patch',
+    ],
+    [[short('add /b 1')], { maxResultBytes: 9 }, '/b: would make the document larger than 9 bytes'],
+    [[{ op: 'spam', path: '/a' }], {}, '/0/op: must be one of add, remove, replace, move, copy, test'],
+  ])('of %j within %j is the sentence %s', (operations, rules, sentence) => {
+    const result = applyPatch(document, operations, rules);
+    expect(result.ok || result.problem.detail).toBe(sentence);
   });
 
   it('of a pointer says the rule and the limits', () => {

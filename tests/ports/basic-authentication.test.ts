@@ -173,7 +173,11 @@ describe('createBasicAuthentication', () => {
   it.each(['\n', 'a\r\nset-cookie: a', '\0', '\t', '\x7f', 'Köln', '\u2028'])(
     'refuses the realm %j',
     (realm) => {
-      expect(() => createBasicAuthentication({ realm })).toThrow(RangeError);
+      expect(() => createBasicAuthentication({ realm })).toThrow(
+        new RangeError(
+          'The realm of Basic authentication must be printable ASCII, because a header carries it',
+        ),
+      );
     },
   );
 

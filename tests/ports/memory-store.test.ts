@@ -167,6 +167,9 @@ describe('the audits of conflicts', () => {
 
 describe('StoreConflictError', () => {
   it('says where the end was expected and where it is', () => {
-    expect(new StoreConflictError('1.7', '2.0').message).toMatch(/ends at "2.0", not at "1.7"/);
+    expect(new StoreConflictError('1.7', '2.0').message).toBe(
+      'The store ends at "2.0", not at "1.7": another writer has written to the store. ' +
+        'Open the store again to load the present content.',
+    );
   });
 });

@@ -135,7 +135,9 @@ describe('verify', () => {
 
 describe('createPbkdf2Hasher', () => {
   it.each([0, -1, 1.5, 10_000_001, Infinity, NaN])('refuses %d rounds', (rounds) => {
-    expect(() => createPbkdf2Hasher({ rounds })).toThrow(RangeError);
+    expect(() => createPbkdf2Hasher({ rounds })).toThrow(
+      new RangeError(`The rounds of PBKDF2 must be a whole number from 1 to 10000000, not ${String(rounds)}`),
+    );
   });
 
   it.each([1, 10_000_000])('accepts %d rounds', (rounds) => {

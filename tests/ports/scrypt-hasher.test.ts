@@ -116,7 +116,9 @@ describe('verify', () => {
 
 describe('createScryptHasher', () => {
   it.each([0, 1, -2, 3, 1000, 2.5, 2 ** 21, Infinity, NaN])('refuses a cost of %d', (cost) => {
-    expect(() => createScryptHasher({ cost })).toThrow(RangeError);
+    expect(() => createScryptHasher({ cost })).toThrow(
+      new RangeError(`The cost of scrypt must be a power of two from 2 to 1048576, not ${String(cost)}`),
+    );
   });
 
   it.each([2, 2 ** 20])('accepts a cost of %d', (cost) => {

@@ -7,6 +7,7 @@ import { createSecretSealer } from '../../src/ports/secret-sealer.ts';
 
 const key = randomBytes(32);
 const texts = fc.string({ unit: 'binary', maxLength: 200 });
+const wrongKey = new RangeError('The key for secrets must be a Uint8Array of 32 bytes');
 const cannotBeOpened = /^The sealed text cannot be opened/;
 
 /** Sealed text made by an implementation that shares nothing with ours. */
@@ -156,7 +157,7 @@ describe('createSecretSealer', () => {
   });
 
   it.each([0, 16, 24, 31, 33, 64])('refuses a key of %d bytes', (length) => {
-    expect(() => createSecretSealer({ key: new Uint8Array(length) })).toThrow(RangeError);
+    expect(() => createSecretSealer({ key: new Uint8Array(length) })).toThrow(wrongKey);
   });
 
   it.each([
@@ -165,6 +166,6 @@ describe('createSecretSealer', () => {
     ['a buffer', new ArrayBuffer(32)],
     ['null', null],
   ])('refuses %s in the place of a key', (_what, misuse) => {
-    expect(() => createSecretSealer({ key: misuse as unknown as Uint8Array })).toThrow(RangeError);
+    expect(() => createSecretSealer({ key: misuse as unknown as Uint8Array })).toThrow(wrongKey);
   });
 });

@@ -391,6 +391,9 @@ describe('reverting a new user', () => {
       const problem = expectRefused(revert(each), other.next);
       expect(problem).toMatchObject({ code: 'patch-test-failed', status: 409 });
       expect(JSON.stringify(problem)).not.toContain('opaque');
+      expect(problem.detail).toMatch(
+        /^The present user of this name may not be the user that .* To remove the present user, delete the user by name\.$/,
+      );
     }
     expect(expectRefused(revert(shown), next).code).toBe('patch-test-failed');
     expect(after(revert(other.event), other.next).event.type).toBe('user.deleted');

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   applyReports,
+  createSnapshot,
+  evolve,
   patchServer,
   serverStatusWords,
   type HostReport,
@@ -57,6 +59,37 @@ describe('the status of a server', () => {
     );
   });
 
+  // Law: of the statuses before and after an update, and of a report that crosses the update, none has a role without
+  // `running`; then the status after both has none either.
+  it('has no role without running after an update that a report crosses, whatever the words', () => {
+    const words = ['maintenance', 'running', 'master', 'slave', 'synced'] as const;
+    const isPossible = (status: readonly string[]): boolean =>
+      status.includes('running') || status.every((word) => word === 'maintenance');
+    const all = Array.from({ length: 2 ** words.length }, (_, set) =>
+      words.filter((_word, at) => Math.floor(set / 2 ** at) % 2 === 1),
+    ).filter(isPossible);
+    const start = (status: readonly ServerStatusWord[]): Snapshot =>
+      createSnapshot({
+        servers: [{ name: 'db-serv-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status }],
+      });
+    const crossings = all.flatMap((before) => {
+      const snapshot = start(before);
+      const reported = all.map((status) => ({ status, present: report(snapshot, status).next }));
+      return all.flatMap((value) => {
+        const decision = patch({ op: 'replace', path: '/state', value })(snapshot, { now: 0 });
+        const events = decision.outcome === 'accepted' ? decision.events : [];
+        return reported.map(({ status, present }) => ({
+          ...{ before, update: value, status },
+          after: stateOf(evolve(present, events)),
+        }));
+      });
+    });
+    expect(crossings).toHaveLength(18 ** 3);
+    expect(crossings.filter(({ after }) => !isPossible(after))).toEqual([]);
+    const isMaintained = (status: readonly string[]): boolean => status.includes('maintenance');
+    expect(crossings.filter(({ update, after }) => isMaintained(update) !== isMaintained(after))).toEqual([]);
+  });
+
   it('is reported as one event that raises only the live part of the version', () => {
     const snapshot = sampleSnapshot();
     const { next, events } = report(snapshot, ['slave', 'running']);
@@ -89,6 +122,13 @@ describe('the status of a server', () => {
     const { next, faults } = applyReports(snapshot, report, { now: 5 });
     expect(next).toBe(snapshot);
     expect(faults.map((fault) => fault.pointer)).toEqual([pointer]);
+  });
+
+  it('says which server does not exist', () => {
+    const report = { type: 'server.reported', server: 'nothing', status: [] } as const;
+    expect(applyReports(sampleSnapshot(), report, { now: 5 }).faults).toMatchObject([
+      { detail: 'names the server "nothing", which does not exist' },
+    ]);
   });
 });
 

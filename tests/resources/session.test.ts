@@ -476,6 +476,23 @@ describe('reports of sessions and connections', () => {
     expect(reported.faults.map((fault) => fault.pointer)).toEqual([pointer]);
   });
 
+  it.each<[object, string]>([
+    [{ ...opened, service: 'nothing' }, '/0: names the service "nothing", which does not exist'],
+    [
+      withConnections({ server: 'nothing' }),
+      '/0/connections/1/server: names the server "nothing", which does not exist',
+    ],
+    [withConnections({ id: 3 }), '/0/connections/1/id: is also the id of an earlier connection'],
+    [{ ...joined, session: 9, id: 4 }, '/0: has the id of a connection that this session has open already'],
+    [
+      { type: 'session.closed', id: 9, connected: later },
+      '/0: has a later connect time than the open session with this id; report "session.opened" of the later session first',
+    ],
+  ])('say of %j: %s', (report, sentence) => {
+    const { faults } = applyReports(sampleSnapshot(), report as HostReport, { now: 5 });
+    expect(faults.map(({ pointer, detail }) => `${pointer}: ${detail}`)).toEqual([sentence]);
+  });
+
   it('are applied if they are valid, even if others in the batch are not', () => {
     const unsound = { ...opened, service: 'nothing' };
     const { next, faults } = applyReports(sampleSnapshot(), [unsound, opened], { now: 5 });

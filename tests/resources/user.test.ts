@@ -48,6 +48,9 @@ describe('creating a user', () => {
       const snapshot = sampleSnapshot();
       const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
       expect([problem.code, problem.status]).toEqual(['user-exists', 409]);
+      expect(problem.detail).toBe(
+        `There is already a user named "${name}", in this or another case. Delete that user first, or choose another name.`,
+      );
       expect(snapshot.users.find(name)?.passwordHash).toBe(planted.hash);
     },
   );
@@ -75,7 +78,7 @@ describe('creating a user', () => {
   ])('is refused for the name %j', (name) => {
     expect(expectRefused(create({ ...joan, name }))).toMatchObject({
       status: 422,
-      errors: [{ pointer: '/name' }],
+      errors: [{ pointer: '/name', detail: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)' }],
     });
   });
 

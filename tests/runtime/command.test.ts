@@ -168,6 +168,9 @@ describe('a refusal of the host', () => {
     const before = admin.snapshot;
     const execution = await admin.execute(sequence(stop(), limit(1), stopMain));
     expect(codeOf(execution)).toBe('effect-refused');
+    expect(execution.outcome === 'refused' && execution.problem.detail).toBe(
+      'The gateway refused: No. Nothing was changed.',
+    );
     expect(appliedTo(gateway)).toEqual([
       'service.stop /services/My-Service',
       'service.update /services/My-Service',
@@ -189,8 +192,8 @@ describe('a refusal of the host', () => {
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(sequence(stop(), stopMain));
     expect(codeOf(execution)).toBe('effect-refused');
-    expect(execution.outcome === 'refused' && execution.problem.detail).toContain(
-      'service.stopped of /services/My-Service',
+    expect(execution.outcome === 'refused' && execution.problem.detail).toBe(
+      'The gateway refused: No. Some earlier changes stand, because the gateway refused to undo them: service.stopped of /services/My-Service.',
     );
     expect(stateOf(admin)).toBe('stopped');
     expect(admin.snapshot.monitors.find('main-monitor')?.state).toBe('started');
@@ -201,7 +204,9 @@ describe('a refusal of the host', () => {
     gateway.will('done', new EffectRefused('Busy.'));
     const execution = await admin.execute(closeAll('Sales'));
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
-    expect(execution.outcome === 'refused' && execution.problem.detail).toContain('1 of 3');
+    expect(execution.outcome === 'refused' && execution.problem.detail).toBe(
+      'The gateway refused: Busy. 1 of 3 parts were done before that, and stay done.',
+    );
     expect(admin.snapshot.sessions.countOfService('sales')).toBe(1500);
     expect(gateway.calls).toHaveLength(2);
     expect(gateway.differences(admin.snapshot)).toEqual([]);

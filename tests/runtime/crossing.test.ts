@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
+  createSnapshot,
   EffectRefused,
+  patchServer,
   patchService,
   sequence,
   startService,
@@ -107,6 +109,25 @@ describe('a report that crosses a command', () => {
     expect(running.errors.slice(before).map(String)).toEqual([expect.stringContaining('which is stopped')]);
     store.work();
     await running.clock.advance(60_000);
+    await running.admin.close();
+  });
+
+  it('of a role, while the store keeps the intent to set a server down: the server has no role', async () => {
+    const snapshot = createSnapshot({
+      servers: [{ name: 'db', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],
+    });
+    const setDown: Transition = (state, context) =>
+      patchServer(state, 'db', [{ op: 'replace', path: '/state', value: [] }], context);
+    const store = new FailingStore();
+    const running = await openRunning(store, { snapshot });
+    const append = store.append.bind(store);
+    store.append = (...args) => {
+      store.append = append;
+      running.admin.report({ type: 'server.reported', server: 'db', status: ['running', 'master'] });
+      return append(...args);
+    };
+    expect((await running.admin.execute(setDown)).outcome).toBe('accepted');
+    expect(running.admin.snapshot.servers.find('db')?.settings.state).toEqual([]);
     await running.admin.close();
   });
 

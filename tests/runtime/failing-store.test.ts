@@ -38,8 +38,46 @@ const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 const failures = Object.keys(storeFailures) as (keyof typeof storeFailures)[];
-const unavailable = { outcome: 'refused', problem: { code: 'store-unavailable', status: 503 } };
-const pending = { outcome: 'unknown', problem: { code: 'outcome-unknown', status: 504 } };
+const unavailable = {
+  outcome: 'refused',
+  problem: {
+    code: 'store-unavailable',
+    status: 503,
+    detail:
+      'The configuration store does not answer. Nothing was changed. Reading still works. ' +
+      'The store is being tried again. Send the command again in a few seconds.',
+  },
+};
+/** The same while the store is not tried again. */
+const lost = {
+  ...unavailable,
+  problem: {
+    ...unavailable.problem,
+    detail:
+      'The configuration store does not answer. Nothing was changed. Reading still works. The store is not tried ' +
+      'again: repair the store as the error in the log of the gateway says, and restart the gateway.',
+  },
+};
+const pending = {
+  outcome: 'unknown',
+  problem: {
+    code: 'outcome-unknown',
+    status: 504,
+    detail: expect.stringMatching(
+      / Until then, reading shows the state before this change\. Read the resource again before you repeat the command\.$/,
+    ),
+  },
+};
+/** The same while the store is not tried again. */
+const unconfirmed = {
+  ...pending,
+  problem: {
+    ...pending.problem,
+    detail: expect.stringMatching(
+      / The store is not tried again\. Restart the gateway, and read the resource again then\.$/,
+    ),
+  },
+};
 
 function stateOf({ snapshot }: Admin): string | undefined {
   return snapshot.services.find('my-service')?.state;
@@ -341,7 +379,10 @@ describe('a store that fails for a while', () => {
       done();
       await clock.settle();
       await close({ admin, clock });
-      expect(await answer).toMatchObject(pending);
+      expect(await answer).toMatchObject({
+        outcome: 'unknown',
+        problem: { code: 'outcome-unknown', status: 504 },
+      });
       // What the host did is shown to the end.
       expect(stateOf(admin)).toBe('stopped');
       const { admin: after } = await openRunning(memory, { gateway: sampleGateway().willSee('in-place') });
@@ -385,13 +426,13 @@ describe('a store that is lost', () => {
       const running = await openRunning(store);
       store.failWith(error);
       const execution = await running.admin.execute(stop);
-      expect(execution).toMatchObject(unavailable);
+      expect(execution).toMatchObject(lost);
       expect(execution).not.toHaveProperty('retryAfterMs');
       expect('problem' in execution && execution.problem.detail).toContain('restart the gateway');
       const calls = store.calls.length;
       store.work();
       await running.clock.advance(60_000);
-      expect(await running.admin.execute(addUser)).toMatchObject(unavailable);
+      expect(await running.admin.execute(addUser)).toMatchObject(lost);
       const { admin } = running;
       const handled = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: {} });
       expect(handled.matched && handled.response.headers).not.toHaveProperty('retry-after');
@@ -407,7 +448,7 @@ describe('a store that is lost', () => {
     store.failWith(new StoreLost('The table is gone.'));
     done();
     const execution = await answer;
-    expect(execution).toMatchObject(pending);
+    expect(execution).toMatchObject(unconfirmed);
     expect('problem' in execution && execution.problem.detail).toContain('Restart the gateway');
     expect(stateOf(admin)).toBe('stopped');
     await admin.close();
@@ -436,7 +477,7 @@ describe('a store that is lost', () => {
     const before = admin.snapshot;
     store.failWith(new StoreLost('The table is gone.'));
     const execution = await admin.execute(addUser);
-    expect(execution).toMatchObject(pending);
+    expect(execution).toMatchObject(unconfirmed);
     expect('problem' in execution && execution.problem.detail).toContain('may be in effect after a restart');
     expect(admin.snapshot).toBe(before);
     await admin.close();
@@ -482,7 +523,12 @@ describe('a store that fails when the interface opens', () => {
     const clock = sampleClock();
     const told: unknown[] = [];
     const opening = openRunning(store, { clock, onError: (error) => told.push(error) });
-    const failed = expect(opening).rejects.toThrow('did not answer load() within 30000 ms');
+    const failed = expect(opening).rejects.toThrow(
+      new Error(
+        'The configuration store did not answer load() within 30000 ms. Check that the disk or the database works, and ' +
+          'start again. For a very large store, raise the limit storeDeadlineMs.',
+      ),
+    );
     await clock.settle();
     await clock.advance(30_000);
     await failed;

@@ -66,7 +66,9 @@ describe('a host without types', () => {
 
   // Promise: limit-value
   it.each([0, -1, NaN, 1.5, Infinity])('cannot turn a limit off with %p', (maxBodyBytes) => {
-    expect(() => run({ limits: { maxBodyBytes } })).toThrow(RangeError);
+    expect(() => run({ limits: { maxBodyBytes } })).toThrow(
+      new RangeError('The limit "maxBodyBytes" must be a whole number from 1 on'),
+    );
   });
 
   it('does not stop other commands with a transition that is an async function', async () => {

@@ -80,8 +80,17 @@ describe('an open command of an earlier life whose request may still reach the g
 
   // Promise: recovery-waits
   it.each([
-    ['in-place', 'service.stopped', 'stopped'],
-    ['not-in-place', 'command.failed', 'started'],
+    ['in-place', { type: 'service.stopped' }, 'stopped'],
+    [
+      'not-in-place',
+      {
+        type: 'command.failed',
+        reason:
+          'The process ended before the change was confirmed. After the restart, the change was not completely in ' +
+          'place. Nothing was changed.',
+      },
+      'started',
+    ],
   ] as const)(
     'stays unknown while inspect rejects, and settles when inspect answers %s',
     async (answer, event, state) => {
@@ -102,7 +111,7 @@ describe('an open command of an earlier life whose request may still reach the g
         await clock.advance(Math.min(50 * 2 ** (asked - 1), 5000));
       }
       const command = dying.gateway.calls[0]?.context.commandId;
-      expect(await reader.next()).toMatchObject({ value: { event: { type: event, command } } });
+      expect(await reader.next()).toMatchObject({ value: { event: { ...event, command } } });
       expect(admin.snapshot.services.find('my service')?.state).toBe(state);
       expect(errors.filter((error) => error instanceof HostError)).toHaveLength(12);
       expect((await admin.execute(start)).outcome).toBe(state === 'stopped' ? 'accepted' : 'unchanged');

@@ -171,7 +171,15 @@ describe('a veto of the host', () => {
       problem: { code: 'internal', status: 500 },
       events: [],
     });
-    expect(errors).toMatchObject([{ name: 'HostError', call: 'veto' }]);
+    expect(errors).toMatchObject([
+      {
+        name: 'HostError',
+        call: 'veto',
+        message: expect.stringMatching(
+          /^veto (?:failed: .*|answered .*, instead of undefined or a problem)\. The command was refused\.$/,
+        ),
+      },
+    ]);
     expect(admin.plan(stop)).toMatchObject({ outcome: 'refused', problem: { code: 'internal' } });
     expect((await send(running, 'PUT', '/service/My-Service/stop')).status).toBe(500);
     expect((await send(running, 'PUT', '/service/My-Service/stop?dry_run=true')).status).toBe(500);

@@ -222,6 +222,8 @@ describe('an epoch', () => {
   });
 
   it.each(['a.b', 'a b', 'ä', 'x'.repeat(65), '"', '\n'])('may not be %j', (epoch) => {
-    expect(() => createSnapshot({}, { epoch })).toThrow(RangeError);
+    expect(() => createSnapshot({}, { epoch })).toThrow(
+      new RangeError(`The epoch must be 1 to 64 letters, digits, "-" and "_", not ${JSON.stringify(epoch)}`),
+    );
   });
 });

@@ -248,6 +248,35 @@ describe('an invalid document', () => {
     );
   });
 
+  it.each<[object, string, string]>([
+    [
+      { services: [service, { ...service, name: 'SALES' }] },
+      '/services/1/name',
+      'names the same service as an earlier entry: "SALES" and "Sales" have the same key; rename one of them',
+    ],
+    [
+      { services: [service], sessions: [session, session] },
+      '/sessions/1/id',
+      'is also the id of an earlier session; ids must be unique',
+    ],
+    [
+      {
+        services: [service],
+        servers: [server],
+        sessions: [{ ...session, connections: [connection, connection].map((each) => ({ ...each, id: 7 })) }],
+      },
+      '/sessions/0/connections/1/id',
+      'is also the id of an earlier connection of this session; ids must be unique',
+    ],
+    [
+      { servers: [{ ...server, parameters: { constructor: 'x' } }] },
+      '/servers/0/parameters/constructor',
+      'is not allowed as a key',
+    ],
+  ])('says of %j at %s: %s', (document, pointer, detail) => {
+    expect(allFaultsOf(document)).toMatchObject([{ pointer, detail }]);
+  });
+
   const entries = { server, service, monitor, filter, user };
 
   it.each(Object.entries(singular))('is refused for the same name twice in %s', (part, kind) => {

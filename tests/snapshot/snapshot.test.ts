@@ -40,7 +40,7 @@ describe('lookUp', () => {
       problem: {
         status: 404,
         code: `${singular[collection]}-not-found`,
-        detail: expect.stringContaining(`GET /${collection}`),
+        detail: `There is no ${singular[collection]} named "constructor". GET /${collection} lists the existing ones.`,
       },
     });
   });
@@ -56,7 +56,11 @@ describe('lookUpSession', () => {
 
   it('says that it may have ended', () => {
     expect(lookUpSession(sampleSnapshot(), 1)).toMatchObject({
-      problem: { code: 'session-not-found', status: 404 },
+      problem: {
+        code: 'session-not-found',
+        status: 404,
+        detail: 'There is no session 1; the session may have ended. GET /sessions lists the open sessions.',
+      },
     });
     expect(findSession(sampleSnapshot(), { id: '1' })).toMatchObject({
       problem: { code: 'session-not-found' },

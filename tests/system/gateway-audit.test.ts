@@ -2,7 +2,15 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Admin, GatewayDocument, Service, ServiceDocument } from 'gateway-admin-core';
+import {
+  createAdmin,
+  createSnapshot,
+  type Admin,
+  type Effect,
+  type GatewayDocument,
+  type Service,
+  type ServiceDocument,
+} from 'gateway-admin-core';
 import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admin-core/testing';
 
 import { startingDocument } from '../../examples/gateway/document.ts';
@@ -96,3 +104,12 @@ it('the example gateway passes the audits of gateways', async () => {
     ...['service.start', 'service.stop', 'service.update', 'sessions.close'],
   ]);
 }, 60_000);
+
+it('the example gateway refuses an effect that it does not know, and does not say that the effect is in place', async () => {
+  const gateway = new Gateway();
+  await gateway.open(createAdmin({ snapshot: createSnapshot({}), gateway }));
+  const unknown = { type: 'service.pause', resource: '/services/S', service: 's' } as unknown as Effect;
+  await expect(gateway.apply(unknown)).rejects.toThrow('This gateway cannot do service.pause.');
+  expect(await gateway.inspect(unknown)).toBe('not-in-place');
+  await gateway.close();
+});

@@ -97,8 +97,7 @@ function parseTypes(values: readonly string[]): Result<ReadonlySet<string>> {
 }
 
 function unsupported(stranger: string, known: readonly string[]): string {
-  const supported = known.length === 0 ? 'no parameters' : known.join(', ');
-  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. Supported: ${supported}.`;
+  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. Supported: ${known.join(', ')}.`;
 }
 
 function withoutRange(query: URLSearchParams): string {

@@ -183,7 +183,7 @@ describe('a file store', () => {
     await store.load();
     await expect(store.load()).rejects.toThrow('loaded already');
     await store[Symbol.asyncDispose]();
-    await expect(store.load()).rejects.toThrow('is closed');
+    await expect(store.load()).rejects.toThrow(/^The directory \/.* is closed\. Open the directory again\.$/);
   });
 
   it('goes on after a record that was too large to keep', async () => {
@@ -191,7 +191,9 @@ describe('a file store', () => {
     const store = await openFileStore(directory);
     const { position } = await store.load();
     const tooLarge = store.append(['ä'.repeat(2 ** 27)], { expectedPosition: position });
-    await expect(tooLarge).rejects.toThrow(RangeError);
+    await expect(tooLarge).rejects.toThrow(
+      new RangeError(`One call can store at most ${String(2 ** 28 - 1)} bytes, not ${String(2 ** 28 + 4)}`),
+    );
     await store.append([1], { expectedPosition: position });
     await store[Symbol.asyncDispose]();
     expect((await historyIn(directory)).records).toEqual([1]);
@@ -321,13 +323,21 @@ describe('files that no crash leaves', () => {
   });
 
   it.each([
-    ['no state', encodeHeader(3, 0)],
-    ['two', Buffer.concat([encodeSnapshot('{}', 3), encodeFrame('{}', 0, encodeSnapshot('{}', 3).length)])],
-    ['zeros behind it', Buffer.concat([encodeSnapshot('{}', 3), Buffer.alloc(700)])],
-  ])('are refused when the snapshot has %s', async (_what, content) => {
+    [
+      'no state',
+      encodeHeader(3, 0),
+      /snapshot is damaged at byte \d+: the snapshot does not contain exactly one state/,
+    ],
+    [
+      'two',
+      Buffer.concat([encodeSnapshot('{}', 3), encodeFrame('{}', 0, encodeSnapshot('{}', 3).length)]),
+      /does not contain exactly one state/,
+    ],
+    ['zeros behind it', Buffer.concat([encodeSnapshot('{}', 3), Buffer.alloc(700)]), /snapshot is damaged/],
+  ])('are refused when the snapshot has %s', async (_what, content, refusal) => {
     const directory = await livedIn();
     await writeFile(join(directory, 'snapshot'), content);
-    await expectRefusal(directory, /snapshot is damaged/);
+    await expectRefusal(directory, refusal);
   });
 
   it('are refused when a file is longer than any that a store writes', async () => {
@@ -385,7 +395,7 @@ describe('a torn end', () => {
     await truncate(path, size - 1);
     const { repaired, ...history } = await historyIn(directory);
     expect(repaired).toMatch(
-      /journal-3 ended with an unfinished write.*The last 2[0-9]{3} bytes of the file, from byte [0-9]+ on, were/,
+      /journal-3 ended with an unfinished write.* The last 2[0-9]{3} bytes of the file, from byte [0-9]+ on, were removed\. The store had not confirmed/,
     );
     expect(numbersIn(history)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(await historyIn(directory)).toEqual(history);

@@ -143,7 +143,9 @@ describe('an open store whose directory another program changes', () => {
     const { message } = lost as StoreLost;
     expect(message).toMatch(named);
     expect(message).toContain(`while the directory ${directory} was open`);
-    expect(message).toMatch(/not confirmed, .* restart this process\.$/);
+    expect(message).toMatch(
+      /, so another process may use the directory\. The last call was not confirmed, .* restart this process\.$/,
+    );
     // For good, and whatever is called.
     await expect(store.append(['later'], { expectedPosition: position })).rejects.toBe(lost);
     await expect(store.compact({}, { expectedPosition: position })).rejects.toBe(lost);
@@ -237,7 +239,11 @@ const places: readonly [name: string, make: (path: string) => Promise<unknown>, 
   ['a link to nothing', (path) => symlink(`${path}-gone`, path), /is a symbolic link/],
   ['a file', (path) => writeFile(path, 'text'), /is not a directory\. Give the path of a directory/],
   ['a pipe', makePipe, /is not a directory/],
-  ['a directory that the group may write to', (path) => open(path, 0o770), /\(mode 770\).* chmod 700 /],
+  [
+    'a directory that the group may write to',
+    (path) => open(path, 0o770),
+    /^Other users may write to .* \(mode 770\), and could replace its files\. Close the directory to other users: chmod 700 \//,
+  ],
   ['a directory that others may write to', (path) => open(path, 0o702), /\(mode 702\).* chmod 700 /],
   ['a directory for everybody', (path) => open(path, 0o1777), /Other users may write to/],
 ];
@@ -322,7 +328,10 @@ describe('load', () => {
           () => symlink(join(`${directory}-real`, name), path),
           /is a symbolic link, and only ordinary files are used/,
         ],
-        [() => makePipe(path), /is a pipe, and .* Move .* away/],
+        [
+          () => makePipe(path),
+          /is a pipe, and .* Nothing was changed\. Move .* away, and restore the whole directory from a backup if/,
+        ],
         [() => mkdir(path), /is a directory, and only ordinary files are used/],
       ];
       for (const [make, refusal] of strange) {
@@ -346,7 +355,7 @@ describe('the owner', () => {
     if (ofDirectory === undefined || ofJournal === undefined) throw new Error('Nothing is there');
     const other = Number(ofDirectory.uid) + 1;
     const refusal = new RegExp(
-      `belongs to the user with the id ${String(ofDirectory.uid)}.*: chown -R ${String(other)} /`,
+      `belongs to the user with the id ${String(ofDirectory.uid)}, .* Run the process as the owner, or change the owner: chown -R ${String(other)} /`,
     );
     expect(() => assertOwnDirectory(directory, ofDirectory, other)).toThrow(refusal);
     expect(() => assertOwnFile(journal, ofJournal, other)).toThrow(refusal);

@@ -26,7 +26,17 @@ const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 const none: Transition = (snapshot, context) => stopService(snapshot, 'none', context);
 const nothingKept = sinkFailures['rejects, and nothing is kept'];
 const never = (): Promise<never> => new Promise(() => undefined);
-const unavailable = { outcome: 'refused', problem: { code: 'audit-unavailable', status: 503 } };
+const unavailable = {
+  outcome: 'refused',
+  problem: {
+    code: 'audit-unavailable',
+    status: 503,
+    detail:
+      'The audit records of earlier commands are not kept yet, so this command was refused. Nothing was changed. ' +
+      'Reading still works. Send the command again in a few seconds. If that does not help, repair the audit sink as ' +
+      'the error in the log of the gateway says.',
+  },
+};
 const peer = '10.0.0.7';
 
 interface Audited extends Running {
@@ -460,7 +470,13 @@ describe('the end of an interface with a sink', () => {
       expect(clock.monotonic()).toBe(before);
       expect(sink.kept).toHaveLength(works ? 2 : 0);
       expect(errors.map(String).slice(1)).toEqual(
-        works ? [] : [expect.stringContaining('did not keep records: 2 audit records are lost')],
+        works
+          ? []
+          : [
+              expect.stringContaining(
+                'The interface was closed while the audit sink did not keep records: 2 audit records are lost. Repair the sink.',
+              ),
+            ],
       );
       expect(sink.disposals).toBe(1);
     }

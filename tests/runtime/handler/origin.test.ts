@@ -157,14 +157,17 @@ describe('with a log-in', () => {
 
 describe('the options', () => {
   it.each<[object, string]>([
-    [{ allowedOrigins: ['console.example'] }, 'allowedOrigins has "console.example", which is no origin'],
+    [
+      { allowedOrigins: ['console.example'] },
+      'The option allowedOrigins has "console.example", which is no origin. An origin is a scheme, a host in lower case and perhaps a port, such as https://console.example.',
+    ],
     [{ allowedOrigins: ['https://console.example/'] }, 'which is no origin'],
     [{ allowedOrigins: ['HTTPS://console.example'] }, 'which is no origin'],
     [{ allowedOrigins: ['*'] }, 'which is no origin'],
     [{ allowedOrigins: ['null'] }, 'which is no origin'],
     [
       { allowedHosts: ['http://gateway.example'] },
-      'allowedHosts has "http://gateway.example", which is no host',
+      'The option allowedHosts has "http://gateway.example", which is no host. A host is gateway.example or gateway.example:8989.',
     ],
     [{ allowedHosts: [''] }, 'which is no host'],
     [{ allowedHosts: ['*'] }, 'allowedHosts has "*", which is no host'],

@@ -124,7 +124,8 @@ describe('createRoles', () => {
     [
       'a user with two roles',
       { operators: ['ada'], readers: ['ADA'] },
-      /"ADA" in readers has the role operator/,
+      'The user "ADA" in readers has the role operator already. Give each user one role: an administrator may do ' +
+        'what an operator may do, and an operator may read. Names are compared without case.',
     ],
     [
       'an unknown role',
@@ -136,7 +137,11 @@ describe('createRoles', () => {
       { constructor: ['ada'] },
       /no option of createRoles with the name "constructor"/,
     ],
-    ['a name without a list', { readers: 'eve' }, /readers of createRoles must be a list/],
+    [
+      'a name without a list',
+      { readers: 'eve' },
+      "The list readers of createRoles must be a list of user names, such as ['ada']",
+    ],
     ['a name that is no text', { readers: [7] }, /readers of createRoles must be a list/],
     ['an empty name', { readers: [''] }, /"" in readers must have at least one character/],
     [
@@ -145,7 +150,7 @@ describe('createRoles', () => {
       /"eve " in readers must not begin or end with white space/,
     ],
     ['another word for others', { others: 'administrator' }, /others must be 'none' or 'reader'/],
-    ['no lists', undefined, /createRoles needs lists of user names/],
+    ['no lists', undefined, "createRoles needs lists of user names, such as { administrators: ['ada'] }"],
     ['a list of names', ['ada'], /createRoles needs lists of user names/],
   ])('refuses %s', (_what, options, message) => {
     expect(() => createRoles(options as RolesOptions)).toThrow(message);

@@ -1,6 +1,7 @@
 /**
  * Password hashes with PBKDF2 through WebCrypto, which every runtime has.
  */
+import { assertObject } from '../json/value.ts';
 import type { Hasher } from './port.ts';
 
 /**
@@ -42,6 +43,7 @@ export interface Pbkdf2HasherOptions {
  * @public
  */
 export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
+  assertObject(options, 'The options of createPbkdf2Hasher');
   const { rounds = 600_000 } = options;
   if (!isRounds(rounds)) {
     throw new RangeError(

@@ -1,6 +1,7 @@
 /**
  * Sealed secrets with AES-256-GCM through WebCrypto, which every runtime has.
  */
+import { assertObject } from '../json/value.ts';
 import type { SecretSealer } from './port.ts';
 
 /**
@@ -42,6 +43,7 @@ export interface SecretSealerOptions {
  * @public
  */
 export function createSecretSealer(options: SecretSealerOptions = {}): SecretSealer {
+  assertObject(options, 'The options of createSecretSealer');
   const aesKey = aesKeyFrom(options.key);
   return Object.freeze({
     durable: options.key !== undefined,

@@ -40,9 +40,9 @@ export type Lifecycle<State extends string, Input extends string> = {
 export function defineLifecycle<State extends string, Input extends string>(
   table: Lifecycle<State, Input>,
 ): Lifecycle<State, Input> {
-  assertObject(table, 'The table of defineLifecycle');
+  assertObject(table, 'table');
   for (const state of Object.keys(table) as State[]) {
-    assertObject(table[state], `The row of the state ${quoted(state)} in a lifecycle`);
+    assertObject(table[state], `table.${state}`);
     Object.freeze(table[state]);
   }
   return Object.freeze(table);
@@ -73,12 +73,11 @@ export function nextState<State extends string, Input extends string>(
   state: State,
   input: Input,
 ): State {
-  assertObject(lifecycle, 'A lifecycle');
-  assertText(state, 'A state');
-  assertText(input, 'An input');
-  if (!Object.hasOwn(lifecycle, state)) throw new TypeError(`The lifecycle has no state ${quoted(state)}`);
-  if (!Object.hasOwn(lifecycle[state], input))
-    throw new TypeError(`The lifecycle has no input ${quoted(input)}`);
+  assertObject(lifecycle, 'lifecycle');
+  assertText(state, 'state');
+  assertText(input, 'input');
+  if (!Object.hasOwn(lifecycle, state)) throw new TypeError(`lifecycle has no state ${quoted(state)}`);
+  if (!Object.hasOwn(lifecycle[state], input)) throw new TypeError(`lifecycle has no input ${quoted(input)}`);
   return lifecycle[state][input];
 }
 

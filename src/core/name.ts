@@ -35,7 +35,7 @@ export const maxFoldedLength = 1024;
  * @public
  */
 export function nameKey(name: string): string {
-  assertText(name, 'The name given to nameKey');
+  assertText(name, 'name');
   if (name.length > maxFoldedLength || foldedAlready.test(name)) return name;
   return foldCase(name.normalize('NFC').replace(/\s/g, '-')).normalize('NFC');
 }

@@ -62,7 +62,7 @@ export interface DiffOptions {
  * @public
  */
 export function diff(from: Json, to: Json, options: DiffOptions = {}): readonly Operation[] {
-  assertObject(options, 'The options of diff');
+  assertObject(options, 'options');
   // The inverse of the opposite change leads in the wanted direction, and an inverse contains guards.
   return options.guards === true
     ? compareWithin(to, from, 'inverse').inverse

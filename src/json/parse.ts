@@ -45,8 +45,8 @@ export interface ParseLimits extends JsonLimits {
  * @public
  */
 export function parseJson(body: string, limits: ParseLimits): Result<Json> {
-  assertText(body, 'The body given to parseJson');
-  assertObject(limits, 'The limits of parseJson');
+  assertText(body, 'body');
+  assertObject(limits, 'limits');
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
   const { depth, values = Infinity } = limits;
   const refusal = scanText({ text, depth, left: values, at: 0, due: true, open: [] });

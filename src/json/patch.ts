@@ -119,7 +119,7 @@ export const deepestOperations = 500;
  * @public
  */
 export function applyPatch(document: Json, operations: unknown, rules: PatchRules = {}): Result<Json> {
-  assertObject(rules, 'The rules of applyPatch');
+  assertObject(rules, 'rules');
   const parsed = copyOperations(operations, { depth: deepestOperations }, rules);
   return parsed.ok ? applyOperations(document, parsed.value, rules) : parsed;
 }

@@ -28,7 +28,7 @@ import { assertText, isArray, isContainer, type Json, type JsonContainer } from 
  * @public
  */
 export function parsePointer(text: string): readonly string[] | undefined {
-  assertText(text, 'The pointer given to parsePointer');
+  assertText(text, 'text');
   if (text === '') return [];
   if (!text.startsWith('/')) return undefined;
   const tokens = splitTokens(text);
@@ -75,7 +75,7 @@ export function recallPointer(text: string): readonly string[] | undefined {
  * @public
  */
 export function formatPointer(tokens: readonly (string | number)[]): string {
-  if (!Array.isArray(tokens)) throw new TypeError('The tokens given to formatPointer must be a list');
+  if (!Array.isArray(tokens)) throw new TypeError('tokens must be a list');
   return tokens.map((token) => formatToken(String(token))).join('');
 }
 

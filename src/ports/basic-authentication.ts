@@ -57,7 +57,7 @@ export interface BasicAuthenticationOptions {
  */
 export function createBasicAuthentication(options: BasicAuthenticationOptions = {}): Authenticate {
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
-    throw new TypeError('The options of createBasicAuthentication must be an object');
+    throw new TypeError('options must be an object');
   const { realm = 'gateway admin', openUntilFirstUser = false } = options;
   const authenticate: Authenticate = (request, _snapshot, verifyPassword) => {
     const credentials = parseCredentials(request.headers['authorization']);

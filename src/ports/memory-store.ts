@@ -35,7 +35,7 @@ import { StoreConflictError } from './port-error.ts';
 export function createMemoryStore(
   history: Partial<Pick<StoredHistory, 'state' | 'records'>> = {},
 ): ConfigurationStore {
-  assertObject(history, 'The history of createMemoryStore');
+  assertObject(history, 'history');
   let state = history.state === undefined ? undefined : JSON.stringify(history.state);
   let records = (history.records ?? []).map(textOf);
   let compactions = 0;

@@ -43,7 +43,7 @@ export interface Pbkdf2HasherOptions {
  * @public
  */
 export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
-  assertObject(options, 'The options of createPbkdf2Hasher');
+  assertObject(options, 'options');
   const { rounds = 600_000 } = options;
   if (!isRounds(rounds)) {
     throw new RangeError(

@@ -43,7 +43,7 @@ export interface SecretSealerOptions {
  * @public
  */
 export function createSecretSealer(options: SecretSealerOptions = {}): SecretSealer {
-  assertObject(options, 'The options of createSecretSealer');
+  assertObject(options, 'options');
   const aesKey = aesKeyFrom(options.key);
   return Object.freeze({
     durable: options.key !== undefined,

@@ -604,32 +604,26 @@ describe.each([...functionsOf(entry), ...functionsOf(jsonEntry)])('%s', (_name, 
 
 describe('arguments of functions that take no snapshot', () => {
   it.each<[string, () => unknown]>([
-    ['The name given to nameKey must be a string', () => nameKey(undefined as never)],
-    ['A lifecycle must be an object', () => nextState(null as never, 'stopped', 'start')],
-    ['A state must be a string', () => nextState(lifecycle, undefined as never, 'start')],
-    ['An input must be a string', () => nextState(lifecycle, 'stopped', null as never)],
-    ['The lifecycle has no state "paused"', () => nextState(lifecycle, 'paused' as never, 'start')],
-    ['The lifecycle has no state "toString"', () => canTransition(lifecycle, 'toString' as never, 'start')],
-    ['The lifecycle has no input "pause"', () => canTransition(lifecycle, 'stopped', 'pause' as never)],
-    ['The table of defineLifecycle must be an object', () => defineLifecycle(null as never)],
-    [
-      'The row of the state "open" in a lifecycle must be an object',
-      () => defineLifecycle({ open: null } as never),
-    ],
-    ['The history of createMemoryStore must be an object', () => createMemoryStore(null as never)],
-    ['The options of createPbkdf2Hasher must be an object', () => createPbkdf2Hasher(null as never)],
-    [
-      'The options of createBasicAuthentication must be an object',
-      () => createBasicAuthentication(null as never),
-    ],
-    ['The options of createSecretSealer must be an object', () => createSecretSealer(null as never)],
-    ['The body given to parseJson must be a string', () => parseJson(null as never, { depth: 1 })],
-    ['The limits of parseJson must be an object', () => parseJson('{}', undefined as never)],
-    ['The pointer given to parsePointer must be a string', () => parsePointer(5 as never)],
-    ['The tokens given to formatPointer must be a list', () => formatPointer('/a' as never)],
-    ['The rules of applyPatch must be an object', () => applyPatch({}, [], null as never)],
-    ['The options of diff must be an object', () => diff({}, {}, null as never)],
-  ])('%s', (message, call) => {
+    ['name must be a string', () => nameKey(undefined as never)],
+    ['lifecycle must be an object', () => nextState(null as never, 'stopped', 'start')],
+    ['state must be a string', () => nextState(lifecycle, undefined as never, 'start')],
+    ['input must be a string', () => nextState(lifecycle, 'stopped', null as never)],
+    ['lifecycle has no state "paused"', () => nextState(lifecycle, 'paused' as never, 'start')],
+    ['lifecycle has no state "toString"', () => canTransition(lifecycle, 'toString' as never, 'start')],
+    ['lifecycle has no input "pause"', () => canTransition(lifecycle, 'stopped', 'pause' as never)],
+    ['table must be an object', () => defineLifecycle(null as never)],
+    ['table.open must be an object', () => defineLifecycle({ open: null } as never)],
+    ['history must be an object', () => createMemoryStore(null as never)],
+    ['options must be an object', () => createPbkdf2Hasher(null as never)],
+    ['options must be an object', () => createBasicAuthentication(null as never)],
+    ['options must be an object', () => createSecretSealer(null as never)],
+    ['body must be a string', () => parseJson(null as never, { depth: 1 })],
+    ['limits must be an object', () => parseJson('{}', undefined as never)],
+    ['text must be a string', () => parsePointer(5 as never)],
+    ['tokens must be a list', () => formatPointer('/a' as never)],
+    ['rules must be an object', () => applyPatch({}, [], null as never)],
+    ['options must be an object', () => diff({}, {}, null as never)],
+  ])('are named: %s', (message, call) => {
     expect(call).toThrow(new TypeError(message));
   });
 });

@@ -5,6 +5,9 @@
  * whose next state is the present state does not change the state.
  */
 
+import { assertObject, assertText } from '../json/value.ts';
+import { quoted } from '../problem.ts';
+
 /**
  * A state machine as data: the next state for each state and each input.
  *
@@ -37,7 +40,11 @@ export type Lifecycle<State extends string, Input extends string> = {
 export function defineLifecycle<State extends string, Input extends string>(
   table: Lifecycle<State, Input>,
 ): Lifecycle<State, Input> {
-  for (const state of Object.keys(table) as State[]) Object.freeze(table[state]);
+  assertObject(table, 'table');
+  for (const state of Object.keys(table) as State[]) {
+    assertObject(table[state], `table.${state}`);
+    Object.freeze(table[state]);
+  }
   return Object.freeze(table);
 }
 
@@ -48,6 +55,7 @@ export function defineLifecycle<State extends string, Input extends string>(
  * @param state - the present state
  * @param input - the command or report
  * @returns the next state; `state` itself if the input changes nothing
+ * @throws TypeError if the table has no such state or input
  *
  * @example
  * ```ts
@@ -65,6 +73,11 @@ export function nextState<State extends string, Input extends string>(
   state: State,
   input: Input,
 ): State {
+  assertObject(lifecycle, 'lifecycle');
+  assertText(state, 'state');
+  assertText(input, 'input');
+  if (!Object.hasOwn(lifecycle, state)) throw new TypeError(`lifecycle has no state ${quoted(state)}`);
+  if (!Object.hasOwn(lifecycle[state], input)) throw new TypeError(`lifecycle has no input ${quoted(input)}`);
   return lifecycle[state][input];
 }
 
@@ -75,6 +88,7 @@ export function nextState<State extends string, Input extends string>(
  * @param state - the present state
  * @param input - the command or report
  * @returns true if the next state differs from `state`
+ * @throws TypeError if the table has no such state or input
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 /**
  * Members: refuses a member of an options object that nothing reads, because a misspelt option is without effect.
  */
+import { assertObject } from '../json/value.ts';
 import { quoted } from '../problem.ts';
 
 /**
@@ -9,10 +10,11 @@ import { quoted } from '../problem.ts';
  * @param object - the options of a host, which may have no types
  * @param known - the names of the members that are read
  * @param what - what a member is, such as `option of createAdmin`
- * @throws TypeError for another member, with the known name that is most like its name
+ * @throws TypeError for something that is no object, and for another member, with the known name that is most like its name
  * @internal
  */
 export function assertMembers(object: object, known: readonly string[], what: string): void {
+  assertObject(object, 'options');
   const stranger = Object.keys(object).find((name) => !known.includes(name));
   if (stranger === undefined) return;
   const written = stranger.slice(0, 100);

@@ -4,6 +4,8 @@
  * Names are folded here and nowhere else. Paths, links and documents all compare the result of {@link nameKey}.
  */
 
+import { assertText } from '../json/value.ts';
+
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
@@ -33,6 +35,7 @@ export const maxFoldedLength = 1024;
  * @public
  */
 export function nameKey(name: string): string {
+  assertText(name, 'name');
   if (name.length > maxFoldedLength || foldedAlready.test(name)) return name;
   return foldCase(name.normalize('NFC').replace(/\s/g, '-')).normalize('NFC');
 }

@@ -13,6 +13,7 @@ import {
   type JsonObject,
 } from '../json/value.ts';
 import type { Result } from '../problem.ts';
+import { utf8Length } from './utf8.ts';
 
 /**
  * Sealed text in place of a secret. A transition accepts no other form of a secret.
@@ -72,15 +73,6 @@ export function passwordFault(password: Json): string | undefined {
   if (utf8Length(password) > 4 * longestPassword) return tooLong;
   if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
   return utf8Length(password.normalize('NFC')) > longestPassword ? tooLong : undefined;
-}
-
-function utf8Length(text: string): number {
-  let length = 0;
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0;
-    length += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-  }
-  return length;
 }
 
 /** The names of a secret. @internal */

@@ -6,7 +6,7 @@
  */
 import { createPatch } from 'rfc6902';
 
-import { type Json, isArray, isContainer, sameJson } from './value.ts';
+import { type Json, assertObject, isArray, isContainer, sameJson } from './value.ts';
 import { usualLimits, type Operation } from './patch.ts';
 import { formatToken } from './pointer.ts';
 
@@ -61,9 +61,12 @@ export interface DiffOptions {
  *
  * @public
  */
-export function diff(from: Json, to: Json, { guards = false }: DiffOptions = {}): readonly Operation[] {
+export function diff(from: Json, to: Json, options: DiffOptions = {}): readonly Operation[] {
+  assertObject(options, 'options');
   // The inverse of the opposite change leads in the wanted direction, and an inverse contains guards.
-  return guards ? compareWithin(to, from, 'inverse').inverse : difference(from, to).operations;
+  return options.guards === true
+    ? compareWithin(to, from, 'inverse').inverse
+    : difference(from, to).operations;
 }
 
 /**

@@ -4,7 +4,7 @@
  * `JSON.parse` accepts texts that do harm later: a repeated key, a number that changes when parsed, a million brackets.
  * A scan in linear time refuses such texts before `JSON.parse` sees them.
  */
-import { deepFreeze, type Json, type JsonLimits } from './value.ts';
+import { assertObject, assertText, deepFreeze, type Json, type JsonLimits } from './value.ts';
 import { ok, problem, type Problem, type ProblemCode, type Result } from '../problem.ts';
 
 /**
@@ -45,6 +45,8 @@ export interface ParseLimits extends JsonLimits {
  * @public
  */
 export function parseJson(body: string, limits: ParseLimits): Result<Json> {
+  assertText(body, 'body');
+  assertObject(limits, 'limits');
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
   const { depth, values = Infinity } = limits;
   const refusal = scanText({ text, depth, left: values, at: 0, due: true, open: [] });

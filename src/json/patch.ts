@@ -8,7 +8,7 @@
 import { finish, insertAt, removeAt, replaceAt, freezeOwned, type Draft } from './draft.ts';
 import { copyJson } from './copy.ts';
 import * as pointer from './pointer.ts';
-import { isArray, isPlain, sameJson, sizeOf, type Json, type JsonLimits } from './value.ts';
+import { assertObject, isArray, isPlain, sameJson, sizeOf, type Json, type JsonLimits } from './value.ts';
 import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result } from '../problem.ts';
 
 /**
@@ -119,6 +119,7 @@ export const deepestOperations = 500;
  * @public
  */
 export function applyPatch(document: Json, operations: unknown, rules: PatchRules = {}): Result<Json> {
+  assertObject(rules, 'rules');
   const parsed = copyOperations(operations, { depth: deepestOperations }, rules);
   return parsed.ok ? applyOperations(document, parsed.value, rules) : parsed;
 }

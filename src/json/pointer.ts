@@ -4,7 +4,7 @@
  * A walk sees own members only: members of a prototype (`length`, `map`, `toString`) do not exist for a pointer. Each
  * array index has exactly one spelling. No walk recurses, so no value is too deep.
  */
-import { isArray, isContainer, type Json, type JsonContainer } from './value.ts';
+import { assertText, isArray, isContainer, type Json, type JsonContainer } from './value.ts';
 
 /**
  * Parses a JSON Pointer into its unescaped reference tokens.
@@ -28,6 +28,7 @@ import { isArray, isContainer, type Json, type JsonContainer } from './value.ts'
  * @public
  */
 export function parsePointer(text: string): readonly string[] | undefined {
+  assertText(text, 'text');
   if (text === '') return [];
   if (!text.startsWith('/')) return undefined;
   const tokens = splitTokens(text);
@@ -74,6 +75,7 @@ export function recallPointer(text: string): readonly string[] | undefined {
  * @public
  */
 export function formatPointer(tokens: readonly (string | number)[]): string {
+  if (!Array.isArray(tokens)) throw new TypeError('tokens must be a list');
   return tokens.map((token) => formatToken(String(token))).join('');
 }
 

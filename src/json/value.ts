@@ -52,6 +52,16 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** @throws TypeError if an argument is not a string @internal */
+export function assertText(value: unknown, argument: string): void {
+  if (typeof value !== 'string') throw new TypeError(`${argument} must be a string`);
+}
+
+/** @throws TypeError if an argument is not an object; a function is none, and a list is one @internal */
+export function assertObject(value: unknown, argument: string): void {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`${argument} must be an object`);
+}
+
 /** Sets an own member of any name. @internal */
 export function setMember(object: Record<string, Json>, key: string, value: Json): void {
   // An assignment to this name would set the prototype instead.

@@ -1,7 +1,7 @@
 /**
  * A store in memory, for tests, simulations and first steps. Its content ends with the process.
  */
-import type { Json } from '../json/value.ts';
+import { assertObject, type Json } from '../json/value.ts';
 import type { ConfigurationStore, StoredHistory } from './port.ts';
 import { StoreConflictError } from './port-error.ts';
 
@@ -35,6 +35,7 @@ import { StoreConflictError } from './port-error.ts';
 export function createMemoryStore(
   history: Partial<Pick<StoredHistory, 'state' | 'records'>> = {},
 ): ConfigurationStore {
+  assertObject(history, 'history');
   let state = history.state === undefined ? undefined : JSON.stringify(history.state);
   let records = (history.records ?? []).map(textOf);
   let compactions = 0;

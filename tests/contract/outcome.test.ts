@@ -109,9 +109,29 @@ describe.each(transportNames)('through %s', (name) => {
       problem: { code: 'command-in-progress', command },
     });
     for (const { headers } of [unknown, refused]) expect(headers['retry-after']).toBe('1');
-    // Sessions can be closed all the same.
-    expect((await send('DELETE', '/services/My-Service/sessions')).status).toBe(204);
-    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(0);
+  });
+
+  const headers = { 'content-type': 'application/json' };
+  const port = JSON.stringify([{ op: 'replace', path: '/port', value: 6432 }]);
+  const limit = JSON.stringify([{ op: 'add', path: '/max_connection', value: 7 }]);
+  it.each<[string, string, string, string | undefined, string]>([
+    ['stop', 'PUT', stop, undefined, '/services/My-Service/sessions'],
+    ['start', 'PUT', '/services/Bare-Service/start', undefined, '/services/Bare-Service/sessions'],
+    ['patch of a service', 'PATCH', '/services/My-Service', limit, '/services/My-Service/sessions'],
+    ['patch of a server', 'PATCH', '/servers/db-serv-1', port, '/servers/db-serv-1/connections'],
+  ])('a teardown goes on beside a %s of unknown outcome', async (_what, method, target, body, teardown) => {
+    const { send, admin } = await open({
+      gateway: sampleGateway()
+        .will(new Error('the wire broke'))
+        .otherwise({ inspect: new Error('cannot see') }),
+    });
+    expectProblem(await send(method, target, body === undefined ? {} : { headers, body }), 'outcome-unknown');
+    const shown = teardown.replace('/services/', '/sessions?service=/services/').replace(/\/sessions$/, '');
+    const before = admin.snapshot.revision;
+    expect((await send('DELETE', teardown)).status).toBe(204);
+    expect(admin.snapshot.revision).toBeGreaterThan(before);
+    expect((await send('GET', shown)).body).toEqual([]);
+    expect(admin.commands()).toHaveLength(1);
   });
 
   // Promise: internal-error

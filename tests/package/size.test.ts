@@ -13,9 +13,9 @@ import { root } from '../support/project.ts';
 /** A program, and the most bytes that it may have: its size when it last changed, rounded up. */
 const sizes: readonly (readonly [program: string, most: number])[] = [
   [`export { createClient, sendWithFetch } from '../dist/client/index.js';`, 2048],
-  [`export * from '../dist/json/index.js';`, 10_900],
-  [`export { createSnapshot, stopService } from '../dist/index.js';`, 69_700],
-  [`export * from '../dist/index.js';`, 107_200],
+  [`export * from '../dist/json/index.js';`, 11_000],
+  [`export { createSnapshot, stopService } from '../dist/index.js';`, 69_900],
+  [`export * from '../dist/index.js';`, 107_500],
 ];
 
 beforeAll(buildPackage);

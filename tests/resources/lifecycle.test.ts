@@ -231,8 +231,11 @@ describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) 
   it.each([
     ['x'.repeat(5000), 'x'.repeat(1024)],
     ['line 1\r\nline 2\u0000', 'line 1 line 2 '],
-    [`${'x'.repeat(1023)}😀`, `${'x'.repeat(1023)}\ufffd`],
-  ])('takes a reason as one line of at most 1,024 characters: %j', (reason, shown) => {
+    [`${'x'.repeat(1023)}😀`, 'x'.repeat(1023)],
+    ['\u20ac'.repeat(1024), '\u20ac'.repeat(341)],
+    ['\ud83d'.repeat(1024), '\ufffd'.repeat(341)],
+    ['\u20ac'.repeat(340) + 'xxxx', '\u20ac'.repeat(340) + 'xxxx'],
+  ])('takes a reason as one line of at most 1,024 bytes in UTF-8: reason %#', (reason, shown) => {
     expect(of(failed(reason))?.state_reason).toBe(shown);
     expect(() => createSnapshot(toDocument(failed(reason)))).not.toThrow();
   });

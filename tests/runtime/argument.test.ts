@@ -1,18 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
+import * as entry from 'gateway-admin-core';
 import {
   adoptDocument,
   applyReports,
   canRevert,
+  canTransition,
+  changePassword,
   closeServerConnections,
   closeServiceSessions,
   closeSession,
   createAdmin,
+  createBasicAuthentication,
   createMemoryStore,
+  createPbkdf2Hasher,
+  createSecretSealer,
   createSnapshot,
   createUser,
+  defineLifecycle,
   deleteUser,
   evolve,
   flushLogs,
+  lifecycle,
+  nameKey,
+  nextState,
   openAdmin,
   patchFilter,
   patchMonitor,
@@ -28,6 +38,8 @@ import {
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
+import * as jsonEntry from 'gateway-admin-core/json';
+import { applyPatch, diff, formatPointer, parseJson, parsePointer } from 'gateway-admin-core/json';
 
 import { sampleSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -60,6 +72,7 @@ const functions: readonly (readonly [
   ['closeServerConnections', (state, context) => closeServerConnections(state, 'db-serv-1', context)],
   ['flushLogs', (state, context) => flushLogs(state, context)],
   ['createUser', (state, context) => createUser(state, { name: 'joan', passwordHash: 'x' }, context)],
+  ['changePassword', (state, context) => changePassword(state, 'ada', 'x', context)],
   ['deleteUser', (state, context) => deleteUser(state, 'ada', context)],
   ['revert', (state, context) => revert(started)(state, context)],
   ['adoptDocument', (state, context) => adoptDocument(state, snapshot, context)],
@@ -576,5 +589,62 @@ describe('createSnapshot', () => {
     expect(() => createSnapshot({}, options as never)).toThrow(
       /^The options of createSnapshot must be an object/,
     );
+  });
+});
+
+/** Gives what a call throws, or what its promise rejects with. */
+async function errorOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+/** The functions of an entry. Its errors are classes, which the library creates. */
+function functionsOf(module: object): (readonly [string, (...args: readonly unknown[]) => unknown])[] {
+  return Object.entries(module).filter(
+    ([, value]) => typeof value === 'function' && !((value as typeof Error).prototype instanceof Error),
+  );
+}
+
+describe.each([...functionsOf(entry), ...functionsOf(jsonEntry)])('%s', (_name, call) => {
+  const values = [undefined, null, 5, 'x', {}, [], [null]];
+  const lists = values.flatMap((first) => values.map((rest) => [first, rest, rest, rest]));
+
+  // Law: an argument of a wrong type is refused with a sentence of the library, and not with an error of the engine.
+  it('accepts an argument, or says which argument is wrong', async () => {
+    const engine =
+      /^Cannot |^undefined |^null |is not a function|is not iterable|is not defined|is not an object/;
+    const errors = await Promise.all([[], ...lists].map((args) => errorOf(() => call(...args))));
+    const messages = errors.filter((error) => error !== undefined).map((error) => (error as Error).message);
+    expect(messages.filter((message) => engine.test(message))).toEqual([]);
+  });
+});
+
+describe('arguments of functions that take no snapshot', () => {
+  it.each<[string, () => unknown]>([
+    ['name must be a string', () => nameKey(undefined as never)],
+    ['lifecycle must be an object', () => nextState(null as never, 'stopped', 'start')],
+    ['state must be a string', () => nextState(lifecycle, undefined as never, 'start')],
+    ['input must be a string', () => nextState(lifecycle, 'stopped', null as never)],
+    ['lifecycle has no state "paused"', () => nextState(lifecycle, 'paused' as never, 'start')],
+    ['lifecycle has no state "toString"', () => canTransition(lifecycle, 'toString' as never, 'start')],
+    ['lifecycle has no input "pause"', () => canTransition(lifecycle, 'stopped', 'pause' as never)],
+    ['table must be an object', () => defineLifecycle(null as never)],
+    ['table.open must be an object', () => defineLifecycle({ open: null } as never)],
+    ['history must be an object', () => createMemoryStore(null as never)],
+    ['options must be an object', () => createPbkdf2Hasher(null as never)],
+    ['options must be an object', () => createBasicAuthentication(null as never)],
+    ['options must be an object', () => createSecretSealer(null as never)],
+    ['body must be a string', () => parseJson(null as never, { depth: 1 })],
+    ['limits must be an object', () => parseJson('{}', undefined as never)],
+    ['text must be a string', () => parsePointer(5 as never)],
+    ['tokens must be a list', () => formatPointer('/a' as never)],
+    ['rules must be an object', () => applyPatch({}, [], null as never)],
+    ['options must be an object', () => diff({}, {}, null as never)],
+  ])('are named: %s', (message, call) => {
+    expect(call).toThrow(new TypeError(message));
   });
 });

@@ -18,6 +18,7 @@ import {
   type EventTable,
 } from '../../core/decision.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
+import { cutToBytes } from '../../core/utf8.ts';
 import type { ReportTable } from '../../core/report.ts';
 import * as shape from '../../core/shape.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -36,7 +37,7 @@ import type { About } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
 import { commandRoute, type BoundRoute } from './route.ts';
 
-/** Longest reason of a failure, in UTF-16 code units. @internal */
+/** Longest reason of a failure, in bytes of UTF-8. @internal */
 export const longestReason = 1024;
 
 /**
@@ -282,8 +283,7 @@ function isNews(
 
 /** The reason of the host as one line of text. A failure must not get lost because of its reason. */
 function readable(reason: string): string {
-  return reason
-    .slice(0, longestReason)
+  return cutToBytes(reason, longestReason)
     .toWellFormed()
     .replace(/\p{Cc}+/gu, ' ');
 }

@@ -52,17 +52,17 @@ async function planned(size: number): Promise<number> {
   return events[0]?.sessions.length ?? 0;
 }
 
-/** The length of the reason of a failure. */
+/** The length of the reason of a failure, in bytes. */
 async function failure(size: number): Promise<number> {
   const running = runAdmin();
   running.admin.report({
     type: 'service.reported',
     service: 'My Service',
     state: 'failed',
-    reason: letters(size),
+    reason: 'x'.repeat(size),
   });
   const { state_reason } = await bodyOf<{ readonly state_reason: string }>(running, 'GET', patch.target);
-  return lengthOf(state_reason);
+  return Buffer.byteLength(state_reason);
 }
 
 /** The length of the reason of a refusal. */
@@ -116,7 +116,7 @@ export const answerLimits: readonly Limit[] = [
   },
   {
     ...keeps(longestFailure, cut, failure),
-    unit: 'characters',
+    unit: 'bytes',
     bounds: 'reason of the gateway for a failure',
   },
   {

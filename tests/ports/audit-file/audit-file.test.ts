@@ -108,6 +108,10 @@ describe('an audit file', () => {
   });
 
   it.each([
+    [
+      { maxFile: 3 } as object,
+      'There is no option of openAuditFile with the name "maxFile". Did you mean maxFiles?',
+    ],
     [{ maxBytes: 0 }, 'maxBytes must be a whole number from 1 on, not 0'],
     [{ maxBytes: 1.5 }, 'maxBytes must be a whole number from 1 on, not 1.5'],
     [{ maxFiles: 1 }, 'maxFiles must be a whole number from 2 on, not 1'],

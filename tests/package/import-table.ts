@@ -88,7 +88,14 @@ const rows: readonly Row[] = [
   },
   {
     from: 'ports/audit-file/*',
-    values: ['ports/port-error.ts', 'ports/file/*', 'ports/audit-file/*', 'node:*', 'node:*/*'],
+    values: [
+      'ports/port-error.ts',
+      'core/member.ts',
+      'ports/file/*',
+      'ports/audit-file/*',
+      'node:*',
+      'node:*/*',
+    ],
     types: ['ports/port.ts', 'ports/audit-record.ts'],
   },
   { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'node:*', 'node:*/*'] },

@@ -4,6 +4,7 @@
  * - `audit-<number>.jsonl` contains one line for each record. Only the file with the highest number is written.
  * - `lock-*` is the lock.
  */
+import { assertMembers } from '../../core/member.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import { writeSynced } from '../file/bytes.ts';
 import { OwnDirectory } from '../file/directory.ts';
@@ -103,6 +104,7 @@ export async function openAuditFile(
   options: AuditFileOptions = {},
   files: NodeFiles = nodeFiles,
 ): Promise<AuditFile> {
+  assertMembers(options, ['maxBytes', 'maxFiles'], 'option of openAuditFile');
   const { maxBytes = 64 * 1024 * 1024, maxFiles } = options;
   assertWhole('maxBytes', maxBytes, 1);
   if (maxFiles !== undefined) assertWhole('maxFiles', maxFiles, 2);

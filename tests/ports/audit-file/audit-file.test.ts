@@ -121,6 +121,15 @@ describe('an audit file', () => {
   });
 });
 
+it('an audit file refuses a misspelt option', async () => {
+  const directory = await place();
+  const options: object = { maxFile: 3 };
+  await expect(openAuditFile(directory, options)).rejects.toThrow(
+    /with the name "maxFile". Did you mean maxFiles\?/,
+  );
+  await expect(stat(directory)).rejects.toThrow('ENOENT');
+});
+
 describe('the rotation of an audit file', () => {
   const { length } = `${JSON.stringify(auditRecord(1))}\n`;
   const size = Buffer.byteLength(`${JSON.stringify(auditRecord(1))}\n`);

@@ -96,8 +96,9 @@ describe('many log-ins at the same time', () => {
     const answers = await times(1000, createLogIn(hasher), 'ada');
     expect(work.most).toBe(2);
     expect(work.under).toBe(0);
-    expect(answers.slice(0, 66)).toEqual(Array.from({ length: 66 }, () => undefined));
-    expect(answers.slice(66)).toEqual(Array.from({ length: 934 }, () => 'throttled'));
+    // Which ones is not determined: the fingerprints of the log-ins are made at the same time.
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(66);
+    expect(answers.filter((answer) => answer === 'throttled')).toHaveLength(934);
     expect(work.calls.filter((call) => call.startsWith('verify'))).toHaveLength(66);
     expect(work.calls.filter((call) => call === 'hash')).toHaveLength(1);
   });
@@ -106,7 +107,7 @@ describe('many log-ins at the same time', () => {
     for (const name of ['ada', 'bob']) {
       const logIn = createLogIn(quickHasher, { maxHashesInFlight: 3, maxHashesQueued: 5 });
       const answers = await times(20, logIn, name);
-      expect(answers.map((answer) => answer ?? 'refused')).toEqual([
+      expect(answers.map((answer) => answer ?? 'refused').toSorted()).toEqual([
         ...Array.from({ length: 8 }, () => 'refused'),
         ...Array.from({ length: 12 }, () => 'throttled'),
       ]);

@@ -9,6 +9,8 @@ const limits = { 100_000: 20, 1_000_000: 50 };
 
 for (const count of counts) {
   const admin = open(count);
+  // An interface in service has answered before.
+  await read(admin);
   const quiet = await watch(admin, () => new Promise((resolve) => setTimeout(resolve, 300)));
   const { longest, gets } = await watch(admin, () => closeAll(admin));
   const limit = limits[count];
@@ -51,6 +53,10 @@ function open(count) {
   return admin;
 }
 
+function read(admin) {
+  return admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+}
+
 async function closeAll(admin) {
   const decide = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
   admin.plan(decide);
@@ -74,7 +80,7 @@ async function watch(admin, work) {
   const reader = (async () => {
     while (!over) {
       const begin = performance.now();
-      await admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+      await read(admin);
       gets.push(performance.now() - begin);
       await new Promise((resolve) => setImmediate(resolve));
     }

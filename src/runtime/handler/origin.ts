@@ -100,7 +100,13 @@ function isNamed({ hostname, host }: URL, name: string): boolean {
 
 /** The parsed URL of an origin or host; `undefined` if there is more in the text than these. */
 function urlOf(text: string): URL | undefined {
-  return /^https?:\/\/[^/?#@\\\s]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  if (!/^https?:\/\/[^/?#@\\\s]+$/i.test(text)) return undefined;
+  try {
+    // Not `URL.canParse`: in compiled code, that of Node 20 takes some texts for valid that are not.
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function unknownHost(host: string): Problem {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createAdmin, type AdminOptions } from 'gateway-admin-core';
 
+import { originProblem } from '../../../src/runtime/handler/origin.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 import { runAdmin, sampleGateway } from '../../support/running-admin.ts';
 
@@ -179,5 +180,19 @@ describe('the options', () => {
     const given = { snapshot: sampleSnapshot(), gateway: sampleGateway(), ...options };
     expect(() => createAdmin(given)).toThrow(RangeError);
     expect(() => createAdmin(given)).toThrow(message);
+  });
+});
+
+describe('a host that is no host', () => {
+  it('is refused also once the code is compiled: URL.canParse of Node 20 then takes some for valid', () => {
+    const refusalOf = (host: string): unknown =>
+      originProblem(
+        { method: 'GET', target: '/', headers: { host } },
+        { isWriting: false, isOpen: true },
+        { allowedHosts: [], allowedOrigins: [] },
+      )?.code;
+    for (let count = 0; count < 50_000; count += 1) refusalOf('localhost');
+    const hosts = Array.from({ length: 64 }, (_, at) => `Ã${String.fromCharCode(0x80 + at)}`);
+    expect(new Set(hosts.map(refusalOf))).toEqual(new Set(['origin-refused']));
   });
 });

@@ -74,6 +74,18 @@ describe('lookUpSession', () => {
 describe('a snapshot that was made by hand', () => {
   const sentence = 'snapshot must come from createSnapshot';
 
+  it.each(['servers', 'services', 'monitors', 'filters', 'users', 'sessions'] as const)(
+    'is refused with a sentence when its %s alone are not ours',
+    (part) => {
+      const byHand: Snapshot = Object.freeze({ ...createSnapshot({}), [part]: [] });
+      expect(() => stopService(byHand, 'Sales', { now: 0 })).toThrow(new TypeError(sentence));
+    },
+  );
+
+  it.each([null, undefined, 7, 'text'])('is refused with a sentence in place of %p', (value) => {
+    expect(() => stopService(value as never, 'Sales', { now: 0 })).toThrow(new TypeError(sentence));
+  });
+
   it('is refused with a sentence, whichever part of it is not ours', () => {
     const { services, sessions } = sampleSnapshot();
     const list = {

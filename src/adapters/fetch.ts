@@ -70,10 +70,10 @@ export function createHandler(
   return async (request) => {
     try {
       // `pathname` keeps the escapes as they were written.
-      const { pathname, search } = new URL(request.url);
+      const { host, pathname, search } = new URL(request.url);
       const target = targetOf(pathname + search, options.next);
       const handled =
-        target === undefined ? undefined : await admin.handle(toRequest(request, target, options));
+        target === undefined ? undefined : await admin.handle(toRequest(request, { host, target }, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
     } catch (error) {
       onError?.(error);
@@ -82,12 +82,16 @@ export function createHandler(
   };
 }
 
-function toRequest(request: Request, target: string, options: FetchOptions): AdminRequest {
+function toRequest(
+  request: Request,
+  { host, target }: { readonly host: string; readonly target: string },
+  options: FetchOptions,
+): AdminRequest {
   return {
     method: request.method,
     target,
     // Over HTTP/2, and in some servers, only the URL has the host.
-    headers: { host: new URL(request.url).host, ...Object.fromEntries(request.headers) },
+    headers: { host, ...Object.fromEntries(request.headers) },
     body: (limit) => readBody(request, limit),
     signal: request.signal,
     ...senderOf(request, options),

@@ -143,20 +143,18 @@ function toRequest(
  * The headers of a request. Node keeps only the first of several headers such as `Authorization`; the interface gets them
  * all, as from `fetch`. HTTP/2 has the host in a pseudo-header.
  */
-function headersOf({ headers, rawHeaders }: IncomingMessage): Record<string, string | undefined> {
-  const given = rawHeaders.filter((_each, at) => at % 2 === 0).map((name) => name.toLowerCase());
-  const valueOf = (name: string, value: string | readonly string[] | undefined): string | undefined => {
-    const all = rawHeaders.filter((_each, at) => at % 2 === 1 && given[(at - 1) / 2] === name);
-    if (all.length > 1 && name !== 'cookie') return all.join(', ');
-    return typeof value === 'object' ? value.join(', ') : value;
-  };
-  const host = headers[':authority'] ?? headers.host;
-  return Object.fromEntries(
-    Object.entries({ ...headers, ...(host === undefined ? {} : { host }) }).map(([name, value]) => [
-      name,
-      valueOf(name, value),
-    ]),
-  );
+function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | undefined> {
+  // One pass: a request has up to 2,000 headers.
+  const headers = new Map<string, string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    const value = rawHeaders[at + 1] ?? '';
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`);
+  }
+  const host = headers.get(':authority');
+  if (host !== undefined) headers.set('host', host);
+  return Object.fromEntries(headers);
 }
 
 /** Reads the body, and stops once the body is longer than the limit. */

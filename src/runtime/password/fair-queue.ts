@@ -3,7 +3,7 @@
  *
  * The queue limits costly work, such as hashing passwords. Turns and waiting places are shared out among groups: first
  * among callers who have logged in, those who were turned away before, and all others; then by network, and by name.
- * Whoever asks for much, from however many addresses and for however many names, therefore delays the others by a few turns.
+ * A flood of jobs, from any number of addresses and names, delays the jobs of other networks by a few turns.
  */
 import { beforeDeadline } from '../deadline.ts';
 import type { Clock } from '../../ports/port.ts';

@@ -18,11 +18,8 @@ export function withEtags(send: Send): Send {
   return async (request) => {
     const resource = resourceOf(request.target);
     const isReading = request.method === 'GET';
-    const tag = isReading ? undefined : tags.get(resource);
-    const response = await send({
-      ...request,
-      headers: { ...(tag === undefined ? {} : { 'if-match': tag }), ...given(request.headers) },
-    });
+    const tag = request.headers['if-match'] ?? (isReading ? undefined : tags.get(resource));
+    const response = await send({ ...request, headers: { ...request.headers, 'if-match': tag } });
     const etag = response.headers['etag'];
     const isWhole = request.target === resource;
     if (response.status >= 300 || request.target.includes('dry_run=')) return response;
@@ -37,10 +34,4 @@ export function withEtags(send: Send): Send {
 function resourceOf(target: string): string {
   const [, collection = '', name = ''] = target.split(/[/?]/);
   return `/${collection.replace(/s?$/, 's')}/${name}`;
-}
-
-function given(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

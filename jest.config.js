@@ -19,7 +19,7 @@ function sourceOf(built) {
  */
 const sandboxInjectedGlobals = [
   'Array ArrayBuffer BigInt Boolean DataView Date Error Function Infinity Intl JSON Map Math Number Object Promise',
-  'Proxy RangeError Reflect RegExp Set String Symbol SyntaxError TypeError Uint8Array WeakMap WeakRef WeakSet',
+  'Proxy RangeError Reflect RegExp Set String Symbol SyntaxError TypeError Uint8Array WeakMap WeakSet',
 ].flatMap((names) => names.split(' '));
 
 /** @type {import('jest').Config} */

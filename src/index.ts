@@ -142,6 +142,7 @@ export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-lo
 export type { AuditOptions } from './runtime/audit/sink-queue.ts';
 export type { AuditReadOptions } from './runtime/audit/audit-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
+export { measurementTable, type Measurement } from './runtime/instrumentation/measurement.ts';
 export type { Plan } from './runtime/handler/plan.ts';
 export type { Veto } from './runtime/veto.ts';
 
@@ -154,6 +155,7 @@ export type {
   Hasher,
   SecretSealer,
   AuditSink,
+  Logger,
   Authenticate,
   ConfigurationStore,
   StoredHistory,

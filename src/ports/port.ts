@@ -63,6 +63,11 @@ export interface Clock {
   /** The current time, in milliseconds since 1970-01-01T00:00:00Z. The time may jump. */
   now(): number;
   /**
+   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines
+   * come from this function, and from `now` if the function is left out.
+   */
+  monotonic?(): number;
+  /**
    * Resolves after the given number of milliseconds, or at once when the signal aborts. Jumps of the time must not
    * change the duration, because deadlines use `sleep`. An answer can depend on a sleep, so a sleep keeps the process
    * alive unless `keepAlive` is `false`.
@@ -81,6 +86,28 @@ export interface SleepOptions {
    * the end of the sleep, as between two calls of `inspect` after a 504, or between two heartbeats.
    */
   readonly keepAlive?: boolean;
+}
+
+/**
+ * A logger of the shape of pino: the fields first, then the message. `console` fits, too.
+ *
+ * The functions are called as methods of the logger, and at once: a slow function delays the interface. A function that
+ * throws or rejects changes nothing, and `onError` gets a `HostError` once for each function. The fields are new
+ * objects that nothing else uses. They contain neither passwords nor hashes, sealed texts, headers or bodies.
+ *
+ * @see docs/observability.md, "What is logged".
+ *
+ * @public
+ */
+export interface Logger {
+  /** Takes a line for the search of a fault: a command has begun. */
+  debug(fields: object, message: string): void;
+  /** Takes a line about the normal run. */
+  info(fields: object, message: string): void;
+  /** Takes a line about something that an operator may have to look at. */
+  warn(fields: object, message: string): void;
+  /** Takes a line about an error of the host, the store or the library. The field `err` is the error, if there is one. */
+  error(fields: object, message: string): void;
 }
 
 /**

@@ -20,6 +20,7 @@ import type { Clock, SleepOptions } from './port.ts';
  */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep,
 });
 

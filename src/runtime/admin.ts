@@ -7,6 +7,7 @@ import type {
   ConfigurationStore,
   GatewayPort,
   Hasher,
+  Logger,
   SecretSealer,
 } from '../ports/port.ts';
 import type { AdminRequest } from '../http/message.ts';
@@ -20,6 +21,7 @@ import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
 import type { Execution } from './execution.ts';
 import type { Authorize } from './handler/access.ts';
 import type { Handled } from './handler/handler.ts';
+import type { Measurement } from './instrumentation/measurement.ts';
 import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
 import type { Veto } from './veto.ts';
@@ -85,9 +87,20 @@ export interface AdminOptions {
    * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
    * gateway port, a {@link ReportError} for each malformed report, a {@link DifferingDocumentError} if the store has
    * another configuration than the given snapshot, failures of the store, and unexpected errors. Wrong answers of the
-   * clock and of telemetry are told once for each function. By default the console gets the first error of each kind.
+   * clock and of telemetry are told once for each function. By default, and without a `logger`, the console gets the first
+   * error of each kind.
    */
   readonly onError?: (error: unknown) => void;
+  /**
+   * Gets a line for each command, for each request that fails by a fault of the host, and for each error of `onError`. Fits
+   * `pino()`. Silent by default.
+   */
+  readonly logger?: Logger;
+  /**
+   * Gets every measurement: durations of requests, commands, effects and calls of the store, counts and queue lengths. Called
+   * at once, so the function must be fast. If it throws, nothing else changes. By default nothing is measured.
+   */
+  readonly onMeasurement?: (measurement: Measurement) => void;
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   isTexts,
   type Members,
 } from './check.ts';
+import { levels } from './instrumentation/logger.ts';
 import { defaultLimits } from './limits.ts';
 
 /** The functions that each port must have. */
@@ -28,10 +29,12 @@ const ports = {
   sealer: ['seal', 'open'],
   store: ['load', 'append', 'compact', Symbol.asyncDispose],
   'audit.sink': ['append'],
+  logger: levels,
 } as const satisfies Record<string, readonly PropertyKey[]>;
 
 /** The functions that a port may have. */
 const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>> = {
+  clock: ['monotonic'],
   hasher: ['needsRehash', 'knows'],
 };
 
@@ -53,6 +56,8 @@ const openOptions = {
   audit: true,
   limits: true,
   onError: true,
+  logger: true,
+  onMeasurement: true,
   store: true,
 } as const satisfies Record<keyof OpenAdminOptions, true>;
 
@@ -61,7 +66,7 @@ const auditOptions = ['sink', 'required'] as const satisfies readonly (keyof Aud
 const executeOptions = ['actor', 'ifMatch', 'signal'] as const satisfies readonly (keyof ExecuteOptions)[];
 
 /** The options that are functions. */
-const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'veto'] as const;
+const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'onMeasurement', 'veto'] as const;
 
 /**
  * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
@@ -77,7 +82,7 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
   assertPort('gateway', options['gateway']);
   if (!isOptional(options['gateway']['telemetry'], isObject))
     throw new TypeError('gateway.telemetry must be an object with functions');
-  for (const name of ['clock', 'hasher', 'sealer'] as const) {
+  for (const name of ['clock', 'hasher', 'sealer', 'logger'] as const) {
     if (options[name] !== undefined) assertPort(name, options[name]);
   }
   if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);

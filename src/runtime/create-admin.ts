@@ -6,7 +6,6 @@ import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
-import { systemClock } from '../ports/system-clock.ts';
 import { boundRoutes, differencesOf, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
@@ -27,9 +26,7 @@ import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
-import { createErrorSink } from './error-sink.ts';
 import { EventLog } from './event-log.ts';
-import { guardClock } from './guarded-clock.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
 import { shareSecrets } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
@@ -39,7 +36,7 @@ import { restore } from './history.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife, drawLife } from './life.ts';
 import { defaultLimits } from './limits.ts';
-import { completeOptions, type CompleteOptions } from './options.ts';
+import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import { createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
@@ -74,7 +71,10 @@ import { Writer } from './writer.ts';
 export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
   const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
-  return assemble(completeOptions(options), beginLife(snapshot), noJournal).admin;
+  const complete = completeOptions(options);
+  const { admin } = assemble(complete, beginLife(snapshot), noJournal);
+  complete.instruments.opened(admin.snapshot, { recovered: 0, unknown: 0 });
+  return admin;
 }
 
 /**
@@ -121,19 +121,21 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     const { store } = options;
     const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
     const complete = completeOptions(options);
-    const { clock, limits, onError } = complete;
+    const { clock, limits, instruments, onError } = complete;
     const { position, repaired, ...stored } = await loadInTime(store, complete);
     const history = restore(stored, snapshot);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
     declareSecretParameters(snapshot, history.snapshot.secretParameters);
     if (repaired !== undefined) onError(new Error(repaired));
     const deadlineMs = limits.storeDeadlineMs;
-    const journal = await openJournal({ store, position, history, clock, deadlineMs, onError });
+    const journal = await openJournal({ store, position, history, clock, deadlineMs, instruments, onError });
     const { admin, writer } = assemble(
       complete,
       beginLife(openServices(history.snapshot, clock.now())),
       journal,
     );
+    // Read now: the history forgets a command at its settlement.
+    const recovered = history.abandoned.length + history.open.length;
     await Promise.all(history.abandoned.map((open) => writer.settleAbandoned(open)));
     await Promise.all(history.open.map((open) => writer.recover(open)));
     if (journal.outage !== undefined) {
@@ -141,6 +143,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
       throw journal.outage.error;
     }
     journal.startRepeating();
+    instruments.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
     // Only now: the commands of the last process may have changed the configuration.
     const differences = differencesOf(admin.snapshot, snapshot);
     if (differences.length > 0) onError(new DifferingDocumentError(differences));
@@ -154,9 +157,10 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
 /** Loads the content of the store. `onError` gets a timeout too, so that the timeout is logged like other store errors. */
 async function loadInTime(
   store: ConfigurationStore,
-  { clock, limits: { storeDeadlineMs }, onError }: CompleteOptions,
+  { clock, limits: { storeDeadlineMs }, instruments, onError }: CompleteOptions,
 ): Promise<StoredHistory> {
-  const history = await beforeDeadline(clock, storeDeadlineMs, () => store.load());
+  const load = (): Promise<StoredHistory> => instruments.storeCall('load', () => store.load());
+  const history = await beforeDeadline(clock, storeDeadlineMs, load);
   if (history !== 'late') return history;
   const error = new Error(
     `The configuration store did not answer load() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +
@@ -171,17 +175,19 @@ async function loadInTime(
  * option can be the reason for the first one.
  */
 async function letGo(options: Partial<OpenAdminOptions> | null | undefined): Promise<void> {
-  const { store, audit, clock, limits, onError } = options ?? {};
-  const tell = createErrorSink(typeof onError === 'function' ? onError : undefined);
-  const given = limits?.storeDeadlineMs;
-  const deadlineMs = Number.isSafeInteger(given) ? given : undefined;
+  const { store, audit, clock: given, limits, logger, onError: hook } = options ?? {};
+  const { clock, onError } = toldOf({
+    ...(typeof given?.sleep === 'function' ? { clock: given } : {}),
+    ...(logger === undefined ? {} : { logger }),
+    ...(typeof hook === 'function' ? { onError: hook } : {}),
+  });
+  const { storeDeadlineMs } = limits ?? {};
+  const deadlineMs = Number.isSafeInteger(storeDeadlineMs) ? storeDeadlineMs : undefined;
   for (const port of [store, audit?.sink]) {
     if (typeof port?.[Symbol.asyncDispose] !== 'function') continue;
-    await beforeDeadline(
-      guardClock(typeof clock?.sleep === 'function' ? clock : systemClock, tell),
-      deadlineMs ?? defaultLimits.storeDeadlineMs,
-      async () => port[Symbol.asyncDispose]?.(),
-    ).catch(tell);
+    await beforeDeadline(clock, deadlineMs ?? defaultLimits.storeDeadlineMs, async () =>
+      port[Symbol.asyncDispose]?.(),
+    ).catch(onError);
   }
 }
 
@@ -207,6 +213,7 @@ function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal
     log.close();
     await audit.close();
     await journal.close();
+    options.instruments.closed(writer.snapshot);
   });
   const admin = adminOf(options, { writer, log, audit, mode, handle, close });
   const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
@@ -310,7 +317,7 @@ function handlerOf(
 }
 
 function writerOf(
-  { gateway, clock, times, authenticate, veto, limits, onError }: CompleteOptions,
+  { gateway, clock, times, authenticate, veto, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
   { log, journal, audit }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit },
 ): Writer {
@@ -332,6 +339,7 @@ function writerOf(
     onRecovered: (command, execution) => {
       audit.recovered(command, execution);
     },
+    instruments,
     onError,
   });
 }

@@ -6,6 +6,7 @@ import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
 import { beforeDeadline } from './deadline.ts';
 import { answerText, causeText, HostError } from './host-error.ts';
+import type { Instruments } from './instrumentation/instruments.ts';
 
 /** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
@@ -24,12 +25,13 @@ export interface EffectOptions {
   readonly onUnknown: () => AbortSignal;
   /** Throws a {@link SearchEnded} if the command was abandoned: then no further effect is begun. */
   readonly throwIfAbandoned: () => void;
+  readonly instruments: Pick<Instruments, 'timer' | 'effect'>;
   /** Gets every error and every late answer of the host as a {@link HostError}. */
   readonly onError: (error: unknown) => void;
 }
 
 /** The options for asking the host once. @internal */
-export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned'>;
+export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned' | 'instruments'>;
 
 const firstPauseMs = 50;
 /** Longest pause between two calls of `inspect`, in milliseconds. @internal */
@@ -76,6 +78,8 @@ interface Call {
  */
 export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
   options.throwIfAbandoned();
+  const { instruments } = options;
+  const elapsedMs = instruments.timer();
   const call: Call = { ending: undefined, standing: 'awaited' };
   await withDeadline(options, async (context) => {
     call.ending = await endingOf(effect, context, options, call);
@@ -87,9 +91,11 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
   try {
     const outcome = await findOut(effect, { ...options, onUnknown }, () => call.ending);
     call.standing = 'done';
+    instruments.effect(effect, outcome.done ? 'applied' : 'refused', elapsedMs());
     return outcome;
   } catch (error) {
     call.standing = error instanceof SearchEnded ? error.why : 'closed';
+    instruments.effect(effect, 'unknown', elapsedMs());
     throw error;
   }
 }

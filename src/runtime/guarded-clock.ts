@@ -16,10 +16,11 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
  * - If `now` fails or gives no number, the last time counts, or the system clock before there is one. A time that a
  *   document cannot contain is moved into the years 0 to 9999, because it would make the journal unreadable.
  * - If `sleep` fails or gives no promise, the system clock sleeps.
+ * - If `monotonic` is left out, `now` counts. If it fails or gives no number, its last answer counts.
  *
  * @internal
  */
-export function guardClock(clock: Clock, onError: (error: unknown) => void): Clock {
+export function guardClock(clock: Clock, onError: (error: unknown) => void): Required<Clock> {
   const tellOnce = onceEach(onError);
   let last: number | undefined;
   const now = (): number => {
@@ -45,8 +46,24 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Clo
       return failed(error);
     }
   };
-  return { now, sleep };
+  let lastMonotonic = 0;
+  const monotonic = (): number => {
+    if (clock.monotonic === undefined) return now();
+    try {
+      const time: unknown = clock.monotonic();
+      if (Number.isFinite(time)) return (lastMonotonic = time as number);
+      const message = `clock.monotonic answered ${answerText(time)} instead of milliseconds. ${instead}`;
+      tellOnce(new HostError(message, { call: 'clock.monotonic' }));
+    } catch (cause) {
+      const message = `clock.monotonic failed: ${causeText(cause)}. ${instead}`;
+      tellOnce(new HostError(message, { call: 'clock.monotonic', cause }));
+    }
+    return lastMonotonic;
+  };
+  return { now, sleep, monotonic };
 }
+
+const instead = 'The last known time is used in its place.';
 
 function timeOf(clock: Clock, tellOnce: (error: HostError) => void): number | undefined {
   try {
@@ -56,7 +73,7 @@ function timeOf(clock: Clock, tellOnce: (error: HostError) => void): number | un
     tellOnce(new HostError(message, { call: 'clock.now' }));
     return Number.isFinite(time) ? (time as number) : undefined;
   } catch (cause) {
-    const message = `clock.now failed: ${causeText(cause)}. The last known time is used in its place.`;
+    const message = `clock.now failed: ${causeText(cause)}. ${instead}`;
     tellOnce(new HostError(message, { call: 'clock.now', cause }));
     return undefined;
   }

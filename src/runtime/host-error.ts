@@ -1,6 +1,7 @@
 /**
  * The error for a function of the host that fails, answers wrongly or answers too late.
  */
+import type { Logger } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
 import type { Telemetry } from '../resources/shared/rendering.ts';
 
@@ -13,8 +14,11 @@ export type HostCall =
   | 'apply'
   | 'inspect'
   | 'clock.now'
+  | 'clock.monotonic'
   | 'clock.sleep'
   | 'onError'
+  | 'onMeasurement'
+  | `logger.${keyof Logger}`
   | 'veto'
   | 'hasher.hash'
   | 'hasher.verify'

@@ -13,6 +13,7 @@ import { isStoreLost } from '../ports/port-error.ts';
 import type { Clock, ConfigurationStore } from '../ports/port.ts';
 import { beforeDeadline } from './deadline.ts';
 import type { History, JournalRecord } from './history.ts';
+import type { Instruments } from './instrumentation/instruments.ts';
 import { longestUnmarked } from './life.ts';
 
 /** The store does not answer. @internal */
@@ -109,6 +110,7 @@ export interface JournalOptions {
    * late.
    */
   readonly deadlineMs: number;
+  readonly instruments: Instruments;
   /** Gets the error with which an outage begins, and the error with which the store is lost. */
   readonly onError: (error: unknown) => void;
 }
@@ -219,7 +221,7 @@ class StoreJournal implements OpenedJournal {
     const { store, history } = this.#options;
     const state = history.toState();
     const expectedPosition = this.#position;
-    this.#position = await this.#untilAnswered(() => store.compact(state, { expectedPosition }));
+    this.#position = await this.#untilAnswered('compact', () => store.compact(state, { expectedPosition }));
     this.#grown = { records: 0, bytes: 0 };
   }
 
@@ -273,7 +275,8 @@ class StoreJournal implements OpenedJournal {
     const records = batch.map(({ record }) => record as unknown as Json);
     const expectedPosition = this.#position;
     for (const pending of batch) pending.isSent = true;
-    this.#position = await this.#untilAnswered(() => store.append(records, { expectedPosition }));
+    this.#position = await this.#untilAnswered('append', () => store.append(records, { expectedPosition }));
+    this.#options.instruments.appended(batch.reduce((bytes, { size }) => bytes + size, 0));
     for (const { record, size, kept } of batch) {
       this.#pending.shift();
       history.take(record);
@@ -288,13 +291,13 @@ class StoreJournal implements OpenedJournal {
    *
    * @throws the error of the store if the store is lost, or failed calls are not made again
    */
-  async #untilAnswered(call: () => Promise<string>): Promise<string> {
+  async #untilAnswered(name: 'append' | 'compact', call: () => Promise<string>): Promise<string> {
     const { clock } = this.#options;
     // A call that was late can still answer in a pause.
     const late: Promise<string>[] = [];
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const isLast = this.#stopped.signal.aborted;
-      const latest = this.#once(call);
+      const latest = this.#options.instruments.storeCall(name, call);
       const answer = await this.#answerOf(latest);
       if ('position' in answer) return this.#endOutage(answer.position);
       if (isLast || !this.#repeats || isStoreLost(answer.error)) throw answer.error;
@@ -316,11 +319,6 @@ class StoreJournal implements OpenedJournal {
     }
   }
 
-  /** An error that a call throws at once is a rejection. */
-  async #once(call: () => Promise<string>): Promise<string> {
-    return call();
-  }
-
   #beginOutage({ error, isLate }: Failure, retryAfterMs: number): void {
     const before = this.outage;
     this.outage = { error: before === undefined ? error : before.error, retryAfterMs };
@@ -334,7 +332,10 @@ class StoreJournal implements OpenedJournal {
 
   /** Gives the position with which the store has answered. */
   #endOutage(position: string): string {
-    if (this.outage !== undefined) this.#answered.abort();
+    if (this.outage !== undefined) {
+      this.#answered.abort();
+      this.#options.instruments.storeAnswers();
+    }
     this.outage = undefined;
     return position;
   }

@@ -10,10 +10,13 @@ import { systemClock } from '../ports/system-clock.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import { createErrorSink } from './error-sink.ts';
-import { guardClock } from './guarded-clock.ts';
+import { guardClock, onceEach } from './guarded-clock.ts';
 import { sealWith } from './guarded-secret.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
+import { Instruments } from './instrumentation/instruments.ts';
+import { guardLogger } from './instrumentation/logger.ts';
+import { guardMeasurement } from './instrumentation/measurement.ts';
 import { limitsFrom, type Limits } from './limits.ts';
 import { guardVeto, type Veto } from './veto.ts';
 
@@ -23,13 +26,14 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly authorize: Authorize | undefined;
   /** Never throws. */
   readonly veto: Veto | undefined;
-  readonly clock: Clock;
+  readonly clock: Required<Clock>;
   readonly times: TimeFormat;
   readonly hasher: Hasher;
   readonly secrets: Ports;
   readonly origins: Origins;
   readonly limits: Limits;
   readonly audit: AuditOptions | undefined;
+  readonly instruments: Instruments;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
 }
@@ -48,22 +52,54 @@ type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
   const { snapshot, gateway, authenticate, authorize, veto } = options;
-  const onError = createErrorSink(options.onError);
+  const { instruments, clock, onError } = toldOf(options);
   return {
     snapshot,
     gateway,
     authenticate,
     authorize,
     veto: veto === undefined ? undefined : guardVeto(veto, onError),
-    clock: guardClock(options.clock ?? systemClock, onError),
+    clock,
     times: createTimeFormat(options.timeZone ?? 'UTC'),
     hasher: options.hasher ?? createPbkdf2Hasher(),
     secrets: secretPortsOf(options),
     origins: originsFrom(options),
     limits: limitsFrom(options.limits),
     audit: options.audit,
+    instruments,
     onError,
   };
+}
+
+/**
+ * Connects `onError`, the logger and the measurements. An error goes to all three. With a logger and without `onError`, the
+ * console gets only the errors of the logger itself.
+ *
+ * @param options - options that need not have been checked
+ * @internal
+ */
+export function toldOf({
+  clock: given = systemClock,
+  logger,
+  onError: hook,
+  onMeasurement,
+}: Pick<GivenOptions, 'clock' | 'logger' | 'onError' | 'onMeasurement'>): Pick<
+  CompleteOptions,
+  'clock' | 'instruments' | 'onError'
+> {
+  const sink = createErrorSink(hook);
+  const onError = (error: unknown): void => {
+    instruments.error(error);
+    if (hook !== undefined || logger === undefined) sink(error);
+  };
+  const clock = guardClock(given, onError);
+  const instruments: Instruments = new Instruments({
+    log: guardLogger(logger, onceEach(sink)),
+    measure: guardMeasurement(onMeasurement, onceEach(onError)),
+    // Without hooks nothing needs the time, and the clock of a host can be slow.
+    clock: logger === undefined && onMeasurement === undefined ? { monotonic: () => 0 } : clock,
+  });
+  return { clock, instruments, onError };
 }
 
 function secretPortsOf({ sealer = createSecretSealer(), passwordPolicy, store }: GivenOptions): Ports {

@@ -12,6 +12,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { onAbort } from './abort-listener.ts';
 import { SearchEnded } from './effect.ts';
 import { ended, inProgress, refusal, type Execution } from './execution.ts';
+import type { Instruments } from './instrumentation/instruments.ts';
 
 /** A command as the caller sends it. @internal */
 export interface CommandRequest {
@@ -67,6 +68,7 @@ export interface TurnOptions {
   readonly decide: (request: CommandRequest) => Decision;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Execution | undefined;
+  readonly instruments: Pick<Instruments, 'commands'>;
   /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
@@ -124,6 +126,7 @@ export class Turns {
     const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
       if (this.#queue.delete(entry)) reject(signal?.reason);
+      this.#tellCounts();
     };
     const stopListening = signal && onAbort(signal, leave);
     this.#queue.add(entry);
@@ -134,6 +137,7 @@ export class Turns {
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
     }
+    this.#tellCounts();
     return promise.finally(stopListening);
   }
 
@@ -149,6 +153,7 @@ export class Turns {
     this.#inFlight.set(command.id, row);
     for (const link of command.resources) this.#holders.set(link, row);
     if (outcome === 'pending') this.#pendingCount += 1;
+    else this.#tellCounts();
     row.left = work().finally(() => {
       this.#release(row);
     });
@@ -209,6 +214,7 @@ export class Turns {
       answer(
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
       );
+    this.#tellCounts();
     const rows = [...this.#inFlight.values()];
     for (const { search } of rows) search?.abort(new SearchEnded('closed'));
     await Promise.all(rows.map(({ left }) => left));
@@ -220,6 +226,13 @@ export class Turns {
     if (row.outcome === 'pending') this.#pendingCount -= 1;
     for (const link of resources) if (this.#holders.get(link) === row) this.#holders.delete(link);
     this.#pump();
+  }
+
+  /** Tells how many commands there are, unless a change is under way. */
+  #tellCounts(): void {
+    if (this.#pumping) return;
+    const [waiting, inFlight] = [this.#queue.size, this.#inFlight.size];
+    this.#options.instruments.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
   }
 
   /** Gives a turn to every command that need not wait, in order of arrival. A nested call does nothing. */
@@ -238,6 +251,7 @@ export class Turns {
     } finally {
       this.#pumping = false;
     }
+    this.#tellCounts();
   }
 
   /** @param claimed - the resources of earlier commands that still wait */

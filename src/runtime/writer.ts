@@ -27,6 +27,7 @@ import {
 } from './execution.ts';
 import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
+import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal } from './journal.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
@@ -57,12 +58,14 @@ export interface WriterOptions
   readonly refuseAll: () => Extract<Execution, { readonly outcome: 'refused' }> | undefined;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
+  readonly instruments: Instruments;
   readonly onError: (error: unknown) => void;
 }
 
 /** A command that is performed, or recovered after a restart. */
 interface Performing {
   readonly command: Command;
+  readonly span: CommandSpan;
   /**
    * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
    * effects takes hold only once its events are journaled.
@@ -109,6 +112,7 @@ export class Writer {
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
       refuseAll: () => options.refuseAll() ?? this.#storeUnavailable(),
+      instruments: options.instruments,
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
@@ -208,12 +212,13 @@ export class Writer {
     return new Promise((resolve) => {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       this.#turns.hold(command, 'unknown', async () => {
+        const span = this.#options.instruments.recovery(command);
         try {
           const performed = await recover(
             open,
-            this.#optionsOf({ command, asksHost: true, answer: () => resolve(), settled: [] }),
+            this.#optionsOf({ command, span, asksHost: true, answer: () => resolve(), settled: [] }),
           );
-          this.#options.onRecovered(command, this.#executionOf(performed));
+          this.#recovered({ command, span }, this.#executionOf(performed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
           if (!(error instanceof SearchEnded || error instanceof Unsettled)) this.#options.onError(error);
@@ -226,7 +231,8 @@ export class Writer {
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
   async settleAbandoned(open: OpenCommand): Promise<void> {
     const command = commandIn(open, this.#options.clock.now());
-    const performing = { command, asksHost: true, answer: () => undefined, settled: [] };
+    const span = this.#options.instruments.recovery(command);
+    const performing = { command, span, asksHost: true, answer: () => undefined, settled: [] };
     const events = await inspectAbandoned(open, this.#optionsOf(performing));
     if (events === undefined) {
       this.#options.onError(new Error(stillUnknown(command)));
@@ -236,11 +242,17 @@ export class Writer {
     try {
       await this.#settle(performing, isShown ? [] : events, { at: 'end' });
       const refusal = events.length > 0 ? {} : { refusal: 'No effect of the abandoned command is in place.' };
-      this.#options.onRecovered(command, this.#executionOf({ events, ...refusal }));
+      this.#recovered(performing, this.#executionOf({ events, ...refusal }));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
       if (!(error instanceof Unsettled)) throw error;
     }
+  }
+
+  /** The outcome is known of a command of an earlier life. */
+  #recovered({ command, span }: Pick<Performing, 'command' | 'span'>, execution: Execution): void {
+    span.ended(execution);
+    this.#options.onRecovered(command, execution);
   }
 
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
@@ -256,14 +268,18 @@ export class Writer {
     const { resources } = decision;
     const command = commandOf(id, { resources, events }, this.#options.clock.now());
     this.#turns.hold(command, 'pending', async () => {
+      const span = this.#options.instruments.command(command);
       try {
         const asksHost = effects.length > 0;
         const onBegun = (): void => watch?.begun(command, decision, events);
-        const performing = { command, asksHost, answer, settled: [], onBegun };
+        const performing = { command, span, asksHost, answer, settled: [], onBegun };
         const execution = await this.#perform(performing, decision);
+        span.ended(execution);
         if (this.#turns.isUnknown(id)) watch?.settled(execution);
         answer(execution);
       } catch (error) {
+        if (error instanceof SearchEnded) span.leftOpen(error.why);
+        else span.brokenOff(error);
         fail(error);
       }
     });
@@ -304,11 +320,12 @@ export class Writer {
   }
 
   #optionsOf(performing: Performing): CommandOptions {
-    const { gateway, clock, deadlineMs, onError } = this.#options;
+    const { gateway, clock, deadlineMs, instruments, onError } = this.#options;
     return {
       gateway,
       clock,
       deadlineMs,
+      instruments,
       onError,
       commandId: performing.command.id,
       crossings: this.#crossings,
@@ -340,7 +357,8 @@ export class Writer {
   }
 
   /** Gives the signal that ends the search for the outcome. */
-  #answerUnknown({ command, answer }: Performing, execution: Execution): AbortSignal {
+  #answerUnknown({ command, span, answer }: Performing, execution: Execution): AbortSignal {
+    span.ended(execution);
     answer(execution);
     return this.#turns.setUnknown(command.id);
   }

@@ -195,6 +195,7 @@ describe('the options of createAdmin and openAdmin', () => {
     ['clock', {}, 'clock must have the function now'],
     ['clock', { now: Date.now }, 'clock must have the function sleep'],
     ['clock', Date.now, 'clock must have the function now'],
+    ['clock', { ...entry.systemClock, monotonic: 5 }, 'clock.monotonic must be a function'],
     ['timeZone', 3, 'timeZone must be a string'],
     ['hasher', {}, 'hasher must have the function hash'],
     ['hasher', { hash: gateway.apply }, 'hasher must have the function verify'],
@@ -205,6 +206,9 @@ describe('the options of createAdmin and openAdmin', () => {
     ['passwordPolicy', /x/, 'passwordPolicy must be a function'],
     ['onError', console, 'onError must be a function'],
     ['veto', 'no', 'veto must be a function'],
+    ['logger', { debug: gateway.apply }, 'logger must have the function info'],
+    ['logger', 'info', 'logger must be an object with the functions debug, info, warn and error'],
+    ['onMeasurement', {}, 'onMeasurement must be a function'],
     ['secretParameters', 'password', 'secretParameters must be a list of names of 1 to 255 characters'],
     ['secretParameters', ['password', 7], 'secretParameters must be a list of names'],
     ['audit', 5, 'audit must be an object with a sink'],
@@ -285,6 +289,8 @@ describe('the options of createAdmin and openAdmin', () => {
         'veto',
         'audit',
         'limits',
+        'logger',
+        'onMeasurement',
       ],
     ];
     const nothing = Object.fromEntries(names.map((name) => [name, undefined]));

@@ -236,6 +236,16 @@ describe('a clock that fails', () => {
       `clock.sleep failed: ${broken.message}. ${sleeps}`,
     ],
     [
+      'monotonic throws',
+      { monotonic: throwing(broken) },
+      `clock.monotonic failed: ${broken.message}. The last known time is used in its place.`,
+    ],
+    [
+      'monotonic gives NaN',
+      { monotonic: () => NaN },
+      'clock.monotonic answered NaN instead of milliseconds. The last known time is used in its place.',
+    ],
+    [
       'sleep gives nothing',
       { sleep: () => undefined },
       `clock.sleep answered undefined instead of a promise. ${sleeps}`,
@@ -245,11 +255,13 @@ describe('a clock that fails', () => {
   // Promise: clock-error
   it.each(bad)('is told once, and commands and reads go on: %s', async (_what, methods, message) => {
     const errors: unknown[] = [];
+    const values: number[] = [];
     const admin = createAdmin({
       snapshot: sampleSnapshot(),
       gateway: gatewayOf({ inspect: () => Promise.reject(new EffectRefused('cannot tell')) }),
       clock: { now: () => 1e12, sleep: () => Promise.resolve(), ...methods } as unknown as Clock,
       onError: (error) => errors.push(error),
+      onMeasurement: ({ value }) => values.push(value),
     });
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     expect((await admin.execute(stopMain)).outcome).toBe('accepted');
@@ -258,6 +270,8 @@ describe('a clock that fails', () => {
     await admin.close();
     const [call] = message.split(' ');
     expect(errors).toMatchObject([{ name: 'HostError', call, message }]);
+    // A duration is short, and no wrong answer appears in one.
+    expect(values.filter((value) => !(value >= 0 && value < 60))).toEqual([]);
   });
 
   it('does not make a deadline pass at once or never', async () => {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, createSnapshot, systemClock } from 'gateway-admin-core';
+import { createMemoryStore, createSnapshot } from 'gateway-admin-core';
 
 import { History, restore, type JournalRecord } from '../../src/runtime/history.ts';
 import { openJournal, type Journal } from '../../src/runtime/journal.ts';
+import { toldOf } from '../../src/runtime/options.ts';
 
 async function journalOf(store = createMemoryStore()): Promise<Journal> {
   return openJournal({
     store,
     position: (await store.load()).position,
     history: new History(createSnapshot({})),
-    clock: systemClock,
+    ...toldOf({ onError: () => undefined }),
     deadlineMs: 1000,
-    onError: () => undefined,
   });
 }
 

@@ -8,6 +8,7 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
+import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
@@ -36,6 +37,7 @@ export interface AccessOptions {
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: () => boolean;
   readonly passwords: Passwords;
+  readonly instruments: Instruments;
 }
 
 /** A caller who may use a route now. @internal */
@@ -101,8 +103,11 @@ async function identify(
   snapshot: Snapshot,
 ): Promise<Result<Principal | undefined>> {
   if (isOpen(options, request, snapshot)) return ok(undefined);
-  const verify: Parameters<Authenticate>[2] = (name, password) =>
-    options.passwords.verify(snapshot, request, { name, password });
+  const verify: Parameters<Authenticate>[2] = async (name, password) => {
+    const verified = await options.passwords.verify(snapshot, request, { name, password });
+    options.instruments.logIn(verified, request);
+    return verified;
+  };
   const { principal: given } = request;
   const principal: unknown =
     given === undefined

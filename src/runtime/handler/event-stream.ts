@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/port.ts';
 import { redactSecrets } from '../../resources/index.ts';
 import { onAbort } from '../abort-listener.ts';
 import type { EventGap, EventId, EventLog, PublishedEvent } from '../event-log.ts';
+import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 
 /** A piece ends after so many events, or when its text is this long. Each piece takes one turn of the event loop. */
@@ -22,6 +23,7 @@ export interface EventStreamParts {
   readonly log: Pick<EventLog, 'cursor' | 'arrival' | 'newest' | 'isClosed'>;
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'maxEventReaders' | 'heartbeatMs'>;
+  readonly instruments: Pick<Instruments, 'readers'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -58,10 +60,15 @@ export class EventStreams {
 
   /** Opens a stream. The stream is open until it ends, the caller ends it, or the signal aborts. */
   open(reading: EventReading): AsyncIterable<Uint8Array> {
-    this.#count += 1;
+    this.#changeCount(1);
     return new EventStream(this.#parts, reading, () => {
-      this.#count -= 1;
+      this.#changeCount(-1);
     });
+  }
+
+  #changeCount(by: 1 | -1): void {
+    this.#count += by;
+    this.#parts.instruments.readers(this.#count);
   }
 }
 

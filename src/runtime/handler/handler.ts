@@ -29,6 +29,7 @@ import { failureOf, transitionAt, versionAt, type Conditions } from '../conditio
 import type { Execution } from '../execution.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 import { shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
@@ -97,11 +98,13 @@ const router = createRouter(boundRoutes);
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
   return async (request) => {
     const attempt = options.audit.attempt();
-    const reply = await replyTo(options, request, attempt);
+    const span = options.instruments.request();
+    const reply = await replyTo(options, request, attempt, span);
     if (reply === undefined) return { matched: false };
     const { problem, ...response } = reply;
     if (problem !== undefined) attempt.fail(problem.code);
     await attempt.end();
+    span.ended(response.status, problem);
     return { matched: true, response };
   };
 }
@@ -111,12 +114,15 @@ async function replyTo(
   options: HandlerOptions,
   request: AdminRequest,
   attempt: Attempt,
+  span: RequestSpan,
 ): Promise<Reply | undefined> {
   try {
     const checked = checkRequest(request);
+    span.received(checked.request);
     const [path = '', ...query] = checked.request.target.split('?');
     const match = router.match(checked.request.method, path);
     if (match.found === 'nothing') return undefined;
+    if (match.found !== 'place') span.routed(match.route.id);
     const arrival = { ...checked, match, rawQuery: query.join('?'), attempt };
     return withoutBody(request, await respond(options, arrival));
   } catch (error) {

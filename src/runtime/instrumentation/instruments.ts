@@ -1,0 +1,274 @@
+/**
+ * The instruments of a running interface: what the parts tell the log and the measurements of the host.
+ *
+ * This file decides what is logged, at which level and with which fields. docs/observability.md has the table. Everything
+ * here is told after the fact, and nothing here can fail or delay a command.
+ */
+import type { AdminRequest, Principal } from '../../http/message.ts';
+import type { Clock } from '../../ports/port.ts';
+import type { Problem } from '../../problem.ts';
+import type { CommandInFlight } from '../../resources/command.ts';
+import type { Effect } from '../../resources/index.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { DifferingDocumentError } from '../differing-document-error.ts';
+import type { Execution } from '../execution.ts';
+import { HostError } from '../host-error.ts';
+import { isText } from '../check.ts';
+import { ReportError } from '../report-error.ts';
+import { libraryVersion } from '../version.ts';
+import type { Log } from './logger.ts';
+import type { Measure } from './measurement.ts';
+
+/** Longest peer or caller in a line, in UTF-16 code units. */
+const longestName = 255;
+
+/** The pause between two lines about throttled log-ins, in milliseconds: anybody can cause any number of them. */
+const throttlePauseMs = 1000;
+
+/** The methods of the routes; other methods are `other`, because a client can send any text. */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The parts of {@link Instruments}, each guarded. @internal */
+export interface InstrumentParts {
+  readonly log: Log;
+  readonly measure: Measure;
+  readonly clock: Pick<Required<Clock>, 'monotonic'>;
+}
+
+/** The commands of an interface, by where they stand. @internal */
+export interface CommandCounts {
+  readonly waiting: number;
+  readonly inFlight: number;
+  /** Those in flight whose outcome is unknown. */
+  readonly unknown: number;
+}
+
+/** What is told about a command. */
+type Command = Pick<CommandInFlight, 'id' | 'type' | 'resource' | 'actor'>;
+
+/** What is logged and measured. No function throws. @internal */
+export class Instruments {
+  readonly #log: Log;
+  readonly #measure: Measure;
+  readonly #clock: InstrumentParts['clock'];
+  #throttled = 0;
+  #throttleLoggedAt = -Infinity;
+
+  constructor({ log, measure, clock }: InstrumentParts) {
+    this.#log = log;
+    this.#measure = measure;
+    this.#clock = clock;
+  }
+
+  /** Begins to time something. The result gives the milliseconds since then, and never less than 0. */
+  timer(): () => number {
+    const begin = this.#clock.monotonic();
+    return () => Math.max(0, this.#clock.monotonic() - begin);
+  }
+
+  /** The interface is open. `recovered` are the commands of the last process; `unknown` those of them still in flight. */
+  opened(
+    { revision, services, servers, users }: Snapshot,
+    commands: { recovered: number; unknown: number },
+  ): void {
+    const counts = { services: services.size, servers: servers.size, users: users.size };
+    this.#log(
+      commands.unknown > 0 ? 'warn' : 'info',
+      { version: libraryVersion, revision, ...counts, ...commands },
+      'Interface opened',
+    );
+  }
+
+  closed({ revision }: Snapshot): void {
+    this.#log('info', { revision }, 'Interface closed');
+  }
+
+  /** An error goes to `onError`. */
+  error(err: unknown): void {
+    this.#measure('gateway_admin_errors_total', 1, { source: sourceOf(err) });
+    this.#log('error', { err }, 'Error');
+  }
+
+  storeAnswers(): void {
+    this.#log('info', {}, 'Store answers again');
+  }
+
+  request(): RequestSpan {
+    return new RequestSpan(this.#log, this.#measure, this.timer());
+  }
+
+  /** A command has begun. */
+  command(command: Command): CommandSpan {
+    return new CommandSpan(this.#log, this.#measure, command, this.timer());
+  }
+
+  /** A command of an earlier life is looked into. */
+  recovery(command: Command): CommandSpan {
+    return new CommandSpan(this.#log, this.#measure, command, undefined);
+  }
+
+  effect({ type }: Effect, outcome: 'applied' | 'refused' | 'unknown', elapsedMs: number): void {
+    this.#measure('gateway_admin_effect_duration_seconds', elapsedMs / 1000, { type, outcome });
+  }
+
+  /** Makes a call to the store. An error that the store throws at once is a rejection. */
+  async storeCall<T>(call: 'load' | 'append' | 'compact', make: () => Promise<T>): Promise<T> {
+    const elapsedMs = this.timer();
+    let outcome = 'failed';
+    try {
+      const answer = await make();
+      outcome = 'done';
+      return answer;
+    } finally {
+      this.#measure('gateway_admin_store_duration_seconds', elapsedMs() / 1000, { call, outcome });
+    }
+  }
+
+  appended(bytes: number): void {
+    this.#measure('gateway_admin_store_bytes_total', bytes, {});
+  }
+
+  commands({ waiting, inFlight, unknown }: CommandCounts): void {
+    this.#measure('gateway_admin_commands_waiting', waiting, {});
+    this.#measure('gateway_admin_commands_in_flight', inFlight, {});
+    this.#measure('gateway_admin_commands_unknown', unknown, {});
+  }
+
+  readers(count: number): void {
+    this.#measure('gateway_admin_event_readers', count, {});
+  }
+
+  /** A password was checked for a log-in. */
+  logIn(result: Principal | 'throttled' | 'overloaded' | undefined, { peer }: AdminRequest): void {
+    const outcome = typeof result === 'string' ? result : result === undefined ? 'refused' : 'accepted';
+    this.#measure('gateway_admin_logins_total', 1, { outcome });
+    if (outcome !== 'throttled') return;
+    this.#throttled += 1;
+    const now = this.#clock.monotonic();
+    if (now - this.#throttleLoggedAt < throttlePauseMs) return;
+    this.#log('warn', { count: this.#throttled, ...peerOf(peer) }, 'Log-ins throttled');
+    this.#throttled = 0;
+    this.#throttleLoggedAt = now;
+  }
+}
+
+/** One request, from its arrival to its response. @internal */
+export class RequestSpan {
+  readonly #log: Log;
+  readonly #measure: Measure;
+  readonly #elapsedMs: () => number;
+  #request: AdminRequest | undefined;
+  #route = 'none';
+
+  constructor(log: Log, measure: Measure, elapsedMs: () => number) {
+    this.#log = log;
+    this.#measure = measure;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  /** The form of the request was checked. */
+  received(request: AdminRequest): void {
+    this.#request = request;
+  }
+
+  /** The request has a route. */
+  routed(id: string): void {
+    this.#route = id;
+  }
+
+  ended(status: number, problem: Problem | undefined): void {
+    const elapsedMs = this.#elapsedMs();
+    const { method = '', peer, signal } = this.#request ?? {};
+    // The answer to a client that has left is a 503, which nobody gets and which is no fault of the interface.
+    const hasLeft = problem?.code === 'closed' && signal?.aborted === true;
+    const labels = { route: this.#route, method: methods.has(method) ? method : 'other' };
+    this.#measure('gateway_admin_request_duration_seconds', elapsedMs / 1000, {
+      ...labels,
+      status: hasLeft ? 'disconnected' : String(status),
+    });
+    if (problem === undefined || hasLeft || status < 500 || problem.code === 'method-unknown') return;
+    const fields = { ...labels, status, code: problem.code, ...durationOf(elapsedMs), ...peerOf(peer) };
+    this.#log(status === 500 ? 'error' : 'warn', fields, 'Request failed');
+  }
+}
+
+/** One command, from its turn to its outcome. @internal */
+export class CommandSpan {
+  readonly #log: Log;
+  readonly #measure: Measure;
+  readonly #fields: object;
+  readonly #type: Command['type'];
+  /** `undefined` for a command that an earlier life began. */
+  readonly #elapsedMs: (() => number) | undefined;
+  #isUnknown = false;
+
+  constructor(log: Log, measure: Measure, command: Command, elapsedMs: (() => number) | undefined) {
+    const { id, type, resource, actor } = command;
+    this.#log = log;
+    this.#measure = measure;
+    this.#type = type;
+    this.#elapsedMs = elapsedMs;
+    this.#fields = {
+      command: id,
+      type,
+      resource,
+      // A decision that the host has built can have anything as its actor.
+      ...(isText(actor) ? { actor: actor.slice(0, longestName) } : {}),
+      ...(elapsedMs === undefined ? { recovered: true } : {}),
+    };
+    if (elapsedMs !== undefined) log('debug', this.#fields, 'Command begun');
+  }
+
+  /** The outcome is known, or is known to be unknown. The latter is told once. */
+  ended(execution: Execution): void {
+    const { outcome } = execution;
+    if (outcome === 'unknown' && this.#isUnknown) return;
+    this.#isUnknown = outcome === 'unknown';
+    const elapsedMs = this.#elapsedMs?.();
+    if (elapsedMs !== undefined)
+      this.#measure('gateway_admin_command_duration_seconds', elapsedMs / 1000, {
+        type: this.#type,
+        outcome,
+      });
+    const why =
+      'problem' in execution ? { code: execution.problem.code, detail: execution.problem.detail } : {};
+    const fields = {
+      ...this.#fields,
+      outcome,
+      ...why,
+      ...(elapsedMs === undefined ? {} : durationOf(elapsedMs)),
+    };
+    this.#log(outcome === 'accepted' ? 'info' : 'warn', fields, `Command ${outcome}`);
+  }
+
+  /** The interface closes, or the command is abandoned, before the outcome is known. */
+  leftOpen(why: 'closed' | 'abandoned'): void {
+    this.#log('warn', { ...this.#fields, outcome: 'unknown', why }, 'Command left open');
+  }
+
+  /** An error ended the command. */
+  brokenOff(err: unknown): void {
+    this.#log('error', { ...this.#fields, outcome: 'unknown', err }, 'Command broken off');
+  }
+}
+
+/** The source of an error: one of a fixed number of words, because a host can throw errors of any name. */
+function sourceOf(error: unknown): string {
+  try {
+    if (error instanceof HostError) return error.call;
+    if (error instanceof ReportError) return 'report';
+    return error instanceof DifferingDocumentError ? 'document' : 'other';
+  } catch {
+    // An error that throws when it is read, such as a revoked proxy.
+    return 'other';
+  }
+}
+
+function peerOf(peer: string | undefined): { readonly peer?: string } {
+  return peer === undefined ? {} : { peer: peer.slice(0, longestName) };
+}
+
+/** The duration to the microsecond: more digits are noise. */
+function durationOf(elapsedMs: number): { readonly durationMs: number } {
+  return { durationMs: Math.round(elapsedMs * 1000) / 1000 };
+}

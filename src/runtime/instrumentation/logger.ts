@@ -1,0 +1,47 @@
+/**
+ * The guard of the logger of the host.
+ */
+import type { Logger } from '../../ports/port.ts';
+import { causeText, HostError } from '../host-error.ts';
+
+/** The functions that a logger must have. @internal */
+export const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
+
+/** Writes one line. @internal */
+export type Log = (level: keyof Logger, fields: object, message: string) => void;
+
+/**
+ * Guards a logger: the result never throws or rejects, and does nothing without a logger.
+ *
+ * @param onFailure - gets the error of a function of the logger
+ * @internal
+ */
+export function guardLogger(logger: Logger | undefined, onFailure: (error: HostError) => void): Log {
+  if (logger === undefined) return () => undefined;
+  return (level, fields, message) => {
+    callGuarded(`logger.${level}`, () => logger[level](fields, message), onFailure);
+  };
+}
+
+/**
+ * Calls a function of the host whose result nobody needs.
+ *
+ * @param onFailure - gets the error if the function throws or rejects
+ * @internal
+ */
+export function callGuarded(
+  call: HostError['call'],
+  run: () => unknown,
+  onFailure: (error: HostError) => void,
+): void {
+  const fail = (cause: unknown): void => {
+    onFailure(new HostError(`${call} failed: ${causeText(cause)}.`, { call, cause }));
+  };
+  try {
+    const result = run();
+    // An async function fits the types, too.
+    if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(fail);
+  } catch (cause) {
+    fail(cause);
+  }
+}

@@ -1,0 +1,347 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createUser,
+  createMemoryStore,
+  EffectRefused,
+  HostError,
+  sequence,
+  stopMonitor,
+  stopService,
+  type Admin,
+  type Logger,
+  type Transition,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+import pino from 'pino';
+
+import { FailingStore } from '../../support/failing-store.ts';
+import { planted } from '../../support/document.ts';
+import { lookAt, takeLeaks } from '../../support/leak.ts';
+import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
+import { read } from '../../support/project.ts';
+import { takeLines, type Line } from '../../support/taken-line.ts';
+import { codesOf, tablesOf } from '../../docs/table.ts';
+import { credentials, quickHasher } from '../../support/log-in.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const service = { type: 'service.stopped', resource: '/services/My-Service' };
+
+const neverSeen = (): Promise<never> => new Promise(() => undefined);
+
+async function ask(admin: Admin, method: string, target: string, more: object = {}): Promise<number> {
+  const handled = await admin.handle({ method, target, headers: {}, ...more });
+  return handled.matched ? handled.response.status : 0;
+}
+
+describe('the lines of a command', () => {
+  it('say when the command begins, and how and after how long the command ends', async () => {
+    const { logger, lines } = takeLines();
+    const held = hold();
+    const { admin, clock } = runAdmin({ logger, gateway: sampleGateway().will(held.apply) });
+    const execution = admin.execute(stop, { actor: 'ada' });
+    await held.begun;
+    await clock.advance(120);
+    held.done();
+    await execution;
+    await admin.close();
+    const command = { command: 'sample-1', ...service, actor: 'ada' };
+    expect(lines).toEqual([
+      ['info', 'Interface opened', expect.objectContaining({ services: 3, recovered: 0, unknown: 0 })],
+      ['debug', 'Command begun', command],
+      ['info', 'Command accepted', { ...command, outcome: 'accepted', durationMs: 120 }],
+      ['info', 'Interface closed', { revision: admin.snapshot.revision }],
+    ]);
+  });
+
+  it('say why the gateway refused', async () => {
+    const { logger, lines } = takeLines();
+    const gateway = sampleGateway().will(new EffectRefused('The port is in use'));
+    await runAdmin({ logger, gateway }).admin.execute(stop);
+    expect(lines.at(-1)).toEqual([
+      'warn',
+      'Command refused',
+      {
+        ...{ command: 'sample-1', ...service, outcome: 'refused', code: 'effect-refused' },
+        detail: 'The gateway refused: The port is in use. Nothing was changed.',
+        durationMs: 0,
+      },
+    ]);
+  });
+
+  it('say once that the outcome is unknown, and later what the outcome is', async () => {
+    const { logger, lines } = takeLines();
+    const gateway = sampleGateway().will(hold().apply, hold().apply);
+    gateway.willSee(neverSeen, 'in-place', neverSeen, 'in-place');
+    const { admin, clock } = runAdmin({ logger, gateway });
+    const execution = admin.execute(sequence(stop, stopMain));
+    await clock.advance(50_000);
+    expect((await execution).outcome).toBe('unknown');
+    expect(lines.slice(2)).toMatchObject([
+      ['warn', 'Command unknown', { outcome: 'unknown', code: 'outcome-unknown', durationMs: 20_000 }],
+      ['info', 'Command accepted', { command: 'sample-1', outcome: 'accepted', durationMs: 40_100 }],
+    ]);
+  });
+
+  it('are not there for a command that is refused before its turn, or changes nothing', async () => {
+    const { logger, lines } = takeLines();
+    const { admin } = runAdmin({ logger });
+    expect(await ask(admin, 'PUT', '/services/nothing/stop')).toBe(404);
+    expect(await ask(admin, 'PUT', '/services/my-service/start')).toBe(204);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('the line of a start', () => {
+  it.each([
+    ['in-place', 'info', 0, 'accepted'],
+    ['not-in-place', 'info', 0, 'refused'],
+    [new Error('The gateway is not there yet'), 'warn', 1, 'unknown'],
+  ] as const)(
+    'after a crash with %s says what became of the command',
+    async (seen, level, unknown, outcome) => {
+      const store = createMemoryStore();
+      const dead = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
+      dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
+      await dead.clock.settle();
+      const { logger, lines } = takeLines();
+      const { admin } = await openRunning(store, { logger, gateway: sampleGateway().willSee(seen) });
+      expect(lines.filter(([, message]) => message !== 'Error')).toMatchObject([
+        [expect.any(String), `Command ${outcome}`, { ...service, actor: 'ada', outcome, recovered: true }],
+        [level, 'Interface opened', { recovered: 1, unknown }],
+      ]);
+      expect(lines.filter(([, , fields]) => 'durationMs' in fields)).toEqual([]);
+      await admin.close();
+    },
+  );
+});
+
+describe('the line of a request', () => {
+  it('is there for a fault of the host alone, and not for a client that has left', async () => {
+    const { logger, lines } = takeLines();
+    const store = new FailingStore();
+    const { admin } = await openRunning(store, {
+      logger,
+    });
+    const failures = (): readonly Line[] => lines.filter(([, message]) => message === 'Request failed');
+    expect(await ask(admin, 'GET', '/services/nothing')).toBe(404);
+    expect(await ask(admin, 'BREW', '/services')).toBe(501);
+    const signal = AbortSignal.abort();
+    expect(await ask(admin, 'GET', '/services', { signal })).toBe(503);
+    expect(failures()).toEqual([]);
+    store.fail();
+    expect(await ask(admin, 'PUT', '/services/my-service/stop', { peer: '10.0.0.7' })).toBe(503);
+    expect(await ask(admin, 'PUT', '/users', { body: () => Promise.reject(new Error('broken')) })).toBe(500);
+    expect(failures()).toEqual([
+      [
+        'warn',
+        'Request failed',
+        expect.objectContaining({
+          ...{ route: 'services.stop', method: 'PUT', status: 503, code: 'store-unavailable' },
+          peer: '10.0.0.7',
+        }),
+      ],
+      [
+        'error',
+        'Request failed',
+        expect.objectContaining({ route: 'users.create', status: 500, code: 'internal' }),
+      ],
+    ]);
+  });
+});
+
+describe('the line of an error', () => {
+  it('has the error of onError, and without onError the console stays empty', async () => {
+    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const { logger, lines } = takeLines();
+    const { admin } = runAdmin({ logger, onError: undefined as never });
+    admin.report({ type: 'nothing' } as never);
+    expect(lines.slice(1)).toEqual([
+      ['error', 'Error', { err: expect.objectContaining({ name: 'ReportError' }) }],
+    ]);
+    expect(shown).not.toHaveBeenCalled();
+    shown.mockRestore();
+    await admin.close();
+  });
+});
+
+describe('the lines of throttled log-ins', () => {
+  it('are one a second, with the number of log-ins since the last line', async () => {
+    const { logger, lines } = takeLines();
+    const { clock, flood } = await floodWithLogIns(logger);
+    const throttled = (): readonly unknown[] =>
+      lines.filter(([, message]) => message === 'Log-ins throttled').map(([, , fields]) => fields);
+    expect(throttled()).toEqual([{ count: 1, peer: '10.0.0.7' }]);
+    await clock.advance(1000);
+    await flood(2);
+    expect(throttled()).toEqual([
+      { count: 1, peer: '10.0.0.7' },
+      { count: 18, peer: '10.0.0.7' },
+    ]);
+  });
+});
+
+describe('a logger', () => {
+  // Promise: log-no-secret
+  it('gets no secret of a log-in, of a user or of a secret parameter, also in pino', async () => {
+    const password = 'planted-Passw0rd';
+    const text: string[] = [];
+    const { admin } = await openRunning(new FailingStore(), {
+      logger: pino({ level: 'trace' }, { write: (line: string) => text.push(line) }),
+      authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
+      secretParameters: ['password'],
+      gateway: sampleGateway().otherwise({ apply: new Error('No connection'), inspect: 'not-in-place' }),
+    });
+    const headers = { 'content-type': 'application/json', authorization: credentials('ada', password) };
+    const send = (method: string, target: string, body: unknown): Promise<number> =>
+      ask(admin, method, target, { headers, body: JSON.stringify(body), peer: '10.0.0.7' });
+    await admin.execute((snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: planted.hash }, context),
+    );
+    for (const path of ['/password', '/router_options/password'])
+      await send('PATCH', '/services/my-service', [{ op: 'add', path, value: password }]);
+    await send('PUT', '/users', { name: 'jane', password });
+    await send('PUT', '/users', { name: password, password });
+    await ask(admin, 'GET', `/services?fields=${password}`, { headers });
+    await admin.close();
+    lookAt('a line of pino', text.join(''));
+    expect(takeLeaks()).toEqual([]);
+    expect(text.join('')).not.toContain(password);
+    expect(text.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('Command accepted');
+  });
+
+  it('of pino writes one line for a name with line breaks', async () => {
+    const text: string[] = [];
+    const { admin } = runAdmin({ logger: pino({}, { write: (line: string) => text.push(line) }) });
+    await admin.execute(stop, { actor: 'eve\n{"level":60,"msg":"forged"}' });
+    expect(
+      text
+        .join('')
+        .split('\n')
+        .filter((line) => line !== ''),
+    ).toHaveLength(2);
+    expect(JSON.parse(text[1] ?? '')).toMatchObject({
+      msg: 'Command accepted',
+      actor: 'eve\n{"level":60,"msg":"forged"}',
+    });
+  });
+
+  // Promise: hook-harmless
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('full');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('full'))],
+  ])(
+    'or a hook for measurements that %s changes nothing, and is told once for each function',
+    async (_how, hook) => {
+      const fail = hook as () => void;
+      const { admin, errors, clock } = runAdmin({
+        logger: { debug: fail, info: fail, warn: fail, error: fail },
+        onMeasurement: fail,
+      });
+      expect((await admin.execute(stop)).outcome).toBe('accepted');
+      expect(await ask(admin, 'GET', '/services')).toBe(200);
+      expect(await ask(admin, 'PUT', '/services/my-service/start')).toBe(204);
+      await admin.close();
+      await clock.settle();
+      expect(errors.every((error) => error instanceof HostError)).toBe(true);
+      expect(errors.map((error) => (error as HostError).call).sort()).toEqual([
+        ...['logger.debug', 'logger.error', 'logger.info', 'onMeasurement'],
+      ]);
+    },
+  );
+});
+
+describe('the table of the page', () => {
+  it('has each line that is logged, with its level and its fields, and no other', async () => {
+    const { logger, lines } = takeLines();
+    await everyLife(logger);
+    const rows = new Map(
+      tablesOf(read('docs/observability.md'))
+        .find(({ header }) => header[0] === 'Level')
+        ?.rows.map(([level = '', message = '', when = '', fields = '']) => [
+          codesOf(message)[0],
+          { levels: [level, ...codesOf(when)], fields: codesOf(fields) },
+        ]),
+    );
+    for (const [level, message, fields] of lines) {
+      expect([message, rows.get(message)?.levels]).toEqual([message, expect.arrayContaining([level])]);
+      const known = rows.get(message)?.fields;
+      expect([message, Object.keys(fields).filter((name) => known?.includes(name) !== true)]).toEqual([
+        message,
+        [],
+      ]);
+    }
+    const names = (message: string): ReadonlySet<string> =>
+      new Set(lines.filter((line) => line[1] === message).flatMap(([, , fields]) => Object.keys(fields)));
+    expect(new Map([...rows].map(([message = '', { fields }]) => [message, new Set(fields)]))).toEqual(
+      new Map([...rows.keys()].map((message = '') => [message, names(message)])),
+    );
+  });
+});
+
+/** Runs interfaces until each line was logged with each of its fields. */
+async function everyLife(logger: Logger): Promise<void> {
+  const store = new FailingStore();
+  const gateway = sampleGateway().will('done', new EffectRefused('no'), hold().apply);
+  const { admin, clock } = await openRunning(store, {
+    logger,
+    gateway: gateway.otherwise({ inspect: neverSeen }),
+  });
+  await admin.execute(stop, { actor: 'ada' });
+  await admin.execute(stopMain, { actor: 'ada' });
+  await clock.waitFor(admin.execute(stopMain, { actor: 'ada' }));
+  const events = [{ type: 'user.created', resource: '/users/eve', actor: 'ada' }];
+  const unfoldable = { outcome: 'accepted', resources: [], events, effects: [] };
+  await expect(admin.execute(() => unfoldable as never)).rejects.toThrow(TypeError);
+  store.fail();
+  await ask(admin, 'PUT', '/services/my-service/start', { peer: '10.0.0.7' });
+  store.work();
+  await clock.advance(100);
+  await clock.waitFor(admin.close());
+  // The outcome is unknown in the next life, too. The life after that finds the command done.
+  for (const seen of [new Error('No connection'), 'in-place'] as const) {
+    const next = await openRunning(store, { logger, gateway: sampleGateway().willSee(seen) });
+    await next.clock.waitFor(next.admin.close());
+  }
+  const other = createMemoryStore();
+  const dead = await openRunning(other, { gateway: sampleGateway().will(hold().apply) });
+  dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
+  await dead.clock.settle();
+  await (
+    await openRunning(other, { logger, gateway: sampleGateway().willSee('not-in-place') })
+  ).admin.close();
+  await floodWithLogIns(logger);
+}
+
+/** Sends log-ins to an interface that verifies none, so that most of them are throttled. */
+async function floodWithLogIns(logger: Logger) {
+  const running = runAdmin({
+    logger,
+    authenticate: createBasicAuthentication(),
+    hasher: { ...quickHasher, verify: () => new Promise(() => undefined) },
+    limits: { maxHashesInFlight: 1, maxHashesQueued: 1 },
+  });
+  // Two are never answered: one is being verified, and one waits.
+  let open = 0;
+  let sent = 0;
+  const flood = (count: number): Promise<void> =>
+    new Promise((done) => {
+      open += count;
+      for (let left = count; left > 0; left -= 1) {
+        const headers = { authorization: credentials('ada', String((sent += 1))) };
+        const answered = ask(running.admin, 'GET', '/services', { headers, peer: '10.0.0.7' });
+        void answered.then(() => {
+          open -= 1;
+          if (open === 2) done();
+        });
+      }
+    });
+  await flood(20);
+  return { ...running, flood };
+}

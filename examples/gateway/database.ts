@@ -8,33 +8,33 @@ export interface Database {
   readonly port: number;
 }
 
-/** Running databases. */
-export interface Databases {
-  readonly databases: readonly Database[];
-  /** Stops the databases; resolves when their data are removed. */
-  stop(this: void): Promise<void>;
-}
-
 /** The answer of the process that keeps the databases: the databases, or why there are none. */
 export type Answer =
   { readonly databases: readonly Database[]; readonly reason?: undefined } | { readonly reason: string };
 
-/** Starts the databases within seconds. They end when this process does, however that comes about. */
-export async function startDatabases(): Promise<Databases> {
+/**
+ * Starts the databases within seconds. They end when this process does, however that comes about.
+ *
+ * @param signal - gives up the start
+ * @param closers - gets the function that stops the databases; it resolves when their data are removed
+ */
+export async function startDatabases(
+  signal: AbortSignal,
+  closers: (() => unknown)[],
+): Promise<readonly Database[]> {
+  signal.throwIfAborted();
   const program = new URL('postgres.js', import.meta.url);
   // Detached: Ctrl-C reaches every process of a terminal, and the gateway decides what it means for the databases.
   const keeper = fork(program, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = once(keeper, 'exit');
+  closers.push(async () => {
+    if (keeper.connected) keeper.disconnect();
+    await ended;
+  });
   const failed = ended.then(([code]): [Answer] => [
     { reason: `The databases ended before they were ready, with code ${String(code)}.` },
   ]);
-  const [answer] = (await Promise.race([once(keeper, 'message'), failed])) as [Answer];
+  const [answer] = (await Promise.race([once(keeper, 'message', { signal }), failed])) as [Answer];
   if (answer.reason !== undefined) throw new Error(answer.reason);
-  return {
-    databases: answer.databases,
-    async stop() {
-      if (keeper.connected) keeper.disconnect();
-      await ended;
-    },
-  };
+  return answer.databases;
 }

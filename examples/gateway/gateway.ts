@@ -16,7 +16,7 @@ import {
 
 import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
-import { chooseServer } from './router.ts';
+import { chooseServer, describeServers } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
 import { hasServerUpdate, hasUpdate } from './setting.ts';
 import { turnAway } from './turn-away.ts';
@@ -53,7 +53,6 @@ export class Gateway implements GatewayPort {
       if (state !== 'started') continue;
       await listeners.open().catch((error: unknown) => {
         const { message: reason } = error as Error;
-        console.error(reason);
         admin.report({ type: 'service.reported', service: key, state: 'failed', reason });
       });
     }
@@ -152,7 +151,11 @@ export class Gateway implements GatewayPort {
       );
     const server = chooseServer(snapshot, service);
     if (server === undefined)
-      return turnAway(client, '57P03', `The service ${name} has no server that is running.`);
+      return turnAway(
+        client,
+        '57P03',
+        `The service ${name} has no usable server: ${describeServers(snapshot, service)}.`,
+      );
     const id = (this.#lastSession += 1);
     this.#sessions.set(id, openSession(this.admin, id, client, service, server));
     client.once('close', () => this.#sessions.delete(id));

@@ -1,17 +1,19 @@
 /** The example gateway: reads the arguments, starts everything, prints the addresses, and stops at a signal. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { createAdmin, createBasicAuthentication } from 'gateway-admin-core';
 import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
-import type { Admin, AdminOptions, GatewayDocument, Snapshot } from 'gateway-admin-core';
+import type { Admin, AdminOptions, GatewayDocument } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
-import { startDatabases, type Databases } from './database.ts';
+import { greet, showEvents, step } from './console.ts';
+import { startDatabases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { Gateway } from './gateway.ts';
 import { veto } from './setting.ts';
@@ -26,46 +28,78 @@ document, in the store or created later, it asks for a log-in.
   --store DIR        keep changes in this directory; the stored configuration takes precedence over the document
   --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
+  --quiet            print the addresses and what goes wrong: no steps, no hints and no events
   --help             print this`;
 
 function readArguments() {
   const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
-  const options = { document: text, store: text, 'admin-host': text, 'admin-port': text, help: flag };
-  const { values } = parseArgs({ options });
-  const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989' } = values;
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new RangeError(`"${port}" is not a port.`);
-  return { ...values, host, port: Number(port) };
+  const { values } = parseArgs({
+    options: {
+      ...{ document: text, store: text, 'admin-host': text, 'admin-port': text },
+      ...{ quiet: flag, help: flag },
+    },
+  });
+  const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989', quiet = false } = values;
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new RangeError(`--admin-port must be a number from 0 to 65535, and not "${port}".`);
+  return { ...values, quiet, host, port: Number(port) };
 }
 
-/** The databases of a gateway that runs a document of its own. */
-const none: Databases = { databases: [], stop: () => Promise.resolve() };
+type Arguments = ReturnType<typeof readArguments>;
 
-async function start({ document: path, store, ...place }: ReturnType<typeof readArguments>) {
-  const given = path === undefined ? undefined : parseDocument(await readFile(path, 'utf8'));
-  // Before anything else is opened: the port may be taken.
-  let handle: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
-  const server = createServer((request, response) => handle(request, response));
-  await once(server.listen(place.port, place.host), 'listening');
-  const { databases, stop: stopDatabases } = given === undefined ? await startDatabases() : none;
-  const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
-  const gateway = new Gateway();
-  const options = { snapshot, gateway, veto, onError: createTeller(given) };
-  const admin = await openInterface(options, store);
-  // The databases are new at each start, but a store has the ports of the earlier databases.
-  for (const [index, { pid, port }] of databases.entries()) {
-    const places = Object.entries({ '/port': port, '/parameters/pid': pid });
-    const patch = places.map(([path, value]) => ({ op: 'add' as const, path, value }));
-    await admin.execute((state, context) => patchServer(state, `db-${String(index + 1)}`, patch, context));
+/** Runs the gateway until the signal aborts. What was opened is closed again, the last thing first. */
+async function run({ document: path, store, quiet, ...place }: Arguments, signal: AbortSignal) {
+  const closers: (() => unknown)[] = [];
+  try {
+    const given = path === undefined ? undefined : parseDocument(await readFile(resolve(path), 'utf8'));
+    let handle: RequestListener = (_request, response) =>
+      response.writeHead(503, { 'retry-after': '1' }).end();
+    const server = createServer((request, response) => handle(request, response));
+    // Before anything else is opened: the port may be taken.
+    const origin = await listen(server, place);
+    closers.push(() => server.close().closeAllConnections());
+    const start = () => startDatabases(signal, closers);
+    const databases = given === undefined ? await step('Starting two PostgreSQL servers', quiet, start) : [];
+    const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
+    const gateway = new Gateway();
+    const options = { snapshot, gateway, veto, onError: createTeller(given) };
+    const admin = await openInterface(options, store);
+    closers.push(() => admin.close());
+    // The databases are new at each start, but a store has the ports of the earlier databases.
+    for (const [index, { pid, port }] of databases.entries()) {
+      const places = Object.entries({ '/port': port, '/parameters/pid': pid });
+      const patch = places.map(([path, value]) => ({ op: 'add' as const, path, value }));
+      const name = `db-${String(index + 1)}`;
+      await admin.execute((state, context) => patchServer(state, name, patch, context));
+    }
+    closers.push(() => gateway.close());
+    await gateway.open(admin);
+    signal.throwIfAborted();
+    handle = createHandler(admin, { onError: console.error });
+    greet(admin.snapshot, origin, quiet);
+    if (!quiet) void showEvents(admin);
+    await once(signal, 'abort');
+  } finally {
+    if (signal.aborted && !quiet) console.log('Stopping');
+    for (const close of closers.reverse()) await close();
   }
-  await gateway.open(admin);
-  handle = createHandler(admin, { onError: console.error });
-  const stop = async (): Promise<void> => {
-    server.close().closeAllConnections();
-    await gateway.close();
-    await stopDatabases();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop());
-  greet(admin.snapshot, place.host, (server.address() as AddressInfo).port);
+}
+
+/** Opens the port of the administration interface, and gives its URL. */
+async function listen(server: Server, { host, port }: Pick<Arguments, 'host' | 'port'>): Promise<string> {
+  try {
+    await once(server.listen(port, host), 'listening');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const advice =
+      code === 'EADDRINUSE'
+        ? 'Stop the program that has the port, or take any free port: npm start -- --admin-port 0'
+        : 'Choose another place with --admin-port and --admin-host.';
+    const what = `The administration interface cannot open port ${String(port)} of ${host}: ${message}.`;
+    throw new Error(`${what}\n${advice}`, { cause });
+  }
+  const { port: chosen } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(chosen)}`;
 }
 
 /**
@@ -90,43 +124,21 @@ async function openInterface(given: AdminOptions, directory?: string): Promise<A
   return openAdmin({ ...options, store: await openFileStore(directory) });
 }
 
-/** Prints the addresses, who may administer the gateway, and commands to try. */
-function greet({ services, users }: Snapshot, host: string, port: number): void {
-  const admin = `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
-  const [user] = users;
-  // curl asks for the password.
-  const curl = user === undefined ? 'curl' : `curl -u ${user.name}`;
-  const [places, tries]: [string[], string[]] = [[], []];
-  for (const { name, key, state, listeners } of services) {
-    for (const each of state === 'started' ? listeners : []) {
-      places.push(`listener ${name.replace(/\s/g, '-')} ${each.address}:${String(each.port)}`);
-      tries.push(`  psql -h ${each.address} -p ${String(each.port)} -U postgres -d postgres`);
-      tries.push(`  ${curl} -X PUT ${admin}/service/${encodeURIComponent(key)}/stop`);
-    }
-  }
-  tries.push(`  ${curl} ${admin}/sessions`, `  ${curl} -X DELETE ${admin}/sessions/1`);
-  const warning = user === undefined ? [openWarning(admin)] : [];
-  const lines = [...places, `admin ${admin}`, ...warning, '\nTo try in other terminals:', ...tries];
-  console.log(lines.join('\n'));
-}
-
-/** What to do while there is no admin user. */
-function openWarning(admin: string): string {
-  const body = `'{"name":"ada","password":"choose one"}'`;
-  return `
-There is no admin user: anybody who reaches ${admin} may administer this gateway.
-Create the first user, and from then on a log-in is required:
-  curl -X PUT ${admin}/users -H 'content-type: application/json' -d ${body}`;
-}
-
-/** The exit code after an error: 2 for a wrong argument, 1 for any other error. */
-let code = 2;
+const ending = new AbortController();
+// More than one signal can come: npm passes on the Ctrl-C that the terminal has sent already.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => ending.abort());
+let options: Arguments | undefined;
 try {
-  const options = readArguments();
-  code = 1;
+  options = readArguments();
   if (options.help === true) console.log(help);
-  else await start(options);
+  else await run(options, ending.signal);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(code);
+  // What the signal has interrupted fails, too.
+  if (!ending.signal.aborted) {
+    // Node adds a second sentence, about arguments that begin with a hyphen.
+    const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split(/(?<=')\. /);
+    const hint = options === undefined ? '\nTo see all options: npm start -- --help' : '';
+    console.error(sentence + hint);
+    process.exitCode = options === undefined ? 2 : 1;
+  }
 }

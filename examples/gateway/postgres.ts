@@ -22,6 +22,7 @@ interface Programs {
 }
 
 const servers: ChildProcess[] = [];
+let isStopping = false;
 const directory = await mkdtemp(join(tmpdir(), 'gateway-databases-'));
 const starting = start().then(
   (databases) => tell({ databases }),
@@ -96,6 +97,7 @@ async function startServer({ initdb, postgres }: Programs, data: string, as: obj
   const local = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'];
   await run(initdb, [`--pgdata=${data}`, ...local, '--no-sync', '--no-instructions'], as);
   const port = await freePort();
+  if (isStopping) throw new Error('The start was given up.');
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
@@ -135,7 +137,7 @@ async function freePort(): Promise<number> {
 
 /** Stops the servers at once: nobody needs the data any more. */
 async function stop(): Promise<never> {
-  await starting;
+  isStopping = true;
   await Promise.all(
     servers.map(async (server) => {
       if (server.exitCode !== null || server.signalCode !== null) return;
@@ -144,6 +146,8 @@ async function stop(): Promise<never> {
       await ended;
     }),
   );
+  // A server that is not started yet is not started any more. The data are being written until then.
+  await starting;
   await rm(directory, { recursive: true, force: true });
   process.exit();
 }

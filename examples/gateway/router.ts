@@ -13,6 +13,17 @@ export function chooseServer(snapshot: Snapshot, { settings }: Service): Server 
     .sort((a, b) => a.load - b.load)[0]?.server;
 }
 
+/** Why no server of a service is available, for its clients and the console. */
+export function describeServers(snapshot: Snapshot, { settings }: Service): string {
+  const servers = serversAt(snapshot, settings.servers).map((server) => {
+    const { name, settings: own } = server;
+    if (own.state.includes('maintenance')) return `${name} is in maintenance`;
+    if (!own.state.includes('running')) return `${name} is not running`;
+    return `${name} has the weight ${String(weightOf(server, settings.weightby))}`;
+  });
+  return servers.length === 0 ? 'the service has no servers' : servers.join(', ');
+}
+
 /** A server with twice the weight gets twice the sessions, one with weight 0 gets none. */
 function weightOf({ settings: { parameters } }: Server, weightby: string | undefined): number {
   const weight = Number(weightby === undefined ? 1 : parameters[weightby]);

@@ -27,6 +27,7 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
   const session = { state: 'Session ready for routing', user: '', address, connected };
   const connection = { session: id, connected, id: 1 };
   let [hasServer, outlives] = [false, false];
+  let refusal = 'it gives no answer';
 
   admin.report([
     { type: 'session.opened', id, service: service.name, ...session },
@@ -52,7 +53,7 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
       turnAway(
         client.removeAllListeners('data'),
         '57P03',
-        `The server ${server.name} does not accept clients.`,
+        `The server ${server.name} does not accept clients: ${refusal}.`,
       );
   });
   client.once('close', () => {
@@ -60,7 +61,8 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
     backend.setTimeout(patienceMs).destroySoon();
   });
   // Node closes a socket after an error, and the `close` handler does the rest.
-  for (const socket of [client, backend]) socket.on('error', () => undefined);
+  client.on('error', () => undefined);
+  backend.on('error', ({ message }) => (refusal = message));
 
   return {
     connected,

@@ -56,6 +56,8 @@ describe('the example gateway on a document', () => {
     const ports = ['First-Service', 'Second'].map(gateway.portOf);
     expect(new Set(ports).size).toBe(2);
     expect(gateway.output).not.toContain('listener Third');
+    expect(gateway.output).toContain('\nstopped Third\n');
+    expect(gateway.output).toContain(`  curl -X PUT ${gateway.admin}/service/third/start\n`);
     expect(await gateway.get('/sessions')).toEqual([]);
     expect(await gateway.get('/gateway')).toMatchObject({ version: '9.9.9' });
     expect(await gateway.get('/services/first-service/listeners')).toEqual([
@@ -165,6 +167,9 @@ describe('the example gateway on a document', () => {
       services: [serviceDocument('Blocked', occupant.port), serviceDocument('Free')],
     });
     expect(gateway.output.match(/^listener .*/gm)).toEqual([expect.stringMatching(/^listener Free /)]);
+    expect(gateway.output).toMatch(
+      /^failed Blocked: The listener "Clients" cannot open: .* address already in use/m,
+    );
     expect(await gateway.get('/services?fields=name,state')).toEqual([
       { name: 'Blocked', state: 'failed' },
       { name: 'Free', state: 'started' },
@@ -186,12 +191,14 @@ describe('the arguments of the example gateway', () => {
     [['--fast'], "Unknown option '--fast'"],
     [['file.json'], "Unexpected argument 'file.json'"],
     [['--document'], '--document'],
-    [['--admin-port', '65536'], '"65536" is not a port.'],
-    [['--admin-port', 'http'], '"http" is not a port.'],
+    [['--admin-port', '65536'], '--admin-port must be a number from 0 to 65535, and not "65536".'],
+    [['--admin-port', 'http'], '--admin-port must be a number from 0 to 65535, and not "http".'],
   ])('are refused with the exit code 2: %j', async (args, message) => {
     const ended = await runToEnd(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain(message);
+    const [first, ...others] = ended.stderr.split('\n');
+    expect(first).toContain(message);
+    expect(others).toEqual(['To see all options: npm start -- --help', '']);
   });
 
   it('are explained on request', async () => {
@@ -214,7 +221,8 @@ describe('the arguments of the example gateway', () => {
   it('name an administration port that is free', async () => {
     const occupant = await openEcho('occupant');
     const ended = await runOn({}, '--admin-port', String(occupant.port));
-    const taken = { code: 1, stderr: expect.stringContaining('address already in use') };
+    const sentence = /address already in use .*\nStop the program .* npm start -- --admin-port 0\n$/;
+    const taken = { code: 1, stderr: expect.stringMatching(sentence) };
     expect(ended).toMatchObject(taken);
     // Without a document, the port is checked before any database is started.
     expect(await runToEnd(['--admin-port', String(occupant.port)], unsupportedPlatform)).toMatchObject(taken);

@@ -111,7 +111,10 @@ afterEach(async () => {
   await Promise.all([one.close(), two.close()]);
 });
 
-const noServer = ['57P03', 'The service S has no server that is running.'];
+/** The error of a service whose servers cannot be used. */
+function noServer(why: string): readonly string[] {
+  return ['57P03', `The service S has no usable server: ${why}.`];
+}
 
 describe('the router of the example gateway', () => {
   it('gives each session to the server with the fewest connections', async () => {
@@ -129,7 +132,7 @@ describe('the router of the example gateway', () => {
     expect(await reach(gateway, 3)).toEqual(['two', 'two', 'two']);
     const patch = [{ op: 'remove', path: '/servers/1' }];
     expect(await gateway.ask('PATCH', '/services/S', patch)).toMatchObject({ status: 200 });
-    expect(await turnAway(gateway)).toEqual(noServer);
+    expect(await turnAway(gateway)).toEqual(noServer('one has the weight 0'));
   });
 
   it('spares a server in maintenance, whose sessions go on', async () => {
@@ -141,6 +144,12 @@ describe('the router of the example gateway', () => {
     expect(await reach(gateway, 3)).toEqual(['two', 'two', 'two']);
     expect(await before.ask('again')).toBe('one again');
     expect(await statusOf(gateway, 'one')).toEqual(['maintenance', 'running']);
+    for (const path of ['/servers/1', '/servers/0']) {
+      const why = path === '/servers/1' ? 'one is in maintenance' : 'the service has no servers';
+      const remove = [{ op: 'remove', path }];
+      expect(await gateway.ask('PATCH', '/services/S', remove)).toMatchObject({ status: 200 });
+      expect(await turnAway(gateway)).toEqual(noServer(why));
+    }
   });
 
   it('goes by what the monitors find, and turns clients away when no server is left', async () => {
@@ -150,7 +159,7 @@ describe('the router of the example gateway', () => {
     expect(await reach(gateway, 2)).toEqual(['two', 'two']);
     await two.close();
     await untilDown(gateway, 'two');
-    expect(await turnAway(gateway)).toEqual(noServer);
+    expect(await turnAway(gateway)).toEqual(noServer('one is not running, two is not running'));
     one = await openEchoServer('one', one.port);
     await until('one is up', async () => (await statusOf(gateway, 'one')).includes('running'));
     expect(await reach(gateway, 1)).toEqual(['one']);
@@ -209,7 +218,10 @@ describe('a session of the example gateway', () => {
     // What the monitor found stays when it is stopped.
     expect(await gateway.ask('PUT', '/monitor/one/stop')).toEqual({ status: 204 });
     await one.close();
-    expect(await turnAway(gateway)).toEqual(['57P03', 'The server one does not accept clients.']);
+    expect(await turnAway(gateway)).toEqual([
+      '57P03',
+      `The server one does not accept clients: connect ECONNREFUSED 127.0.0.1:${String(one.port)}.`,
+    ]);
     await untilNoSession(gateway);
     expect(await gateway.get('/services/S')).toMatchObject({ total_connections: 1 });
   });

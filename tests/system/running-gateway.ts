@@ -26,6 +26,8 @@ export interface RunningGateway {
   readonly admin: string;
   /** All that it has printed until it was ready. */
   readonly output: string;
+  /** All that it has printed by now. */
+  printed(this: void): string;
   /** All that it has printed about errors by now. */
   errors(this: void): string;
   /** The port of the listener of a service, by the name of the service with hyphens. */
@@ -91,6 +93,7 @@ export async function startGateway(
     process: child,
     admin,
     output,
+    printed: () => printed.stdout,
     errors: () => printed.stderr,
     portOf: (service) => Number(new RegExp(`^listener ${service} .*:(\\d+)$`, 'm').exec(output)?.[1]),
     ask,

@@ -1,13 +1,69 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, it } from '@jest/globals';
 import { createPbkdf2Hasher } from 'gateway-admin-core';
 
 import { root } from '../support/project.ts';
+import { until } from './running-gateway.ts';
+
+/** Runs `npm start` as a person does: in a folder of the person, and in a process group of its own, as in a terminal. */
+function npmStart(folder: string, ...args: readonly string[]) {
+  const child = spawn('npm', ['--prefix', root, 'start', '--', '--admin-port', '0', ...args], {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, TMPDIR: folder, npm_config_loglevel: 'error' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { text: '' };
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (printed.text += text));
+  return { child, printed, closed: once(child, 'close') };
+}
+
+it('npm start takes the paths of options from the folder of the person, and prints nothing else with --quiet', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'start-'));
+  writeFileSync(
+    join(folder, 'gateway.json'),
+    JSON.stringify({ services: [{ name: 'S', router: 'readconnroute' }] }),
+  );
+  const { child, printed, closed } = npmStart(
+    folder,
+    '--quiet',
+    '--document',
+    'gateway.json',
+    '--store',
+    'store',
+  );
+  await until('the gateway is ready', () => /^admin .*\n/m.test(printed.text), 60_000);
+  process.kill(-(child.pid ?? 0), 'SIGINT');
+  await closed;
+  expect(printed.text).toMatch(/^\n> .*\n> .*\n\nadmin http:\/\/127\.0\.0\.1:\d+\n$/);
+  expect(readdirSync(folder).sort()).toEqual(['gateway.json', 'store']);
+  rmSync(folder, { recursive: true });
+}, 120_000);
+
+it('npm start ends clean with a Ctrl-C at any moment, which npm passes on once more', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'start-'));
+  chmodSync(folder, 0o755); // As root, another account has to get in.
+  for (const moment of [/Building/, /Starting/, 700, 1500, /^admin /m]) {
+    const { child, printed, closed } = npmStart(folder);
+    if (typeof moment === 'number') {
+      await until('the databases start', () => printed.text.includes('Starting'), 60_000);
+      await sleep(moment);
+    } else await until('that moment', () => moment.test(printed.text), 60_000);
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    await closed;
+    expect([moment, readdirSync(folder)]).toEqual([moment, []]);
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(folder);
+    expect(printed.text).not.toMatch(/Error|\bat /);
+  }
+  rmSync(folder, { recursive: true });
+}, 120_000);
 
 it('npm start builds what is missing, runs the gateway it is given for its users alone, and ends with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'start-'));

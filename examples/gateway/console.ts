@@ -1,0 +1,110 @@
+/** What the gateway says: one line for each step, each address and each event; coloured if a terminal shows colours. */
+import { styleText } from 'node:util';
+
+import type { Admin, AdminEvent, Service, Snapshot } from 'gateway-admin-core';
+
+type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
+
+/** Colours a text for the standard output. `hasColors` honours NO_COLOR. */
+function paint(colour: Colour, text: string): string {
+  return process.stdout.isTTY && process.stdout.hasColors() ? styleText(colour, text) : text;
+}
+
+/** Seconds with one digit, such as `2.4 s`. */
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** Does some work, and says how long it takes. */
+export async function step<T>(what: string, isQuiet: boolean, work: () => Promise<T>): Promise<T> {
+  if (isQuiet) return work();
+  const begin = performance.now();
+  process.stdout.write(`${what} ... `);
+  let end = 'not done';
+  try {
+    const result = await work();
+    end = seconds(performance.now() - begin);
+    return result;
+  } finally {
+    process.stdout.write(`${end}\n`);
+  }
+}
+
+/** Prints the addresses, and the services that have none. Then who may administer the gateway, and commands to try. */
+export function greet({ services, users }: Snapshot, admin: string, isQuiet: boolean): void {
+  const [user] = users;
+  const lines = [...services].flatMap(placesOf);
+  lines.push(`admin ${paint('bold', admin)}`);
+  if (!isQuiet) {
+    if (user === undefined) lines.push(...openWarning(admin));
+    lines.push('', 'To try in other terminals:');
+    lines.push(...hints([...services], admin, user?.name).map((hint) => `  ${hint}`));
+    // The time since the process has begun.
+    lines.push('', `Ready after ${seconds(performance.now())}. Ctrl-C ends the gateway. Events:`);
+  }
+  console.log(lines.join('\n'));
+}
+
+function placesOf({ name, state, listeners, state_reason: reason }: Service): readonly string[] {
+  const word = name.replace(/\s/g, '-');
+  if (state === 'failed') return [paint('red', `failed ${word}: ${reason ?? 'for an unknown reason'}`)];
+  if (state === 'stopped') return [paint('yellow', `stopped ${word}`)];
+  return listeners.map(({ address, port }) => `listener ${word} ${address}:${String(port)}`);
+}
+
+/** What to do while there is no admin user. */
+function openWarning(admin: string): readonly string[] {
+  const body = `'{"name":"ada","password":"choose one"}'`;
+  return [
+    '',
+    paint('yellow', `There is no admin user: anybody who reaches ${admin} may administer this gateway.`),
+    'Create the first user, and from then on a log-in is required:',
+    `  curl -X PUT ${admin}/users -H 'content-type: application/json' -d ${body}`,
+  ];
+}
+
+function hints(services: readonly Service[], admin: string, user: string | undefined): readonly string[] {
+  // curl and gateway-admin ask for the password.
+  const [curl, as] = user === undefined ? ['curl', ''] : [`curl -u ${user}`, ` --user ${user}`];
+  return [
+    ...services.flatMap(({ key, state, listeners }) => {
+      const command = `${curl} -X PUT ${admin}/service/${encodeURIComponent(key)}`;
+      if (state !== 'started') return [`${command}/start`];
+      const clients = listeners.map(
+        ({ address, port }) => `psql -h ${address} -p ${String(port)} -U postgres -d postgres`,
+      );
+      return [...clients, `${command}/stop`];
+    }),
+    `${curl} ${admin}/sessions`,
+    `${curl} -X DELETE ${admin}/sessions/1`,
+    `npx gateway-admin list services --url ${admin}${as}`,
+  ];
+}
+
+/** Prints a line for each event, until the interface closes. */
+export async function showEvents(admin: Admin): Promise<void> {
+  for await (const item of admin.events()) {
+    if (item.gap !== true) console.log(lineOf(item.event));
+  }
+}
+
+/** The members of an event that its line shows. */
+const shown = ['state', 'status', 'user', 'reason'];
+
+function lineOf(event: AdminEvent): string {
+  const { at, type, resource, actor } = event;
+  const time = paint('dim', new Date(at).toTimeString().slice(0, 8));
+  const by = actor === undefined ? '' : ` by ${actor}`;
+  const details = shown.flatMap((name) => (name in event ? [String(event[name as keyof AdminEvent])] : []));
+  // Clients choose some of these texts, such as the user. A terminal must not obey them.
+  const rest = details.map((text) => ` ${text.replace(/\p{Cc}/gu, '?')}`).join('');
+  return `${time} ${paint(colourOf(event), type)} ${resource}${by}${rest}`;
+}
+
+function colourOf(event: AdminEvent): Colour {
+  const { type } = event;
+  const isBad = type.includes('failed') || ('state' in event && event.state === 'failed');
+  if (isBad) return 'red';
+  if (/\.(?:started|opened|created)$/.test(type)) return 'green';
+  return /\.(?:stopped|closed|deleted)$/.test(type) ? 'yellow' : 'bold';
+}

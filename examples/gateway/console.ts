@@ -88,23 +88,34 @@ export async function showEvents(admin: Admin): Promise<void> {
   }
 }
 
-/** The members of an event that its line shows. */
-const shown = ['state', 'status', 'user', 'reason'];
-
 function lineOf(event: AdminEvent): string {
   const { at, type, resource, actor } = event;
   const time = paint('dim', new Date(at).toTimeString().slice(0, 8));
   const by = actor === undefined ? '' : ` by ${actor}`;
-  const details = shown.flatMap((name) => (name in event ? [String(event[name as keyof AdminEvent])] : []));
-  // Clients choose some of these texts, such as the user. A terminal must not obey them.
-  const rest = details.map((text) => ` ${text.replace(/\p{Cc}/gu, '?')}`).join('');
-  return `${time} ${paint(colourOf(event), type)} ${resource}${by}${rest}`;
+  const details = detailsOf(event);
+  const more = details === '' ? '' : `: ${details}`;
+  return `${time} ${paint(colourOf(event), type)} ${resource}${by}${more}`;
+}
+
+/** What the line of an event says besides its type; empty for most events. */
+function detailsOf(event: AdminEvent): string {
+  switch (event.type) {
+    case 'server.reported':
+      return event.status.join(', ') || 'down';
+    case 'service.reported':
+    case 'monitor.reported':
+      return [event.state, event.reason].filter((text) => text !== undefined).join(': ');
+    case 'session.updated':
+      return event.user === '' ? '' : `user ${event.user}`;
+    case 'command.failed':
+      return event.reason;
+    default:
+      return '';
+  }
 }
 
 function colourOf(event: AdminEvent): Colour {
-  const { type } = event;
-  const isBad = type.includes('failed') || ('state' in event && event.state === 'failed');
-  if (isBad) return 'red';
-  if (/\.(?:started|opened|created)$/.test(type)) return 'green';
-  return /\.(?:stopped|closed|deleted)$/.test(type) ? 'yellow' : 'bold';
+  if (event.type === 'command.failed' || /^(?:failed|down)\b/.test(detailsOf(event))) return 'red';
+  if (/\.(?:started|opened|created)$/.test(event.type)) return 'green';
+  return /\.(?:stopped|closed|deleted)$/.test(event.type) ? 'yellow' : 'bold';
 }

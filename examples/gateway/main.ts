@@ -81,7 +81,13 @@ async function run({ document: path, store, quiet, ...place }: Arguments, signal
     await once(signal, 'abort');
   } finally {
     if (signal.aborted && !quiet) console.log('Stopping');
-    for (const close of closers.reverse()) await close();
+    for (const close of closers.reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        console.error(error); // The rest is closed all the same.
+      }
+    }
   }
 }
 

@@ -89,6 +89,11 @@ describe('the example gateway without a document', () => {
       new RegExp(`^\\d\\d:\\d\\d:\\d\\d service\\.${type} /services/Reports$`, 'm');
     await until('the events are printed', () => line('started').test(gateway.printed()));
     expect(gateway.printed()).toMatch(line('stopped'));
+    const client = await connect('Reports');
+    const [id] = await sessionsOn('Reports');
+    const session = `session.updated /sessions/${String(id)}: user postgres\n`;
+    await until('the session is printed', () => gateway.printed().includes(session));
+    await client.close();
   });
 
   it('carries the queries of several clients at once', async () => {
@@ -220,6 +225,7 @@ describe('the example gateway without a document', () => {
     await doomed.closed;
     await until('the database is down', async () => (await server('db-2')).status.length === 0);
     expect(performance.now() - killedAt).toBeLessThan(2 * intervalMs);
+    expect(gateway.printed()).toMatch(/ server\.reported \/servers\/db-2: down\n/);
     expect((await server('db-1')).status).toEqual(['running']);
     expect(await other.valueOf('select 13')).toBe(13);
     expect(await (await connect('Reports')).valueOf('select 14')).toBe(14);

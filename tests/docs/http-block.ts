@@ -1,0 +1,42 @@
+/**
+ * Answers of HTTP as blocks of a page.
+ */
+import { STATUS_CODES } from 'node:http';
+
+/** An answer, with the names of its headers in lower case. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+}
+
+/** The headers that a page shows, in this order. The introduction of a page names those of every answer. */
+const shownHeaders = [
+  'content-type',
+  'etag',
+  'x-total-count',
+  'link',
+  'allow',
+  'accept-patch',
+  'accept',
+  'retry-after',
+  'www-authenticate',
+];
+
+/** Writes an answer as a block: the status line, the headers that differ from answer to answer, and the body. */
+export function httpBlock(answer: Answer): string {
+  return ['```http', headOf(answer), ...(answer.text === '' ? [] : ['', bodyOf(answer)]), '```\n'].join('\n');
+}
+
+function headOf({ status, headers }: Answer): string {
+  const lines = shownHeaders.flatMap((name) =>
+    headers[name] === undefined ? [] : [`${name}: ${headers[name]}`],
+  );
+  return [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...lines].join('\n');
+}
+
+/** JSON on lines of its own, as `jq` shows it; any other text as it is. */
+function bodyOf({ headers, text }: Answer): string {
+  const isJson = headers['content-type']?.includes('json') === true;
+  return isJson ? JSON.stringify(JSON.parse(text), undefined, 2) : text.trimEnd();
+}

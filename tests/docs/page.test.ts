@@ -1,0 +1,17 @@
+import { it } from '@jest/globals';
+
+import { expectPage } from '../support/generated-page.ts';
+import { badInputPage } from './bad-input.ts';
+import { errorsPage } from './errors.ts';
+import { limitsPage } from './limits.ts';
+
+/** The pages that `npm run pages` writes. */
+const pages: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/bad-input.md': badInputPage,
+  'docs/errors.md': errorsPage,
+  'docs/limits.md': limitsPage,
+};
+
+it.each(Object.entries(pages))('%s is what the tables and a running interface give', async (path, write) => {
+  expectPage(path, await write());
+});

@@ -291,7 +291,10 @@ export async function provoke(
 }
 
 /** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */
-export async function runFor({ path }: Endpoint, running: Running = runAdmin()): Promise<Running> {
+export async function runFor(
+  { path }: Pick<Endpoint, 'path'>,
+  running: Running = runAdmin(),
+): Promise<Running> {
   if (path.startsWith('/commands')) await leaveUnknown(running);
   return running;
 }

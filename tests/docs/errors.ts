@@ -10,6 +10,7 @@ import type { BoundRoute } from '../../src/resources/shared/route.ts';
 import { problemAnswers } from '../openapi/example.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { transports } from '../support/transport.ts';
+import { endpointGroups } from './endpoint-group.ts';
 import { httpBlock } from './http-block.ts';
 
 const head = `# Problems
@@ -114,7 +115,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   forbidden: {
     meaning: 'The caller is known, but may not do this.',
-    next: 'Ask an administrator of the gateway for the permission.',
+    next: 'Ask an administrator of the gateway for the permission. [http.md](http.md) names the role of each endpoint.',
   },
   'read-only': {
     meaning: 'An administrator has made the interface read-only for a while.',
@@ -142,7 +143,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   'route-not-found': {
     meaning: 'The interface has no such path.',
-    next: 'Check the base path at which the gateway mounts the interface.',
+    next: 'Check the base path at which the gateway mounts the interface. [http.md](http.md) lists the paths.',
   },
   'method-not-allowed': {
     meaning: 'The path exists, but not with this method.',
@@ -323,22 +324,11 @@ function section(code: ProblemCode, answer: Answer | undefined): string {
   ].join('\n');
 }
 
-/** Sets of endpoints that have a name for readers. */
-const groups: readonly (readonly [name: string, has: (route: BoundRoute) => boolean])[] = [
-  ['every endpoint', () => true],
-  ['every endpoint that changes something', ({ kind }) => kind === 'command'],
-  ['every endpoint with a body', ({ mediaTypes }) => mediaTypes.length > 0],
-  ['every `PATCH`', ({ method }) => method === 'PATCH'],
-  ['every endpoint with a name or an id in its path', ({ path }) => path.includes(':')],
-  ['every endpoint with the parameter `range`', ({ query }) => query.includes('range')],
-  ['every endpoint with the parameter `fields`', ({ query }) => query.includes('fields')],
-];
-
 /** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
 function sendersOf(code: ProblemCode): string {
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
   const all = boundRoutes.filter((route) => codesOf(route).includes(code));
-  const ways = groups.flatMap(([name, has]) => {
+  const ways = endpointGroups.flatMap(([name, has]) => {
     const named = boundRoutes.filter(has);
     const others = named.filter((route) => !all.includes(route));
     return all.every((route) => named.includes(route)) ? [{ name, others }] : [];

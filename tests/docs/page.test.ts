@@ -3,12 +3,14 @@ import { it } from '@jest/globals';
 import { expectPage } from '../support/generated-page.ts';
 import { badInputPage } from './bad-input.ts';
 import { errorsPage } from './errors.ts';
+import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
 
 /** The pages that `npm run pages` writes. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/bad-input.md': badInputPage,
   'docs/errors.md': errorsPage,
+  'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
 };
 

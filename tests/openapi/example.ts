@@ -9,7 +9,8 @@ import { additions, endpoints, targetOf, type Endpoint } from '../contract/endpo
 import { provoke, runFor } from '../contract/problem-code.ts';
 import { transports } from '../support/transport.ts';
 
-const rows = [...endpoints, ...additions].flatMap((endpoint) => {
+/** Each endpoint of the contract tests with its route. */
+export const rows = [...endpoints, ...additions].flatMap((endpoint) => {
   const route = boundRoutes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
   return route === undefined ? [] : [{ endpoint, route }];
 });

@@ -71,8 +71,11 @@ const withCurl = hasCurl ? describe : describe.skip;
 
 withCurl('the page of endpoints, if curl is installed,', () => {
   // Promise: curl-lines
-  it.each(pairs)('answers $command as it says', async ({ example, command, answer }) => {
-    const { admin } = await runFor(example.endpoint);
-    expect(await run(command, example, admin)).toBe(`\`\`\`http\n${answer}\n\`\`\`\n`);
-  });
+  it.each(pairs)(
+    'answers $example.method $example.target as it says',
+    async ({ example, command, answer }) => {
+      const { admin } = await runFor(example.endpoint);
+      expect(await run(command, example, admin)).toBe(`\`\`\`http\n${answer}\n\`\`\`\n`);
+    },
+  );
 });

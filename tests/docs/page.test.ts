@@ -5,6 +5,7 @@ import { badInputPage } from './bad-input.ts';
 import { errorsPage } from './errors.ts';
 import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
+import { stateMachinesPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -12,6 +13,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/errors.md': errorsPage,
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
+  'docs/state-machines.md': stateMachinesPage,
 };
 
 it.each(Object.entries(pages))('%s is what the tables and a running interface give', async (path, write) => {

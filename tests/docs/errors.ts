@@ -203,7 +203,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   'validation-failed': {
     meaning: 'The request is well formed, but a value is not valid, or there are faults of several codes.',
-    next: 'Correct every fault in `errors`.',
+    next: 'Correct every fault in `errors`. [document.md](document.md) has the form of each field.',
   },
   'field-not-modifiable': {
     meaning: 'The patch changes a field that clients can only read.',

@@ -2,6 +2,7 @@ import { it } from '@jest/globals';
 
 import { expectPage } from '../support/generated-page.ts';
 import { badInputPage } from './bad-input.ts';
+import { documentPage } from './document.ts';
 import { errorsPage } from './errors.ts';
 import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
@@ -10,6 +11,7 @@ import { stateMachinesPage } from './state-machine.ts';
 /** The pages that `npm run pages` writes. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/bad-input.md': badInputPage,
+  'docs/document.md': documentPage,
   'docs/errors.md': errorsPage,
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,

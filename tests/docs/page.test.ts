@@ -6,6 +6,7 @@ import { documentPage } from './document.ts';
 import { errorsPage } from './errors.ts';
 import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
+import { llmsFile } from './llms.ts';
 import { stateMachinesPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
@@ -16,6 +17,8 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
   'docs/state-machines.md': stateMachinesPage,
+  // Reads the other pages.
+  'llms.txt': llmsFile,
 };
 
 it.each(Object.entries(pages))('%s is what the tables and a running interface give', async (path, write) => {

@@ -10,28 +10,25 @@ interface Answer {
   readonly text: string;
 }
 
-/** The headers that a page shows, in this order. The introduction of a page names those of every answer. */
-const shownHeaders = [
-  'content-type',
-  'etag',
-  'x-total-count',
-  'link',
-  'allow',
-  'accept-patch',
-  'accept',
-  'retry-after',
-  'www-authenticate',
-];
+/** The headers of every answer, and of the connection. The introductions of the pages say that they are left out. */
+const hidden: ReadonlySet<string> = new Set([
+  'cache-control',
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'x-content-type-options',
+]);
 
-/** Writes an answer as a block: the status line, the headers that differ from answer to answer, and the body. */
+/** Writes an answer as a block: the status line, the headers of this answer, and the body. */
 export function httpBlock(answer: Answer): string {
   return ['```http', headOf(answer), ...(answer.text === '' ? [] : ['', bodyOf(answer)]), '```\n'].join('\n');
 }
 
 function headOf({ status, headers }: Answer): string {
-  const lines = shownHeaders.flatMap((name) =>
-    headers[name] === undefined ? [] : [`${name}: ${headers[name]}`],
-  );
+  const names = Object.keys(headers).filter((name) => !hidden.has(name));
+  const lines = names.toSorted().map((name) => `${name}: ${headers[name] ?? ''}`);
   return [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...lines].join('\n');
 }
 

@@ -49,7 +49,9 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
 function blockOf(output: string): string {
   const [, head = '', text = ''] = /^([^]*?)\r\n\r\n([^]*)$/.exec(output) ?? [];
   const [first = '', ...lines] = head.split('\r\n');
-  const headers = lines.map((line) => line.split(/: (.*)/));
+  const headers = lines
+    .map((line) => line.split(/: (.*)/))
+    .map(([name = '', value = '']) => [name.toLowerCase(), value]);
   const answer = {
     status: Number(first.split(' ')[1]),
     headers: Object.fromEntries(headers) as object,

@@ -123,7 +123,18 @@ const rows: readonly Row[] = [
   { from: 'adapters/mount.ts', values: ['index.ts', 'core/member.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
-  { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
+  {
+    from: 'cli/*',
+    values: [
+      'index.ts',
+      'json/index.ts',
+      'client/index.ts',
+      'cli/*',
+      'ports/scrypt-hasher.ts',
+      'node:*',
+      'node:*/*',
+    ],
+  },
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
   {
     from: 'openapi/*',

@@ -184,6 +184,9 @@ const chapters: readonly Chapter[] = [
   ['Connections', 'sessions.*.connections.*', 'connection'],
 ];
 
+/** The titles of the chapters. */
+export const documentChapters: readonly string[] = chapters.map(([title]) => title);
+
 type Texts = Readonly<Record<string, string>>;
 
 /** Writes the whole page. */

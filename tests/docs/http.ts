@@ -16,6 +16,7 @@ import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';
 import { transports } from '../support/transport.ts';
+import { documentChapters } from './document.ts';
 import { endpointGroups } from './endpoint-group.ts';
 import { httpBlock } from './http-block.ts';
 
@@ -46,7 +47,8 @@ the names by those of the example.
 - With a log-in, add \`-u NAME\` to each command. \`curl\` asks for the password.
 - \`HEAD\` is served wherever \`GET\` is, and \`OPTIONS\` on every path.
 - Every answer has \`Cache-Control: no-store\` and \`X-Content-Type-Options: nosniff\`. The answers below leave out these and
-  the headers of the connection. Bodies are shown on several lines, and are sent on one.
+  the headers of the connection. Bodies are shown on several lines, and are sent on one. Ids of events and commands are
+  others in each run of the gateway.
 
 This page is written by \`npm run pages\` from the table of routes and a running interface. A test runs each command with
 \`curl\` and compares the answer. To generate a client or a console, use the [OpenAPI document](openapi.md).
@@ -60,9 +62,9 @@ const patchType = { 'content-type': 'application/json-patch+json' };
 const common: readonly (Omit<Example, 'endpoint'> & { readonly title: string; readonly text: string })[] = [
   {
     title: 'Preview a command',
-    text: `\`dry_run=true\` makes nothing, and answers with the plan of the command: its events, its effects, and how many sessions would
-close or stay. Every endpoint that changes something takes \`dry_run\`. [Preview a command](runtime.md#preview-a-command)
-explains the plan.`,
+    text: `With \`dry_run=true\`, nothing is changed. The answer is the plan of the command: its events, its effects, and how many
+sessions would close or stay. Every endpoint that changes something takes \`dry_run\`.
+[Preview a command](runtime.md#preview-a-command) explains the plan.`,
     method: 'PUT',
     target: '/service/My-Service/stop?dry_run=true',
   },
@@ -118,8 +120,7 @@ export async function httpPage(): Promise<string> {
   const chapters = boundRoutes.flatMap((route, at) => {
     const tag = tagOf(route);
     const isFirst = at === 0 || tagOf(boundRoutes[at - 1]) !== tag;
-    const title = `## ${tag.charAt(0).toUpperCase()}${tag.slice(1)}\n\n${tagDescriptions[tag] ?? ''}\n`;
-    return [...(isFirst ? [title] : []), section(route), blocks[common.length + at] ?? ''];
+    return [...(isFirst ? [titleOf(tag)] : []), section(route), blocks[common.length + at] ?? ''];
   });
   return [
     head,
@@ -128,6 +129,14 @@ export async function httpPage(): Promise<string> {
     codesOfAll(),
     ...chapters,
   ].join('\n');
+}
+
+function titleOf(tag: string): string {
+  const title = `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`;
+  const fields = documentChapters.includes(title)
+    ? ` [document.md](document.md#${tag}) explains the fields.`
+    : '';
+  return `## ${title}\n\n${tagDescriptions[tag] ?? ''}${fields}\n`;
 }
 
 function tagOf(route: BoundRoute | undefined): string {

@@ -63,7 +63,9 @@ function blockOf(output: string): string {
 describe('the page of endpoints', () => {
   it('has a section for each endpoint', () => {
     const sections = [...page.matchAll(/^### `([A-Z]+ .*)`$/gm)].map(([, name]) => name);
-    expect(sections).toEqual(routes.map(({ method, path }) => `${method} ${path}`));
+    expect(sections.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted());
+    const chapters = [...page.matchAll(/^## .*$/gm)].map(([title]) => title);
+    expect(new Set(chapters).size).toBe(chapters.length);
     expect(commands).toHaveLength(examples.length);
   });
 });

@@ -108,18 +108,23 @@ the neighbouring ranges.`,
   },
 ];
 
+/** The routes, tag by tag. */
+const ordered = Object.keys(tagDescriptions).flatMap((tag) =>
+  boundRoutes.filter((route) => tagOf(route) === tag),
+);
+
 /** Every example on the page, in order. */
 export const examples: readonly Example[] = [
   ...common.map((each) => ({ endpoint: ofSample, ...each })),
-  ...boundRoutes.map(exampleOf),
+  ...ordered.map(exampleOf),
 ];
 
 /** Writes the whole page. */
 export async function httpPage(): Promise<string> {
   const blocks = await Promise.all(examples.map(blockOf));
-  const chapters = boundRoutes.flatMap((route, at) => {
+  const chapters = ordered.flatMap((route, at) => {
     const tag = tagOf(route);
-    const isFirst = at === 0 || tagOf(boundRoutes[at - 1]) !== tag;
+    const isFirst = at === 0 || tagOf(ordered[at - 1]) !== tag;
     return [...(isFirst ? [titleOf(tag)] : []), section(route), blocks[common.length + at] ?? ''];
   });
   return [

@@ -30,7 +30,7 @@ export const exitCodes = {
 } as const;
 
 /** An option of a command. */
-export interface Option {
+interface Option {
   /** What the option needs, such as `FILE`; left out for a switch. */
   readonly value?: string;
   /** What the option does, in a line. */
@@ -94,7 +94,7 @@ export class CommandError extends Error {
 }
 
 /** Options of every command that prints something. */
-export const printOptions = {
+const printOptions = {
   json: { does: 'print JSON for programs' },
 } as const satisfies Command['options'];
 

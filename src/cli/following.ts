@@ -1,6 +1,8 @@
 /**
  * `events`, `watch` and `undo`: what happens, as it happens.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { undoOf, type Client, type EventStreamItem, type ShownEvent } from '../client/index.ts';
 import { make, operationLine } from './change.ts';
 import {
@@ -87,8 +89,8 @@ function detailOf(event: ShownEvent): readonly string[] {
 
 const watched = Object.entries(kinds).flatMap(([word, kind]) => ('events' in kind ? [`${word}s`] : []));
 
-/** A watch lists again at most this often, in milliseconds. */
-const restMs = 1000;
+/** A watch lists again at most and at least this often, in milliseconds: no event tells of idle times. */
+const [restMs, staleMs] = [1000, 10_000];
 
 /** The command `watch`. */
 export const watch: Command = {
@@ -120,19 +122,13 @@ export const watch: Command = {
         if (!isFirst && !call.output.isJson) call.output.clear();
         if (call.output.isJson) call.output.jsonLine(page.elements);
         else print(call, listing, page);
-        await Promise.all([Promise.race([changed, changes]), rest()]);
+        await Promise.all([Promise.race([changed, changes, sleep(staleMs)]), sleep(restMs)]);
       }
     } finally {
       leaving.abort();
     }
   },
 };
-
-function rest(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, restMs);
-  });
-}
 
 /** The command `undo`. */
 export const undo: Command = {
@@ -145,7 +141,7 @@ export const undo: Command = {
     const client = await connect(call);
     const event = await findEvent(client, id);
     const command = undoOf(event);
-    if (command === undefined) throw new CommandError(`A ${event.type} cannot be undone.`, exitCodes.refused);
+    if (command === undefined) throw new CommandError(`The event ${event.type} cannot be undone.`, exitCodes.refused);
     const leftOut = 'leftOut' in command ? command.leftOut : [];
     if (leftOut.length > 0) call.output.note(`Secrets stay as they are: ${leftOut.map(safeText).join(', ')}`);
     const title = `undo ${event.type} of ${event.resource}`;

@@ -36,6 +36,7 @@ function ask(args: readonly string[], circumstances?: Circumstances): Promise<Re
 }
 
 describe('a change by gateway-admin', () => {
+  // Promise: command-line-plan
   it.each([
     [['stop', 'service', 'my-service'], 'service.stop /services/My-Service'],
     [['start', 'services', 'bare-service'], 'service.start /services/Bare-Service'],
@@ -98,6 +99,7 @@ describe('a change by gateway-admin', () => {
     expect(JSON.parse(patched.out)).toMatchObject({ name: 'My Service', max_connection: 7 });
   });
 
+  // Promise: command-line-yes
   it.each([
     [['close', 'session', '9']],
     [['close', 'sessions', 'my-service']],
@@ -210,6 +212,7 @@ describe('gateway-admin patch', () => {
 });
 
 describe('gateway-admin user', () => {
+  // Promise: command-line-secret
   it('adds a user, changes the password and deletes the user, without a password as an argument', async () => {
     const directory = await newDirectory();
     const fileWith = (password: string): string => {
@@ -291,6 +294,7 @@ describe('the exit code of gateway-admin', () => {
     expect((await ask(['commands', '--json'])).out).toBe('[]\n');
   });
 
+  // Promise: command-line-outcome
   it.each([
     ['the connection breaks', 4, (response: ServerResponse) => response.destroy()],
     ['a proxy gives up', 4, (response: ServerResponse) => response.writeHead(502).end('<html>')],

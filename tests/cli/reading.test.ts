@@ -143,6 +143,7 @@ describe('gateway-admin show', () => {
 describe('the output of gateway-admin', () => {
   const controls = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
+  // Promise: command-line-terminal
   it('shows no control character of anybody else', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

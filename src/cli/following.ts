@@ -141,7 +141,8 @@ export const undo: Command = {
     const client = await connect(call);
     const event = await findEvent(client, id);
     const command = undoOf(event);
-    if (command === undefined) throw new CommandError(`The event ${event.type} cannot be undone.`, exitCodes.refused);
+    if (command === undefined)
+      throw new CommandError(`The event ${event.type} cannot be undone.`, exitCodes.refused);
     const leftOut = 'leftOut' in command ? command.leftOut : [];
     if (leftOut.length > 0) call.output.note(`Secrets stay as they are: ${leftOut.map(safeText).join(', ')}`);
     const title = `undo ${event.type} of ${event.resource}`;

@@ -188,11 +188,13 @@ describe('many log-ins at the same time', () => {
     const held = createHeldHasher();
     const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 1 });
     const snapshot = await snapshotOf({ ada: 'engine' });
-    const [first, second] = [0, 1].map(() => logIn(requestWith(credentials('ada', 'engine')), snapshot));
+    const answers = [1, 2, 3].map(() => logIn(requestWith(credentials('ada', 'engine')), snapshot));
     expect(await logIn(requestWith('Basic x'), snapshot)).toBeUndefined();
-    expect(await logIn(requestWith(credentials('ada', 'engine')), snapshot)).toBe('throttled');
+    // Which of the three finds no place is decided by WebCrypto.
+    expect(await Promise.race(answers)).toBe('throttled');
     held.release();
-    expect(await Promise.all([first, second])).toEqual([{ name: 'ada' }, { name: 'ada' }]);
+    const names = (await Promise.all(answers)).filter((answer) => answer !== 'throttled');
+    expect(names).toEqual([{ name: 'ada' }, { name: 'ada' }]);
   });
 
   // Their order is that of their arrival in the queue (see fair-queue.test.ts), which WebCrypto decides.

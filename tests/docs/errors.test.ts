@@ -3,7 +3,7 @@ import { problemTable } from 'gateway-admin-core';
 
 import { read } from '../support/project.ts';
 
-const sections = [...read('docs/errors.md').matchAll(/^### `(.*)`\n([^]*?)(?=^##)/gm)];
+const sections = [...read('docs/errors.md').matchAll(/^### (.*)\n([^]*?)(?=^##)/gm)];
 
 // Promise: problem-sections
 it('the page of problems has a section for each code, with an answer of this code and status', () => {

@@ -317,7 +317,7 @@ function section(code: ProblemCode, answer: Answer | undefined): string {
   if (answer === undefined) throw new RangeError(`Nothing answers with ${code}`);
   const { meaning, next } = texts[code];
   return [
-    `### \`${code}\`\n`,
+    `### ${code}\n`,
     `**${problemTable[code].title}.** ${meaning}\n`,
     `- Next step: ${next}\n- Answered by: ${sendersOf(code)}.\n`,
     httpBlock(answer),

@@ -33,13 +33,13 @@ for (const [name, check] of Object.entries(checks)) {
     results[name] = String(error);
   }
 }
-const version = Bun
-  ? `Bun ${Bun.version}`
-  : Deno
-    ? `Deno ${Deno.version.deno}`
-    : `Node ${process.versions.node}`;
-console.log(JSON.stringify({ version, results }));
-process.exit();
+console.log(JSON.stringify({ version: runtime(), results }));
+
+function runtime() {
+  if (Bun) return `Bun ${Bun.version}`;
+  if (Deno) return `Deno ${Deno.version.deno}`;
+  return `${process.env.VITEST ? 'vitest 4, ' : ''}Node ${process.versions.node}`;
+}
 
 async function inProcess() {
   await use(sendTo(createAdmin(options())));
@@ -51,12 +51,14 @@ async function overFetch() {
   const server = Bun?.serve({ port: 0, fetch: handler }) ?? Deno?.serve({ port: 0, onListen() {} }, handler);
   if (server === undefined) return '-';
   await use(sendWithFetch(`http://127.0.0.1:${server.port ?? server.addr.port}/admin`));
+  await (server.shutdown?.() ?? server.stop(true));
 }
 
 async function overHttp() {
   const server = createServer(createNodeHandler(createAdmin(options()), { basePath: '/admin' }));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   await use(sendWithFetch(`http://127.0.0.1:${server.address().port}/admin`));
+  server.close().closeAllConnections();
 }
 
 async function overPort() {
@@ -107,5 +109,6 @@ async function use(send) {
   const patched = await client.services.patch('Sales', [{ op: 'add', path: '/max_connection', value: 7 }]);
   assert.equal(patched.value.max_connection, 7);
   assert.equal((await events.next()).value.event.type, 'service.updated');
+  await events.return();
   assert.equal((await client.services.stop('Stock')).problem.code, 'service-not-found');
 }

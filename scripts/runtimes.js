@@ -1,5 +1,6 @@
 /**
- * Uses the built package in each runtime: `npm run test:runtimes`. Bun and Deno come from npm and stay in npm's cache.
+ * Uses the built package in each runtime, and in vitest: `npm run test:runtimes`. Bun, Deno and vitest come from npm and
+ * stay in npm's cache.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 
 const npm = (name, ...command) => ['npm', 'exec', '--yes', `--package=${name}`, '--', ...command];
 const runtimes = [
-  [process.execPath],
-  npm('bun@1', 'bun'),
-  npm('deno@2', 'deno', 'run', '--allow-all', '--node-modules-dir=manual'),
+  [process.execPath, 'program.js'],
+  npm('bun@1', 'bun', 'program.js'),
+  npm('deno@2', 'deno', 'run', '--allow-all', '--node-modules-dir=manual', 'program.js'),
+  npm('vitest@4', 'vitest', 'run', '--globals', '--root', '.', '--disable-console-intercept'),
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,6 +22,10 @@ mkdirSync(join(directory, 'node_modules'), { recursive: true });
 symlinkSync(root, join(directory, 'node_modules', 'gateway-admin-core'), 'dir');
 writeFileSync(join(directory, 'package.json'), '{ "type": "module" }\n');
 copyFileSync(join(root, 'scripts', 'runtime-program.js'), join(directory, 'program.js'));
+writeFileSync(
+  join(directory, 'program.test.js'),
+  "test('the program', () => import('./program.js'), 60_000);\n",
+);
 
 const rows = runtimes.map(run);
 rmSync(directory, { recursive: true });
@@ -30,14 +36,14 @@ const isFine = rows.every(({ results }) =>
 process.exitCode = isFine ? 0 : 1;
 
 function run([command, ...words]) {
-  const { stdout, stderr } = spawnSync(command, [...words, 'program.js'], {
+  const { status, stdout, stderr } = spawnSync(command, words, {
     cwd: directory,
     encoding: 'utf8',
     timeout: 120_000,
     shell: process.platform === 'win32',
   });
-  const last = stdout?.trim().split('\n').at(-1) ?? '';
-  if (last.startsWith('{')) return JSON.parse(last);
+  const report = stdout?.split('\n').find((line) => line.startsWith('{"version"'));
+  if (status === 0 && report !== undefined) return JSON.parse(report);
   console.log(stdout, stderr);
-  return { version: words.at(0) === 'exec' ? words[2] : command, results: { start: 'failed' } };
+  return { version: words.join(' '), results: { process: 'failed' } };
 }

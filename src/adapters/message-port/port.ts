@@ -59,7 +59,7 @@ export type Reply =
       readonly type: 'piece';
       readonly id: number;
       /** `undefined` at the end of the body. */
-      readonly piece: Uint8Array<ArrayBuffer> | undefined;
+      readonly piece: Uint8Array | undefined;
     }
   | { readonly type: 'failed'; readonly id: number };
 

@@ -170,7 +170,7 @@ class Exchange {
 
   #post(reply: Reply): void {
     if (this.#gone.signal.aborted) return;
-    const bytes = reply.type === 'piece' ? reply.piece?.buffer : undefined;
-    this.#parts.port.postMessage(reply, bytes === undefined ? [] : [bytes]);
+    const piece = reply.type === 'piece' ? reply.piece : undefined;
+    this.#parts.port.postMessage(reply, piece === undefined ? [] : [piece.buffer as ArrayBuffer]);
   }
 }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
@@ -24,7 +25,15 @@ const options = () => ({
   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
 });
 
-const checks = { process: inProcess, fetch: overFetch, http: overHttp, port: overPort, store, scrypt };
+const checks = {
+  require: everyEntry,
+  process: inProcess,
+  fetch: overFetch,
+  http: overHttp,
+  port: overPort,
+  store,
+  scrypt,
+};
 const results = {};
 for (const [name, check] of Object.entries(checks)) {
   try {
@@ -39,6 +48,13 @@ function runtime() {
   if (Bun) return `Bun ${Bun.version}`;
   if (Deno) return `Deno ${Deno.version.deno}`;
   return `${process.env.VITEST ? 'vitest 4, ' : ''}Node ${process.versions.node}`;
+}
+
+/** Loads every entry of the package with `require`. */
+function everyEntry() {
+  const require = createRequire(import.meta.url);
+  const { exports } = require('gateway-admin-core/package.json');
+  for (const subpath of Object.keys(exports)) require(`gateway-admin-core${subpath.slice(1)}`);
 }
 
 async function inProcess() {

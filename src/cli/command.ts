@@ -1,17 +1,33 @@
 /**
- * Commands: what the command line can do, as data. Help and argument checks follow from the table of commands.
+ * Commands: what the command line can do, as data. The help, the checks of arguments and the completion follow from the
+ * table of commands.
  */
-import type { ParseArgsConfig } from 'node:util';
+import type { Output } from './output.ts';
 
-/** The streams of a program. */
-export interface Streams {
+/** The streams and the environment of a program. */
+export interface Surroundings {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The exit codes. Scripts rely on them. */
-export const exitCodes = { done: 0, refused: 1, wrongUse: 2, interrupted: 130 } as const;
+export const exitCodes = {
+  /** Done, or nothing was to do. */
+  done: 0,
+  /** Refused: nothing was changed. */
+  refused: 1,
+  /** The command line has a mistake: nothing was sent. */
+  wrongUse: 2,
+  /** Nobody answers, or somebody else: nothing was changed. */
+  unreachable: 3,
+  /** The change was sent, and its outcome is unknown. */
+  unknown: 4,
+  /** The user is not known, or may not do this. */
+  notAllowed: 5,
+  interrupted: 130,
+} as const;
 
 /** An option of a command. */
 interface Option {
@@ -19,30 +35,50 @@ interface Option {
   readonly value?: string;
   /** What the option does, in a line. */
   readonly does: string;
+  /** Whether the option can be given several times. */
+  readonly multiple?: true;
 }
 
-/** What a user has given to a command: the value of each option, or `true` for a switch. */
-export type Given = Readonly<Record<string, string | boolean | undefined>>;
+/** An argument of a command, such as the name of a service. */
+export interface Argument {
+  /** What the argument is, such as `name`. */
+  readonly name: string;
+  /** The words that the argument can be; any text if left out. */
+  readonly choices?: readonly string[];
+  /** What the argument names, by the first argument of the command: `{ sessions: 'service' }`. */
+  readonly names?: Readonly<Record<string, string>>;
+  readonly optional?: true;
+}
+
+/** An option as it was given, in the order of the command line. */
+export interface GivenOption {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+/** A command as a user has called it. */
+export interface Call {
+  /** The arguments, in order. Those with choices are one of the choices. */
+  readonly words: readonly string[];
+  /** The options, in order. */
+  readonly options: readonly GivenOption[];
+  /** Whether a switch was given. */
+  has(this: void, name: string): boolean;
+  /** The value of an option; `undefined` if the option was not given. */
+  valueOf(this: void, name: string): string | undefined;
+  readonly surroundings: Surroundings;
+  readonly output: Output;
+}
 
 /** A command. */
 export interface Command {
   /** What the command does, in a line. */
   readonly does: string;
+  readonly arguments?: readonly Argument[];
   readonly options: Readonly<Record<string, Option>>;
   /** Lines that follow the options in the help. */
-  readonly notes: readonly string[];
-  /** Runs the command. Gives what goes to the standard output. */
-  run(given: Given, streams: Streams): Promise<string>;
-}
-
-/** The options of a command, as `parseArgs` takes them. */
-export function parsedOptions({ options }: Command): NonNullable<ParseArgsConfig['options']> {
-  return Object.fromEntries(
-    Object.entries(options).map(([name, { value }]) => [
-      name,
-      { type: value === undefined ? 'boolean' : 'string' },
-    ]),
-  );
+  readonly notes?: readonly string[];
+  run(call: Call): Promise<void>;
 }
 
 /** A failure that the user can understand, with the exit code of the program. */
@@ -50,8 +86,40 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
 
-  constructor(message: string, exitCode: number) {
-    super(message);
+  /** @param cause - the problem that the interface answered, for `--json` */
+  constructor(message: string, exitCode: number, cause?: unknown) {
+    super(message, { cause });
     this.exitCode = exitCode;
   }
 }
+
+/** Options of every command that prints something. */
+const printOptions = {
+  json: { does: 'print JSON for programs' },
+} as const satisfies Command['options'];
+
+/** Options of every command that asks an interface. */
+export const connectionOptions = {
+  url: {
+    value: 'URL',
+    does: 'address of the interface; also GATEWAY_ADMIN_URL; default http://127.0.0.1:8989',
+  },
+  user: { value: 'NAME', does: 'user to log in; also GATEWAY_ADMIN_USER' },
+  'password-file': {
+    value: 'FILE',
+    does: 'file with the password of the user; also GATEWAY_ADMIN_PASSWORD_FILE; otherwise the password is asked for',
+  },
+  ...printOptions,
+} as const satisfies Command['options'];
+
+/** Options of every command that makes a change. */
+export const changeOptions = {
+  'dry-run': { does: 'say what would happen, and do nothing' },
+  ...connectionOptions,
+} as const satisfies Command['options'];
+
+/** Options of the changes that ask first. */
+export const askingOptions = {
+  yes: { does: 'do not ask first' },
+  ...changeOptions,
+} as const satisfies Command['options'];

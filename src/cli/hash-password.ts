@@ -20,9 +20,9 @@ export const hashPassword: Command = {
     'Without a file, the password is read from the terminal, and not shown, or from a pipe.',
     'The hash is the passwordHash of a user: { "name": "ada", "passwordHash": "…" }.',
   ],
-  async run({ 'password-file': file, scrypt = false }, streams) {
-    const password = await readNewPassword(typeof file === 'string' ? file : undefined, streams);
-    return hashOf(password, scrypt === true ? createScryptHasher() : createPbkdf2Hasher());
+  async run({ has, valueOf, surroundings, output }) {
+    const password = await readNewPassword(valueOf('password-file'), surroundings);
+    output.lines(await hashOf(password, has('scrypt') ? createScryptHasher() : createPbkdf2Hasher()));
   },
 };
 

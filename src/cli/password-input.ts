@@ -2,38 +2,34 @@
  * Password input: from a terminal without echo, from a pipe, or from a file. Never from an argument, because other users of
  * the machine can read the arguments of a program.
  */
-import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { Writable, type Readable } from 'node:stream';
+import { Writable } from 'node:stream';
 
-import { CommandError, exitCodes, type Streams } from './command.ts';
+import { CommandError, exitCodes, type Surroundings } from './command.ts';
+import { readText } from './input.ts';
 
 /** Reads a new password. On a terminal, the password is asked for twice. */
-export async function readNewPassword(file: string | undefined, streams: Streams): Promise<string> {
-  if (file !== undefined) return withoutLineEnd(await readFileText(file));
-  return streams.stdin.isTTY ? askTwice(streams) : withoutLineEnd(await readText(streams.stdin));
+export async function readNewPassword(file: string | undefined, surroundings: Surroundings): Promise<string> {
+  if (file === undefined && surroundings.stdin.isTTY) return asking(surroundings, askTwice);
+  return readGiven(file, surroundings);
 }
 
-async function readFileText(file: string): Promise<string> {
-  try {
-    return await readText(createReadStream(file));
-  } catch (error) {
-    const { message } = error as Error;
-    throw new CommandError(`The password file cannot be read: ${message}`, exitCodes.refused);
-  }
+/** Reads the password of a user. On a terminal, the password is asked for. */
+export async function readPassword(
+  file: string | undefined,
+  question: string,
+  surroundings: Surroundings,
+): Promise<string> {
+  if (file === undefined && surroundings.stdin.isTTY) return asking(surroundings, (ask) => ask(question));
+  return readGiven(file, surroundings);
 }
 
 /** More characters than any acceptable password has. */
 const enough = 16_384;
 
-/** Reads a stream to its end, or until the text is too long for a password: a device such as /dev/zero never ends. */
-async function readText(stream: Readable): Promise<string> {
-  let text = '';
-  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
-    text += part;
-    if (text.length > enough) break;
-  }
-  return text;
+/** Reads a secret from a file; `-`, and no file, are the standard input. */
+export async function readGiven(file: string | undefined, surroundings: Surroundings): Promise<string> {
+  return withoutLineEnd(await readText(file ?? '-', surroundings, enough));
 }
 
 /** Editors and `echo` end a line, and that end is no part of the password. */
@@ -41,25 +37,31 @@ function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '');
 }
 
+/** Puts a question, and gives what the user types. */
+type Ask = (question: string) => Promise<string>;
+
 /** Asks on a terminal. What the user types is not shown. */
-async function askTwice({ stdin, stderr }: Streams): Promise<string> {
+async function asking({ stdin, stderr }: Surroundings, use: (ask: Ask) => Promise<string>): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: stdin, output: silent, terminal: true });
   const interrupted = new Promise<never>((_resolve, reject) => {
     terminal.once('SIGINT', () => reject(new CommandError('Interrupted.', exitCodes.interrupted)));
   });
   const typed = terminal[Symbol.asyncIterator]();
-  const ask = async (question: string): Promise<string> => {
-    stderr.write(question);
-    const line = await Promise.race([typed.next(), interrupted]).finally(() => stderr.write('\n'));
-    if (line.done === true) throw new CommandError('No password was typed.', exitCodes.refused);
-    return line.value;
-  };
   try {
-    const password = await ask('New password: ');
-    if (password === (await ask('The same password again: '))) return password;
-    throw new CommandError('The two passwords differ. Try again.', exitCodes.refused);
+    return await use(async (question) => {
+      stderr.write(question);
+      const line = await Promise.race([typed.next(), interrupted]).finally(() => stderr.write('\n'));
+      if (line.done === true) throw new CommandError('No password was typed.', exitCodes.refused);
+      return line.value;
+    });
   } finally {
     terminal.close();
   }
+}
+
+async function askTwice(ask: Ask): Promise<string> {
+  const password = await ask('New password: ');
+  if (password === (await ask('The same password again: '))) return password;
+  throw new CommandError('The two passwords differ. Try again.', exitCodes.refused);
 }

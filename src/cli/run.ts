@@ -1,38 +1,85 @@
 /**
- * Runs a command of the table, and prints the help.
+ * Runs the command that the arguments name.
  */
+import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { parseArgs } from 'node:util';
 
-import { CommandError, exitCodes, parsedOptions, type Command, type Given, type Streams } from './command.ts';
-import { hashPassword } from './hash-password.ts';
-
-const program = 'gateway-admin';
-
-/** All commands, by name. */
-const commands: ReadonlyMap<string, Command> = new Map([['hash-password', hashPassword]]);
+import {
+  CommandError,
+  exitCodes,
+  type Argument,
+  type Call,
+  type Command,
+  type GivenOption,
+  type Surroundings,
+} from './command.ts';
+import { commands } from './commands.ts';
+import { completionsOf } from './completion.ts';
+import { help, helpOf, program } from './help.ts';
+import { jsonText, Output } from './output.ts';
 
 /**
  * Runs the command that the arguments name. What goes wrong goes to the standard error output.
  *
  * @returns the exit code
  */
-export async function run(args: readonly string[], streams: Streams): Promise<number> {
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { stdout, stderr } = surroundings;
+  const [name = 'help', ...rest] = args;
+  const isJson = rest.includes('--json');
   try {
-    const text = await outputOf(args, streams);
-    streams.stdout.write(`${text}\n`);
+    if (name === '--version') stdout.write(`${versionOf()}\n`);
+    else if (/^(help|--help|-h)$/.test(name)) stdout.write(`${helpFor(rest[0])}\n`);
+    else if (name === 'complete') stdout.write(await completions(rest, surroundings));
+    else await call(name, rest, surroundings);
     return exitCodes.done;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    streams.stderr.write(`${program}: ${error.message}\n`);
-    return error.exitCode;
+    const { message, cause, exitCode } = error;
+    stderr.write(isJson ? `${jsonText(cause ?? { detail: message })}\n` : `${program}: ${message}\n`);
+    return exitCode;
   }
 }
 
-async function outputOf([name = 'help', ...rest]: readonly string[], streams: Streams): Promise<string> {
-  if (/^(help|--help|-h)$/.test(name)) return rest[0] === undefined ? help() : helpOf(...find(rest[0]));
+function versionOf(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+function helpFor(name: string | undefined): string {
+  return name === undefined ? help(commands) : helpOf(...find(name));
+}
+
+async function call(name: string, args: readonly string[], surroundings: Surroundings): Promise<void> {
   const [found, command] = find(name);
-  const given = parse(found, command, rest);
-  return given['help'] === true ? helpOf(found, command) : command.run(given, streams);
+  const { words, options } = parse(found, command, args);
+  const called = callOf(words, options, surroundings);
+  if (called.has('help')) surroundings.stdout.write(`${helpOf(found, command)}\n`);
+  else await command.run({ ...called, words: checked(found, command.arguments ?? [], words) });
+}
+
+function callOf(words: readonly string[], options: readonly GivenOption[], surroundings: Surroundings): Call {
+  const has = (name: string): boolean => options.some((given) => given.name === name);
+  return {
+    words,
+    options,
+    has,
+    valueOf: (name) => options.findLast((given) => given.name === name)?.value,
+    surroundings,
+    output: new Output(surroundings, has('json')),
+  };
+}
+
+/** What a shell asks for: `complete -- <words>`. */
+async function completions([, ...words]: readonly string[], surroundings: Surroundings): Promise<string> {
+  // Nobody can be asked for a password while a word is completed.
+  const silent = { ...surroundings, stdin: new PassThrough().end() as unknown as NodeJS.ReadStream };
+  const found = await completionsOf(commands, words, (args) => {
+    const { words: given, options } = parse(words[0] ?? '', find(words[0] ?? '')[1], args);
+    return callOf(given, options, silent);
+  });
+  return found.map((word) => `${word}\n`).join('');
 }
 
 function find(name: string): readonly [string, Command] {
@@ -41,10 +88,29 @@ function find(name: string): readonly [string, Command] {
   throw wrongUse(`There is no command "${name.slice(0, 100)}".`, 'help');
 }
 
-function parse(name: string, command: Command, args: readonly string[]): Given {
-  const options = { ...parsedOptions(command), help: { type: 'boolean' as const } };
+interface Parsed {
+  readonly words: readonly string[];
+  readonly options: readonly GivenOption[];
+}
+
+function parse(name: string, command: Command, args: readonly string[]): Parsed {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, help: {} }).map(([option, row]) => [
+      option,
+      { type: 'value' in row ? ('string' as const) : ('boolean' as const), multiple: true },
+    ]),
+  );
   try {
-    return parseArgs({ options, args: [...args] }).values;
+    const { positionals, tokens } = parseArgs({
+      options,
+      args: [...args],
+      allowPositionals: command.arguments !== undefined,
+      tokens: true,
+    });
+    const given = tokens.flatMap((token) =>
+      token.kind === 'option' ? [{ name: token.name, value: token.value }] : [],
+    );
+    return { words: positionals, options: given };
   } catch (error) {
     // Not the message of Node: it quotes the argument, which can be a password by mistake.
     const isArgument = (error as NodeJS.ErrnoException).code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL';
@@ -55,31 +121,33 @@ function parse(name: string, command: Command, args: readonly string[]): Given {
   }
 }
 
+/** The arguments, if they fit the table. Of an argument with choices, the choice. */
+function checked(name: string, expected: readonly Argument[], words: readonly string[]): readonly string[] {
+  const missing = expected.find((argument, at) => argument.optional !== true && words[at] === undefined);
+  if (missing !== undefined)
+    throw wrongUse(`${name} needs ${nounOf(missing)}${choicesOf(missing)}.`, `help ${name}`);
+  if (words.includes('')) throw wrongUse(`${name} got an empty argument.`, `help ${name}`);
+  if (words.length > expected.length) throw wrongUse(`${name} got too many arguments.`, `help ${name}`);
+  return words.map((word, at) => choiceOf(name, expected[at] as Argument, word));
+}
+
+function nounOf({ name }: Argument): string {
+  return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
+}
+
+function choicesOf({ choices }: Argument): string {
+  return choices === undefined ? '' : `: ${choices.join(', ')}`;
+}
+
+/** A kind can be written in the singular and in the plural. */
+function choiceOf(name: string, argument: Argument, word: string): string {
+  const { choices } = argument;
+  if (choices === undefined || choices.includes(word)) return word;
+  const other = choices.find((choice) => `${choice}s` === word || choice === `${word}s`);
+  if (other !== undefined) return other;
+  throw wrongUse(`${name} does not take "${word.slice(0, 100)}"${choicesOf(argument)}.`, `help ${name}`);
+}
+
 function wrongUse(message: string, next: string): CommandError {
   return new CommandError(`${message} Try: ${program} ${next}`, exitCodes.wrongUse);
-}
-
-function help(): string {
-  const list = [...commands].map(([name, { does }]) => [name, does] as const);
-  return [
-    `Usage: ${program} <command> [options]`,
-    '',
-    ...table(list),
-    '',
-    `${program} help <command> says more.`,
-  ].join('\n');
-}
-
-function helpOf(name: string, { does, options, notes }: Command): string {
-  const list = Object.entries(options).map(
-    ([option, { value, does: what }]) =>
-      [value === undefined ? `--${option}` : `--${option} ${value}`, what] as const,
-  );
-  return [`Usage: ${program} ${name} [options]`, '', does, '', ...table(list), '', ...notes].join('\n');
-}
-
-/** Two columns, without borders. */
-function table(rows: readonly (readonly [string, string])[]): readonly string[] {
-  const width = Math.max(...rows.map(([first]) => first.length));
-  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`);
 }

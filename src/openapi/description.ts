@@ -1,5 +1,5 @@
 /**
- * Descriptions: what the documentation comments of the sources say. Written by `npm run openapi`.
+ * Descriptions: what the documentation comments of the sources say. Written by `npm run pages`.
  */
 
 /** The descriptions of a component by the path to a field; `*` is each item of a list or map. @internal */
@@ -187,7 +187,7 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
   },
   Problem: {
     '': 'Why a request, a document or a report was refused, as RFC 9457 problem details.',
-    type: 'URI of the kind of problem. The URI is only a name and has no page.',
+    type: 'URI of the kind of problem: a name, no address. Its last word is the code, whose section is in docs/errors.md.',
     title: 'Short text for the kind of problem; the same for every occurrence.',
     status: 'HTTP status code.',
     detail:

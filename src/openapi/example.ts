@@ -1,5 +1,5 @@
 /**
- * Examples: what a running interface answers. Written by `npm run openapi`.
+ * Examples: what a running interface answers. Written by `npm run pages`.
  */
 import type { Json } from '../index.ts';
 

@@ -263,7 +263,11 @@ function secretOf(endpoint: Endpoint): string {
 export async function provoke(
   code: ProblemCode,
   endpoint: Endpoint,
-): Promise<{ readonly status: number; readonly text: string }> {
+): Promise<{
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}> {
   const row = provocations[code];
   if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
   const { store, options, before, after, ...sent } = row(endpoint);
@@ -283,11 +287,14 @@ export async function provoke(
   const handled = send({ ...sent, headers: { ...own.headers, ...sent.headers } });
   if (after !== undefined) await running.clock.advance(after);
   const { response } = (await handled) as Extract<Awaited<typeof handled>, { readonly matched: true }>;
-  return { status: response.status, text: response.body as string };
+  return { status: response.status, headers: response.headers, text: response.body as string };
 }
 
 /** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */
-export async function runFor({ path }: Endpoint, running: Running = runAdmin()): Promise<Running> {
+export async function runFor(
+  { path }: Pick<Endpoint, 'path'>,
+  running: Running = runAdmin(),
+): Promise<Running> {
   if (path.startsWith('/commands')) await leaveUnknown(running);
   return running;
 }

@@ -12,7 +12,7 @@ What the interface answers to input that is damaged, hostile or simply wrong. Af
 changed: no event, no call of the gateway, no record in the store, the same revision. The reasons are in
 [spec-choices.md](spec-choices.md).
 
-This page is written by \`npm run bad-input\` from the tables of the contract tests, which send every row. An answer with
+This page is written by \`npm run pages\` from the tables of the contract tests, which send every row. An answer with
 many rows shows the first ones and their number. A patch is written in short form: \`replace /port 0\` is
 \`{"op":"replace","path":"/port","value":0}\`.
 `;

@@ -169,6 +169,8 @@ describe('plain blocks', () => {
     expect(fault('sh', 'npm test', 'covered-by=tests/a.test.ts')).toBeUndefined();
     expect(fault('http', 'GET /services')).toBeUndefined();
     expect(fault('text', 'anything')).toBeUndefined();
+    const diagram = ['[*] --> on', 'state "not on" as off', 'on --> off : stop / late', 'off --> [*]'];
+    expect(fault('mermaid', ['stateDiagram-v2', ...diagram].join('\n  '))).toBeUndefined();
   });
 
   it.each([
@@ -178,6 +180,17 @@ describe('plain blocks', () => {
       'commands covered by a file that is not there',
       fault('sh', 'npm test', 'covered-by=tests/b.test.ts'),
       'there is no tests/b.test.ts',
+    ],
+    ['a diagram of another kind', fault('mermaid', 'graph TD'), 'must begin with stateDiagram-v2'],
+    [
+      'a diagram with a line that is none',
+      fault('mermaid', 'stateDiagram-v2\n  on -> off : stop'),
+      'cannot have the line "  on -> off : stop"',
+    ],
+    [
+      'a state with the name of a keyword',
+      fault('mermaid', 'stateDiagram-v2\n  on --> end : stop'),
+      'cannot have the line "  on --> end : stop"',
     ],
     ['another language', fault('js', 'a();'), '"js" is not a language of these pages'],
     ['no language', fault('', 'a'), '"" is not a language of these pages'],

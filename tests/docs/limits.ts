@@ -9,7 +9,7 @@ const head = `# Limits
 Every limit of the library. The value in the table is still accepted, and one more gets the answer in the last column. A time
 is over when it has passed.
 
-This page is written by \`npm run limits\` from the tables of the contract tests, which try every row at the limit and one
+This page is written by \`npm run pages\` from the tables of the contract tests, which try every row at the limit and one
 past the limit.
 
 ## Change a limit

@@ -20,8 +20,10 @@ export function faultOf(block: CodeBlock, exists: (path: string) => boolean): st
       return jsonFault(block.code);
     case 'sh':
       return coverFault(block.words, exists);
+    case 'mermaid':
+      return diagramFault(block.code);
     default:
-      return `"${block.language}" is not a language of these pages: use ts, json, sh, http or text`;
+      return `"${block.language}" is not a language of these pages: use ts, json, sh, http, mermaid or text`;
   }
 }
 
@@ -32,6 +34,24 @@ function jsonFault(code: string): string | undefined {
   } catch (error) {
     return `it is not JSON: ${(error as Error).message}`;
   }
+}
+
+/** Names of states: words that the language does not use itself. */
+const name = '(?!(?:as|class|classDef|default|direction|end|note|state|stateDiagram|style)\\b)[a-z]\\w*';
+
+/** The lines of a diagram of states: a small part of Mermaid, which every viewer reads alike. */
+const diagramLines = [
+  `state "[\\w ,-]+" as ${name}`,
+  `\\[\\*\\] --> ${name}`,
+  `${name} --> \\[\\*\\]`,
+  `${name} --> ${name} : [\\w /.-]+`,
+].map((form) => new RegExp(`^ {2}${form}$`));
+
+function diagramFault(code: string): string | undefined {
+  const [first, ...lines] = code.split('\n');
+  if (first !== 'stateDiagram-v2') return 'a diagram must begin with stateDiagram-v2';
+  const wrong = lines.find((line) => !diagramLines.some((form) => form.test(line)));
+  return wrong === undefined ? undefined : `a diagram of states cannot have the line "${wrong}"`;
 }
 
 function coverFault(words: readonly string[], exists: (path: string) => boolean): string | undefined {

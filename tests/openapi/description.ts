@@ -18,27 +18,46 @@ const exported = ['Plan', 'Problem', 'Fault'];
 
 /** The descriptions of all components, by name. */
 export function componentDescriptions(): Readonly<Record<string, Texts>> {
-  const files = filesBelow('src/resources', '.ts').filter((path) => path.split('/').length === 3);
-  const program = sourcesOnly(['src/index.ts', ...files]);
-  const checker = program.getTypeChecker();
+  const { program, checker, files } = readSources();
   const reader = readerOf(checker);
   const tables = files.flatMap((path) => declaredIn(program.getSourceFile(root + path), checker));
-  const names = Object.keys(fieldTables);
-  const entry = program.getSourceFile(`${root}src/index.ts`);
-  const symbol = entry && checker.getSymbolAtLocation(entry);
-  const ofEntry = symbol === undefined ? [] : checker.getExportsOfModule(symbol);
   return Object.fromEntries([
-    ...names.map((name) => {
+    ...Object.keys(fieldTables).map((name) => {
       const found = tables.find((table) => table.name === name);
       if (found === undefined) throw new RangeError(`No kind declares the fields of ${name}`);
       return [pascalCase(name), reader(checker.getTypeFromTypeNode(found.type))] as const;
     }),
-    ...exported.map((name) => {
-      const found = ofEntry.find((each) => each.name === name);
-      if (found === undefined) throw new RangeError(`The main entry exports no ${name}`);
-      return [name, reader(checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(found)))] as const;
-    }),
+    ...exported.map((name) => [name, textsOf(name, program, checker)] as const),
   ]);
+}
+
+/** The descriptions of a gateway document, by the path to a field. */
+export function documentDescriptions(): Texts {
+  const { program, checker } = readSources();
+  return textsOf('GatewayDocument', program, checker);
+}
+
+interface Sources {
+  readonly program: ts.Program;
+  readonly checker: ts.TypeChecker;
+  /** The files of the kinds. */
+  readonly files: readonly string[];
+}
+
+function readSources(): Sources {
+  const files = filesBelow('src/resources', '.ts').filter((path) => path.split('/').length === 3);
+  const program = sourcesOnly(['src/index.ts', ...files]);
+  return { program, checker: program.getTypeChecker(), files };
+}
+
+/** The descriptions of a type of the main entry. */
+function textsOf(name: string, program: ts.Program, checker: ts.TypeChecker): Texts {
+  const entry = program.getSourceFile(`${root}src/index.ts`);
+  const symbol = entry && checker.getSymbolAtLocation(entry);
+  const ofEntry = symbol === undefined ? [] : checker.getExportsOfModule(symbol);
+  const found = ofEntry.find((each) => each.name === name);
+  if (found === undefined) throw new RangeError(`The main entry exports no ${name}`);
+  return readerOf(checker)(checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(found)));
 }
 
 /** The descriptions of the tags: the first sentence of the file of each kind. */
@@ -145,7 +164,7 @@ function readerOf(checker: ts.TypeChecker): (type: ts.Type) => Texts {
   /** The comment without its tags, in one line, and with names for links. */
   function textAt(path: string, symbol: ts.Symbol): readonly Text[] {
     const parts = symbol.getDocumentationComment(checker);
-    const comment = ts.displayPartsToString(parts).replace(/\{@link ([^}]+)\}/g, '`$1`');
+    const comment = ts.displayPartsToString(parts).replace(/\{@link ([^}]+?) ?\}/g, '`$1`');
     const text = comment.replace(/\s+/g, ' ').trim();
     return text === '' ? [] : [[path, text]];
   }

@@ -34,7 +34,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 describe('the OpenAPI document', () => {
   // Promise: openapi
   it('is the document that is under review', () => {
-    // `npm run openapi` writes the document.
+    // `npm run pages` writes the document.
     expectPage('etc/openapi.json', JSON.stringify(document));
   });
 

@@ -9,7 +9,8 @@ import { additions, endpoints, targetOf, type Endpoint } from '../contract/endpo
 import { provoke, runFor } from '../contract/problem-code.ts';
 import { transports } from '../support/transport.ts';
 
-const rows = [...endpoints, ...additions].flatMap((endpoint) => {
+/** Each endpoint of the contract tests with its route. */
+export const rows = [...endpoints, ...additions].flatMap((endpoint) => {
   const route = boundRoutes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
   return route === undefined ? [] : [{ endpoint, route }];
 });
@@ -42,9 +43,17 @@ async function send(endpoint: Endpoint, query: string) {
 
 /** The problem of each code, at the first route that can answer with it. */
 export async function problemExamples(): Promise<Readonly<Record<string, Json>>> {
-  const examples = new Map<ProblemCode, Json>();
+  const answers = await problemAnswers();
+  return Object.fromEntries([...answers].map(([code, { text }]) => [code, JSON.parse(text) as Json]));
+}
+
+/** The answer with each code, of the first route that can answer with it. */
+export async function problemAnswers(): Promise<
+  ReadonlyMap<ProblemCode, Awaited<ReturnType<typeof provoke>>>
+> {
+  const answers = new Map<ProblemCode, Awaited<ReturnType<typeof provoke>>>();
   for (const { endpoint, route } of rows)
     for (const code of codesOf(route))
-      if (!examples.has(code)) examples.set(code, JSON.parse((await provoke(code, endpoint)).text) as Json);
-  return Object.fromEntries(examples);
+      if (!answers.has(code)) answers.set(code, await provoke(code, endpoint));
+  return answers;
 }

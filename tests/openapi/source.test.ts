@@ -7,9 +7,9 @@ import { problemExamples, routeExamples } from './example.ts';
 const constant = (comment: string, name: string, type: string, value: object): string =>
   `/** ${comment} @internal */\nexport const ${name}: ${type} = ${JSON.stringify(value)};\n`;
 
-const written = 'Written by `npm run openapi`.';
+const written = 'Written by `npm run pages`.';
 
-// `npm run openapi` writes these sources.
+// `npm run pages` writes these sources.
 describe('the sources of the OpenAPI document', () => {
   it('describe fields as the documentation comments of the interfaces do', () => {
     expectPage(

@@ -128,7 +128,18 @@ const rows: readonly Row[] = [
     values: ['index.ts', 'adapters/mount.ts', 'adapters/message-port/*', 'core/member.ts'],
     types: ['client/send.ts'],
   },
-  { from: 'cli/*', values: ['index.ts', 'cli/*', 'ports/scrypt-hasher.ts', 'node:*', 'node:*/*'] },
+  {
+    from: 'cli/*',
+    values: [
+      'index.ts',
+      'json/index.ts',
+      'client/index.ts',
+      'cli/*',
+      'ports/scrypt-hasher.ts',
+      'node:*',
+      'node:*/*',
+    ],
+  },
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
   {
     from: 'openapi/*',

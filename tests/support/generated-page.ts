@@ -10,7 +10,9 @@ import { read, root } from './project.ts';
 
 /** Fails if a page differs from a text. With the variable `WRITE_PAGES`, writes the page first. */
 export function expectPage(path: string, text: string): void {
-  const prettier = [`${root}node_modules/prettier/bin/prettier.cjs`, '--stdin-filepath', path];
+  // A text file is Markdown too.
+  const name = path.replace(/\.txt$/, '.md');
+  const prettier = [`${root}node_modules/prettier/bin/prettier.cjs`, '--stdin-filepath', name];
   const page = execFileSync(process.execPath, prettier, { cwd: root, input: text, encoding: 'utf8' });
   if (process.env['WRITE_PAGES'] === '1') writeFileSync(root + path, page);
   expect(read(path)).toBe(page);

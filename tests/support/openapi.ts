@@ -1,6 +1,7 @@
 /**
  * The OpenAPI document as a judge: what an answer, or a request that was accepted, has that `etc/openapi.json` does not
- * allow. Every interface that the contract tests run with `runAdmin` or `openRunning` is judged.
+ * allow. Every interface that the contract tests run with `runAdmin` or `openRunning` is judged, and so are the answers of the
+ * example gateway to the system tests.
  */
 import { runInThisContext } from 'node:vm';
 
@@ -42,9 +43,9 @@ interface Place {
 }
 
 /** The other tests send too much for that. */
-const isContractTest = /[\\/]contract[\\/]/.test(expect.getState().testPath ?? '');
+const isJudged = /[\\/](?:contract|system)[\\/]/.test(expect.getState().testPath ?? '');
 
-const document = JSON.parse(isContractTest ? read('etc/openapi.json') : '{"paths":{}}') as {
+const document = JSON.parse(isJudged ? read('etc/openapi.json') : '{"paths":{}}') as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 
@@ -64,7 +65,7 @@ const judged = new Set<string>();
 
 /** Notes what an answer, or a request that was accepted, has that the document does not allow. */
 export function judge(request: AdminRequest, response: AdminResponse, text: string): void {
-  if (!isContractTest) return;
+  if (!isJudged) return;
   const { method, target, body, signal } = request;
   const key = [method, target, response.status, text, typeof body === 'string' ? body : ''].join('\n');
   if (judged.has(key)) return;

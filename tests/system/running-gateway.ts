@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { GatewayDocument } from 'gateway-admin-core';
 
+import { judge } from '../support/openapi.ts';
 import { root } from '../support/project.ts';
 
 /** What the administration interface answered. */
@@ -58,6 +59,15 @@ export const unsupportedPlatform: Environment = {
   NODE_OPTIONS: "--import=data:text/javascript,Object.defineProperty(process,'arch',{value:'abacus'})",
 };
 
+/** Headers that the server of Node adds. */
+const ofTheTransport: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
 const running = new Set<ChildProcess>();
 
 /** Starts the gateway with an administration port of its own. */
@@ -85,7 +95,10 @@ export async function startGateway(
       body === undefined ? { headers } : { headers: { ...type, ...headers }, body: JSON.stringify(body) };
     const response = await fetch(admin + target, { method, ...sent });
     const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+    const { status, headers: given } = response;
+    const own = [...given].filter(([name]) => !ofTheTransport.has(name));
+    judge({ method, target, ...sent }, { status, headers: Object.fromEntries(own), body: text }, text);
+    return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
   };
   return {
     process: child,

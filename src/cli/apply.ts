@@ -1,0 +1,257 @@
+/**
+ * `plan` and `apply`: make a running gateway as a gateway document says.
+ *
+ * What is to do is the decision of `adoptDocument`, which a gateway makes in its own process: the state in use is read over
+ * the interface, and made into a snapshot here. Each event of the decision is a command of the interface.
+ */
+import type { Client, EndpointId } from '../client/index.ts';
+import {
+  adoptDocument,
+  linkTo,
+  nameKey,
+  redactSecrets,
+  type AdminEvent,
+  type GatewayDocument,
+  type Operation,
+  type Plan,
+  type Problem,
+} from '../index.ts';
+import { diff, parseJson, type Json } from '../json/index.ts';
+import { acceptedPlan, operationLine } from './change.ts';
+import { askingOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { connect, methodOf, valueOf } from './connection.ts';
+import { collections, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
+import { longestDocument, readText } from './input.ts';
+import { counted, safeText } from './output.ts';
+import { confirm } from './question.ts';
+
+/** A command of the interface that a document makes necessary. */
+interface Step {
+  readonly id: EndpointId;
+  /** Link of the resource. */
+  readonly resource: string;
+  readonly given: readonly unknown[];
+  /** The changes in words. */
+  readonly changes: readonly string[];
+}
+
+/** A step with what it would close. */
+interface PlannedStep extends Step {
+  readonly ifMatch: string | undefined;
+  readonly plan: Exclude<Plan, { readonly outcome: 'refused' }>;
+}
+
+/** The command `apply`. */
+export const apply: Command = {
+  does: 'Makes the gateway as a document says. Asks first.',
+  arguments: [{ name: 'file' }],
+  options: askingOptions,
+  notes: [
+    'The document is a gateway document (JSON); - is the standard input. Settings of services, servers, monitors and filters',
+    'are changed, and services and monitors started or stopped. A resource that the document leaves out stays as it is. A',
+    'setting that a resource of the document leaves out is removed. Users and secrets are never changed.',
+  ],
+  run: (call) => run(call, call.has('dry-run')),
+};
+
+/** The command `plan`. */
+export const plan: Command = {
+  ...apply,
+  does: 'Says what apply would do, and does nothing.',
+  run: (call) => run(call, true),
+};
+
+async function run(call: Call, isDry: boolean): Promise<void> {
+  const { output } = call;
+  const [file = ''] = call.words;
+  const wanted = await readDocument(file, call);
+  const client = await connect(call);
+  const leaveOut = (pointer: string): void => output.note(`Left out: ${safeText(pointer)}`);
+  wanted.leftOut.forEach(leaveOut);
+  const isWanted = wantedIn(wanted.parts);
+  const live = await readParts(client, isWanted);
+  const steps = await planned(client, stepsTo(wanted.parts, live.parts), live.tags, leaveOut);
+  if (!output.isJson) printSteps(call, steps, file);
+  if (!isDry && steps.length > 0) {
+    await confirm(call, `Make ${counted(steps.length, 'change')}?`);
+    await makeAll(call, client, steps);
+  }
+  if (output.isJson) output.json(steps.map(shownStep));
+  else if (isDry) output.lines('Nothing was done.');
+  else if (steps.length > 0) output.lines(`Done: ${counted(steps.length, 'change')}.`);
+}
+
+/** A step for programs. */
+function shownStep({ resource, changes, plan: { closes, stays } }: PlannedStep): object {
+  return { resource, changes, closes, stays };
+}
+
+interface Wanted {
+  readonly parts: Parts;
+  /** What the command line does not apply: pointers in the document. */
+  readonly leftOut: readonly string[];
+}
+
+async function readDocument(file: string, { surroundings }: Call): Promise<Wanted> {
+  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 64 });
+  if (!parsed.ok)
+    throw new CommandError(`${file}: ${parsed.problem.detail}`, exitCodes.refused, parsed.problem);
+  const { users, ...document } = parsed.value as GatewayDocument;
+  const shown = redactSecrets(document) as unknown as Parts;
+  const secrets = diff(document as Json, shown as unknown as Json).map(({ path }) => path);
+  return {
+    parts: Object.fromEntries(
+      collections.map((name) => [name, (shown[name] as Parts[typeof name] | undefined) ?? []]),
+    ) as unknown as Parts,
+    leftOut: [...(users === undefined ? [] : ['/users']), ...secrets],
+  };
+}
+
+/** Tells the resources of a document from the others. */
+function wantedIn(wanted: Parts): (collection: keyof Parts, name: string) => boolean {
+  const links = new Set(
+    collections.flatMap((collection) =>
+      wanted[collection].map(({ name }) => linkTo(collection, nameKey(name))),
+    ),
+  );
+  return (collection, name) => links.has(linkTo(collection, nameKey(name)));
+}
+
+/** Decides what is to do. */
+function stepsTo(wanted: Parts, live: Parts): readonly Step[] {
+  const present = snapshotOf(live);
+  const goal = snapshotOf(completed(wanted, live));
+  const only = collections.flatMap((collection) =>
+    wanted[collection].map(({ name }) => linkTo(collection, name)),
+  );
+  const decision = adoptDocument(present, goal, { now: Date.now() }, { only });
+  if (decision.outcome === 'refused') throw impossible(decision.problem);
+  return decision.outcome === 'unchanged' ? [] : decision.events.map(stepOf);
+}
+
+/** What stands between a document and a running gateway. */
+function impossible({ errors = [], detail }: Problem): CommandError {
+  const places = errors.map((fault) => `\n  ${safeText(`${fault.pointer}: ${fault.detail}`)}`);
+  const what = places.length === 0 ? ` ${safeText(detail)}` : places.join('');
+  return new CommandError(
+    `The document cannot be applied. Nothing was done.${what}`,
+    exitCodes.refused,
+    errors,
+  );
+}
+
+/**
+ * The document with what it leaves out and what cannot change: the other resources, because links may name them, and the
+ * listeners of services.
+ */
+function completed(wanted: Parts, live: Parts): Parts {
+  const complete = collections.map((collection) => {
+    const present = new Map(live[collection].map((each) => [nameKey(each.name), each]));
+    const given = wanted[collection].map((each) => {
+      const listeners = present.get(nameKey(each.name))?.['listeners'];
+      return listeners === undefined || 'listeners' in each ? each : { ...each, listeners };
+    });
+    const keys = new Set(wanted[collection].map(({ name }) => nameKey(name)));
+    const others = live[collection].filter(({ name }) => !keys.has(nameKey(name)));
+    return [collection, [...given, ...others]] as const;
+  });
+  return Object.fromEntries(complete) as unknown as Parts;
+}
+
+/** The command that an event stands for. */
+function stepOf(event: AdminEvent): Step {
+  const { type, resource } = event;
+  const [, collection = '', segment = ''] = resource.split('/');
+  const name = decodeURIComponent(segment);
+  const verb = verbs[type.replace(/^\w+\./, '')] ?? '';
+  const id = `${collection}.${verb}` as EndpointId;
+  if (!('operations' in event)) return { id, resource, given: [name], changes: [verb] };
+  return {
+    id,
+    resource,
+    given: [name, event.operations],
+    changes: event.operations.map((operation) => changeLine(operation, event.inverse)),
+  };
+}
+
+const verbs: Readonly<Record<string, string>> = { started: 'start', stopped: 'stop', updated: 'patch' };
+
+/** An operation in words, with the value before it. */
+function changeLine(operation: Operation, inverse: readonly Operation[]): string {
+  const back = inverse.find(({ op, path }) => path === operation.path && (op === 'replace' || op === 'add'));
+  const was = back !== undefined && 'value' in back ? ` (was ${JSON.stringify(back.value)})` : '';
+  return `${operationLine(operation)}${safeText(was)}`;
+}
+
+/** Asks the interface for the plan of each step. Nothing is done if one of them is refused. */
+async function planned(
+  client: Client,
+  steps: readonly Step[],
+  tags: Tags,
+  leaveOut: (pointer: string) => void,
+): Promise<readonly PlannedStep[]> {
+  const result: PlannedStep[] = [];
+  for (const step of steps) {
+    const ifMatch = tags.get(step.resource);
+    const found = await planOf(client, step, ifMatch, leaveOut);
+    // A later step on the same resource gets the entity tag that the steps before it make.
+    const isFirst = result.every(({ resource }) => resource !== step.resource);
+    if (found !== undefined) result.push({ ...found, ifMatch: isFirst ? ifMatch : undefined });
+  }
+  return result;
+}
+
+/** The plan of a step, without the settings that are secret for this gateway; `undefined` if nothing remains. */
+async function planOf(
+  client: Client,
+  step: Step,
+  ifMatch: string | undefined,
+  leaveOut: (pointer: string) => void,
+): Promise<Omit<PlannedStep, 'ifMatch'> | undefined> {
+  const options = ifMatch === undefined ? [] : [{ ifMatch }];
+  const plan = acceptedPlan(valueOf(await methodOf(client, step.id).plan(...step.given, ...options)));
+  // The interface shows the pointer of a secret, and not its value.
+  const secrets = (plan.patch ?? []).filter(({ op, ...rest }) => op !== 'remove' && !('value' in rest));
+  const [name, operations = []] = step.given as readonly [string, (readonly Operation[])?];
+  const isSecret = ({ path }: Operation): boolean => secrets.some((secret) => secret.path === path);
+  const shown = operations.filter((operation) => !isSecret(operation));
+  if (shown.length === operations.length) return { ...step, plan };
+  for (const { path } of operations.filter(isSecret)) leaveOut(`${step.resource}${path}`);
+  const changes = step.changes.filter((_, at) => shown.includes(operations[at] as Operation));
+  return shown.length === 0
+    ? undefined
+    : planOf(client, { ...step, given: [name, shown], changes }, ifMatch, leaveOut);
+}
+
+function printSteps({ output }: Call, steps: readonly PlannedStep[], file: string): void {
+  if (steps.length === 0) output.lines(`Nothing to do: the gateway is as ${safeText(file)} says.`);
+  else
+    output.table(
+      ['resource', 'change', 'sessions_close', 'connections_close', 'sessions_continue'],
+      steps.flatMap(({ resource, changes, plan: { closes, stays } }) =>
+        changes.map((change, at) => [
+          at === 0 ? safeText(resource) : '',
+          change,
+          ...(at === 0
+            ? [closes.sessions, closes.connections, stays.sessions].map((count) => count.toLocaleString('en'))
+            : []),
+        ]),
+      ),
+    );
+}
+
+/** Makes the changes in order, and stops at the first that is refused. */
+async function makeAll(call: Call, client: Client, steps: readonly PlannedStep[]): Promise<void> {
+  for (const [done, { id, given, ifMatch, resource }] of steps.entries()) {
+    call.output.progress(`${String(done + 1)} of ${String(steps.length)}: ${safeText(resource)}`);
+    try {
+      valueOf(await methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      const where = `${safeText(resource)}: ${error.message} ${counted(done, 'change')} of ${String(steps.length)} made before.`;
+      throw new CommandError(where, error.exitCode, error.cause);
+    } finally {
+      call.output.progress('');
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and whether
+ * there is anything to do.
+ */
+import type { Answer, Client, EndpointId } from '../client/index.ts';
+import type { Plan } from '../index.ts';
+import { CommandError, exitCodes, type Call } from './command.ts';
+import { methodOf, valueOf } from './connection.ts';
+import { counted, jsonText, safeText } from './output.ts';
+import { confirm } from './question.ts';
+
+/** A change that a user wants. */
+export interface Change {
+  /** The change in words, such as `stop service Sales`. */
+  readonly title: string;
+  readonly id: EndpointId;
+  /** The arguments of the method of the client: the subject and the body. */
+  readonly given: readonly unknown[];
+  /** Whether the user is asked first: what is closed or deleted does not come back. */
+  readonly asks?: true;
+  readonly ifMatch?: string | undefined;
+  /** How many things are still to close while the command runs; left out if nothing closes. */
+  readonly left?: () => Promise<number>;
+}
+
+type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+
+/** Makes a change, or says what it would do. */
+export async function make(call: Call, client: Client, change: Change): Promise<void> {
+  const method = methodOf(client, change.id);
+  const given = [...change.given, ...(change.ifMatch === undefined ? [] : [{ ifMatch: change.ifMatch }])];
+  const plan = acceptedPlan(valueOf(await method.plan(...given)));
+  if (call.has('dry-run')) showPlan(call, change.title, plan);
+  else if (plan.outcome === 'unchanged') say(call, plan, `Nothing to do: ${change.title}.`);
+  else await makePlanned(call, change, plan, () => method(...given));
+}
+
+async function makePlanned(
+  call: Call,
+  change: Change,
+  plan: Accepted,
+  send: () => Promise<Answer<unknown>>,
+): Promise<void> {
+  const { output } = call;
+  if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
+  const body = valueOf(await withProgress(call, change, send));
+  if (body !== undefined && output.isJson) output.json(body);
+  else say(call, plan, `Done: ${change.title}.${consequence(plan)}`);
+}
+
+/** Over HTTP, a plan that is refused is a problem. */
+export function acceptedPlan(plan: Plan): Accepted {
+  if (plan.outcome !== 'refused') return plan;
+  throw new CommandError(plan.problem.detail, exitCodes.refused, plan.problem);
+}
+
+function say({ output }: Call, { outcome, closes, stays }: Accepted, text: string): void {
+  if (output.isJson) output.json({ outcome, closes, stays });
+  else output.lines(safeText(text));
+}
+
+function showPlan({ output }: Call, title: string, plan: Accepted): void {
+  if (output.isJson) return output.json(plan);
+  output.lines(
+    safeText(`Plan: ${title}`),
+    ...planLines(plan).map((line) => `  ${line}`),
+    'Nothing was done.',
+  );
+}
+
+function planLines(plan: Accepted): readonly string[] {
+  if (plan.outcome === 'unchanged') return ['nothing to do'];
+  const { sessions, connections } = plan.closes;
+  return [
+    ...(plan.patch ?? []).map(operationLine),
+    ...plan.effects.map(effectLine),
+    `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
+    ...(plan.stays.sessions === 0 ? [] : [`${counted(plan.stays.sessions, 'session')} continue`]),
+  ];
+}
+
+const signs: Readonly<Record<string, string>> = { add: '+', remove: '-', replace: '~' };
+
+/** An operation of a patch in a line, such as `~ /max_connection = 50`. */
+export function operationLine(operation: {
+  readonly op: string;
+  readonly path: string;
+  readonly value?: unknown;
+}): string {
+  const { op, path } = operation;
+  const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
+  const from = 'from' in operation ? ` from ${String(operation.from)}` : '';
+  return `${signs[op] ?? op} ${safeText(path)}${value}${safeText(from)}`;
+}
+
+/** An effect: what the gateway is asked for. */
+function effectLine(effect: unknown): string {
+  const { type, resource, count } = effect as {
+    readonly type: string;
+    readonly resource: string;
+    readonly count?: number;
+  };
+  return safeText(`gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`);
+}
+
+/** What a change means for the sessions; empty if nothing. */
+function consequence({ closes, stays }: Accepted): string {
+  const { sessions, connections } = closes;
+  const closing =
+    sessions + connections === 0
+      ? ''
+      : ` ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')} close.`;
+  return stays.sessions === 0 ? closing : `${closing} ${counted(stays.sessions, 'session')} continue.`;
+}
+
+function sentence(title: string): string {
+  return title.slice(0, 1).toUpperCase() + title.slice(1);
+}
+
+/** How often the progress is shown, in milliseconds. */
+const progressMs = 1000;
+
+async function withProgress<T>({ output }: Call, { left }: Change, run: () => Promise<T>): Promise<T> {
+  if (left === undefined) return run();
+  const timer = setInterval(() => {
+    // The command itself tells what goes wrong.
+    left().then(
+      (count) => output.progress(`${count.toLocaleString('en')} left`),
+      () => undefined,
+    );
+  }, progressMs);
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
+    output.progress('');
+  }
+}

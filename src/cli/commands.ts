@@ -1,0 +1,39 @@
+/**
+ * The table of commands.
+ */
+import { apply, plan } from './apply.ts';
+import type { Command } from './command.ts';
+import { completion } from './completion.ts';
+import { exportDocument } from './export.ts';
+import { events, undo, watch } from './following.ts';
+import { hashPassword } from './hash-password.ts';
+import { abandon, close, commandsInFlight, flush, start, stop } from './operating.ts';
+import { clear, patch, set } from './patching.ts';
+import { list, show } from './reading.ts';
+import { user } from './users.ts';
+
+/** Every command, by name, in the order of the help. */
+export const commands: ReadonlyMap<string, Command> = new Map(
+  Object.entries({
+    list,
+    show,
+    watch,
+    events,
+    start,
+    stop,
+    close,
+    set,
+    clear,
+    patch,
+    undo,
+    plan,
+    apply,
+    export: exportDocument,
+    user,
+    commands: commandsInFlight,
+    abandon,
+    flush,
+    'hash-password': hashPassword,
+    completion,
+  } satisfies Readonly<Record<string, Command>>),
+);

@@ -1,0 +1,108 @@
+/**
+ * Completion for shells: each script asks `gateway-admin complete`, so that the table of commands is the only source.
+ */
+import { CommandError, type Argument, type Call, type Command } from './command.ts';
+import { connect, methodOf, valueOf } from './connection.ts';
+import { kindOf } from './kind.ts';
+
+const scripts = {
+  bash: `_gateway_admin() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$(gateway-admin complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _gateway_admin gateway-admin`,
+  zsh: `#compdef gateway-admin
+_gateway_admin() {
+  local -a found
+  found=("\${(@f)$(gateway-admin complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
+}
+compdef _gateway_admin gateway-admin`,
+  fish: `function __gateway_admin
+    set -l words (commandline -opc)[2..-1] (commandline -ct)
+    gateway-admin complete -- $words 2>/dev/null
+end
+complete -c gateway-admin -f -n 'test -n "$(__gateway_admin)"' -a '(__gateway_admin)'`,
+} as const;
+
+/** The command `completion`. */
+export const completion: Command = {
+  does: 'Prints the completion script of a shell.',
+  arguments: [{ name: 'shell', choices: Object.keys(scripts) }],
+  options: {},
+  notes: [
+    'bash: add to ~/.bashrc   eval "$(gateway-admin completion bash)"',
+    'zsh:  add to ~/.zshrc    eval "$(gateway-admin completion zsh)"   after compinit',
+    'fish: run                gateway-admin completion fish > ~/.config/fish/completions/gateway-admin.fish',
+  ],
+  async run({ words, output }) {
+    await Promise.resolve();
+    output.lines(scripts[words[0] as keyof typeof scripts]);
+  },
+};
+
+/**
+ * Gives the words that can come next.
+ *
+ * @param commands - every command, by name
+ * @param words - the words of the command line after the program; the last one is not complete
+ * @param callOf - makes a call of a command out of arguments, to ask the interface for names
+ */
+export async function completionsOf(
+  commands: ReadonlyMap<string, Command>,
+  words: readonly string[],
+  callOf: (args: readonly string[]) => Call,
+): Promise<readonly string[]> {
+  const [name = '', ...rest] = words;
+  const last = words.at(-1) ?? '';
+  const command = commands.get(name);
+  if (words.length < 2) return starting(last, [...commands.keys(), 'help']);
+  if (name === 'help' && words.length === 2) return starting(last, [...commands.keys()]);
+  if (command === undefined) return [];
+  if (last.startsWith('-'))
+    return starting(
+      last,
+      Object.keys(command.options).map((option) => `--${option}`),
+    );
+  // The value of an option is the user's own.
+  if (needsValue(command, rest.at(-2))) return [];
+  const given = rest
+    .slice(0, -1)
+    .filter((word, at) => !word.startsWith('-') && !needsValue(command, rest[at - 1]));
+  const argument = command.arguments?.[given.length];
+  if (argument === undefined) return [];
+  return starting(
+    last,
+    argument.choices ?? (await namesOf(argument, given[0] ?? '', callOf(rest.slice(0, -1)))),
+  );
+}
+
+function starting(beginning: string, words: readonly string[]): readonly string[] {
+  return words.filter((word) => word.startsWith(beginning));
+}
+
+function needsValue({ options }: Command, word = ''): boolean {
+  return word.startsWith('--') && options[word.slice(2)]?.value !== undefined;
+}
+
+/** How long a shell waits for names, in milliseconds. */
+const namesMs = 2000;
+
+/** The names that the interface has; none if it cannot be asked without a question to the user. */
+async function namesOf(argument: Argument, first: string, call: Call): Promise<readonly string[]> {
+  const word =
+    argument.names?.[first] ?? argument.names?.[`${first}s`] ?? argument.names?.[first.replace(/s$/, '')];
+  if (word === undefined) return [];
+  const { list, id = 'name' } = kindOf(word);
+  try {
+    const client = await connect(call);
+    const options = { fields: [id], signal: AbortSignal.timeout(namesMs) };
+    const { elements } = valueOf(await methodOf(client, list)(options)) as {
+      readonly elements: readonly Readonly<Record<string, unknown>>[];
+    };
+    return elements.map((element) => String(element[id]).replace(/\s/g, '-'));
+  } catch (error) {
+    if (error instanceof CommandError || (error as Error).name === 'TimeoutError') return [];
+    throw error;
+  }
+}

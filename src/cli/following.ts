@@ -1,0 +1,181 @@
+/**
+ * `events`, `watch` and `undo`: what happens, as it happens.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { undoOf, type Client, type EventStreamItem, type ShownEvent } from '../client/index.ts';
+import { make, operationLine } from './change.ts';
+import {
+  changeOptions,
+  CommandError,
+  connectionOptions,
+  exitCodes,
+  type Call,
+  type Command,
+} from './command.ts';
+import { connect, refusal } from './connection.ts';
+import { kindOf, kinds } from './kind.ts';
+import { counted, safeText } from './output.ts';
+import { list, listingOf, print, read } from './reading.ts';
+
+type Item = Exclude<EventStreamItem, { readonly gap: true }>;
+
+/** The command `events`. */
+export const events: Command = {
+  does: 'Prints the events of the gateway, as they happen.',
+  options: {
+    types: {
+      value: 'A,B',
+      does: 'only these types, such as service.stopped, or their first words, such as service',
+    },
+    after: { value: 'ID', does: 'begin after this event; otherwise with the next one' },
+    ...connectionOptions,
+  },
+  async run(call) {
+    const { output } = call;
+    const types = call.valueOf('types')?.split(',');
+    const after = call.valueOf('after');
+    const given = { ...(types === undefined ? {} : { types }), ...(after === undefined ? {} : { after }) };
+    for await (const item of following(await connect(call), given)) {
+      if (output.isJson) output.jsonLine(item);
+      else if ('event' in item) output.lines(eventLine(call, item));
+      else output.lines(output.style('yellow', 'Events are missing here: look at the state.'));
+    }
+  },
+};
+
+type Options = Parameters<Client['events']>[0];
+
+/** The events; a refusal of the stream ends the command. */
+async function* following(
+  client: Client,
+  options: Options,
+): AsyncGenerator<EventStreamItem, void, undefined> {
+  try {
+    yield* client.events(options);
+  } catch (error) {
+    const { cause } = error as { readonly cause?: Parameters<typeof refusal>[0] };
+    throw error instanceof CommandError || cause === undefined ? error : refusal(cause);
+  }
+}
+
+const colours = {
+  stopped: 'yellow',
+  failed: 'red',
+  closed: 'yellow',
+  deleted: 'yellow',
+  started: 'green',
+} as const;
+
+function eventLine({ output }: Call, { id, event }: Item): string {
+  const { type, at, resource, actor } = event;
+  const [, verb = ''] = type.split('.');
+  const time = new Date(at).toLocaleTimeString('sv');
+  const colour = colours[verb as keyof typeof colours] as (typeof colours)['failed'] | undefined;
+  const name = type.padEnd(18);
+  const by = actor === undefined ? [] : [`by ${actor}`];
+  const parts = [resource, ...detailOf(event), ...by].map(safeText);
+  return [time, safeText(id), colour === undefined ? name : output.style(colour, name), ...parts].join('  ');
+}
+
+/** What an event says besides its type. */
+function detailOf(event: ShownEvent): readonly string[] {
+  if ('operations' in event) return event.operations.map(operationLine);
+  if ('sessions' in event) return [counted(event.sessions.length, 'session')];
+  if ('connections' in event) return [counted(event.connections.length, 'connection')];
+  if ('reason' in event) return [event.reason];
+  return 'status' in event ? [`[${event.status.join(', ')}]`] : [];
+}
+
+const watched = Object.entries(kinds).flatMap(([word, kind]) => ('events' in kind ? [`${word}s`] : []));
+
+/** A watch lists again at most and at least this often, in milliseconds: no event tells of idle times. */
+const [restMs, staleMs] = [1000, 10_000];
+
+/** The command `watch`. */
+export const watch: Command = {
+  does: 'Lists again whenever something has changed.',
+  arguments: [{ name: 'kind', choices: watched }],
+  options: list.options,
+  async run(call) {
+    const client = await connect(call);
+    const listing = listingOf(call);
+    const { events: types = [] } = kindOf(call.words[0] ?? '');
+    const leaving = new AbortController();
+    let due = (): void => undefined;
+    const stream = following(client, { types, signal: leaving.signal });
+    const changes = (async () => {
+      for (;;) {
+        const { done } = await stream.next();
+        due();
+        if (done === true) return;
+      }
+    })();
+    // Also while a list is read, where nobody waits for the stream.
+    changes.catch(() => undefined);
+    try {
+      for (let isFirst = true; ; isFirst = false) {
+        const changed = new Promise<void>((resolve) => {
+          due = resolve;
+        });
+        const page = await read(client, listing);
+        if (!isFirst && !call.output.isJson) call.output.clear();
+        if (call.output.isJson) call.output.jsonLine(page.elements);
+        else print(call, listing, page);
+        await Promise.all([Promise.race([changed, changes, sleep(staleMs)]), sleep(restMs)]);
+      }
+    } finally {
+      leaving.abort();
+    }
+  },
+};
+
+/** The command `undo`. */
+export const undo: Command = {
+  does: 'Undoes a change, by the id of its event.',
+  arguments: [{ name: 'event' }],
+  options: changeOptions,
+  notes: ['Secrets stay as they are. Closed sessions, and users, do not come back.'],
+  async run(call) {
+    const [id = ''] = call.words;
+    const client = await connect(call);
+    const event = await findEvent(client, id);
+    const command = undoOf(event);
+    if (command === undefined) throw new CommandError(`The event ${event.type} cannot be undone.`, exitCodes.refused);
+    const leftOut = 'leftOut' in command ? command.leftOut : [];
+    if (leftOut.length > 0) call.output.note(`Secrets stay as they are: ${leftOut.map(safeText).join(', ')}`);
+    const title = `undo ${event.type} of ${event.resource}`;
+    await make(call, client, { title, id: command.id, given: command.given });
+  },
+};
+
+/** How long to wait for an event that should be there, in milliseconds. */
+const findMs = 5000;
+
+async function findEvent(client: Client, id: string): Promise<ShownEvent> {
+  const [, life, revision, index] = /^([0-9a-f]+)\.(\d{1,15})\.(\d{1,15})$/.exec(id) ?? [];
+  if (life === undefined)
+    throw new CommandError(
+      'An event id has the form 5f0c8e21a9b3.7.0: see gateway-admin events.',
+      exitCodes.wrongUse,
+    );
+  const signal = AbortSignal.timeout(findMs);
+  for await (const item of following(client, {
+    after: before(life, Number(revision), Number(index)),
+    signal,
+  })) {
+    if ('event' in item && item.id === id) return item.event;
+    break;
+  }
+  throw new CommandError(
+    'The interface has no event with this id, or no longer: it keeps the last events of its process.',
+    exitCodes.refused,
+  );
+}
+
+/** The place before an event. */
+function before(life: string, revision: number, index: number): string {
+  const last = 999_999_999_999_999;
+  const place = index > 0 ? [revision, index - 1] : [Math.max(revision - 1, 0), last];
+  return [life, ...place].join('.');
+}

@@ -1,0 +1,50 @@
+/**
+ * The help: what the table of commands says, for people.
+ */
+import type { Argument, Command } from './command.ts';
+import { columns } from './output.ts';
+
+/** Name of the program. */
+export const program = 'gateway-admin';
+
+/** The list of all commands. */
+export function help(commands: ReadonlyMap<string, Command>): string {
+  const list = [...commands].map(([name, { does }]) => [`  ${name}`, does]);
+  return [
+    `Usage: ${program} <command> [options]`,
+    '',
+    'Operates a gateway over its administration interface.',
+    '',
+    ...columns(list),
+    '',
+    `${program} help <command> says more.`,
+    'The interface is at --url or GATEWAY_ADMIN_URL, the user is --user or GATEWAY_ADMIN_USER.',
+    'Exit codes: 0 done, 1 refused, 2 wrong use, 3 not reachable, 4 outcome unknown, 5 not allowed.',
+  ].join('\n');
+}
+
+/** What one command does. */
+export function helpOf(name: string, command: Command): string {
+  const { does, options, notes = [], arguments: given = [] } = command;
+  const choices = given.flatMap(({ name: argument, choices: words }) =>
+    words === undefined ? [] : [[`  <${argument}>`, words.join(', ')]],
+  );
+  const list = Object.entries({ ...options, help: { does: 'print this' } }).map(
+    ([option, row]: [string, Command['options'][string]]) => [
+      `  --${option}${row.value === undefined ? '' : ` ${row.value}`}`,
+      row.does,
+    ],
+  );
+  return [
+    `Usage: ${[program, name, ...given.map(usageOf), '[options]'].join(' ')}`,
+    '',
+    does,
+    '',
+    ...columns([...choices, ...list]),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+  ].join('\n');
+}
+
+function usageOf({ name, optional }: Argument): string {
+  return optional === true ? `[${name}]` : `<${name}>`;
+}

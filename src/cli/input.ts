@@ -1,0 +1,37 @@
+/**
+ * Input: texts from files and from the standard input.
+ */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+
+import { CommandError, exitCodes, type Surroundings } from './command.ts';
+
+/**
+ * Reads a text from a file; `-` is the standard input.
+ *
+ * @param longest - characters after which reading ends: a device such as /dev/zero never ends by itself
+ */
+export async function readText(
+  file: string,
+  { stdin }: Pick<Surroundings, 'stdin'>,
+  longest: number,
+): Promise<string> {
+  try {
+    return await textOf(file === '-' ? stdin : createReadStream(file), longest);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(`The file cannot be read: ${message}`, exitCodes.refused);
+  }
+}
+
+async function textOf(stream: Readable, longest: number): Promise<string> {
+  let text = '';
+  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    text += part;
+    if (text.length > longest) break;
+  }
+  return text;
+}
+
+/** More characters than any gateway document has. */
+export const longestDocument = 256 * 1024 * 1024;

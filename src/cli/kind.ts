@@ -1,0 +1,74 @@
+/**
+ * The kinds of resources that the command line lists and shows, as data.
+ */
+import type { EndpointId } from '../client/index.ts';
+
+/** The endpoints that list something, or that read one resource. */
+type ListId = Extract<EndpointId, `${string}.${'list' | 'tasks' | 'modules'}`>;
+type ItemId = Extract<EndpointId, `${string}.get`>;
+
+/** What the command line knows of a kind. */
+export interface Kind {
+  readonly list: ListId;
+  /** Left out if the interface shows no single resource of the kind. */
+  readonly item?: ItemId;
+  /** The fields that a table shows. */
+  readonly columns: readonly string[];
+  /** The field that tells the resources apart. Default: `name`. */
+  readonly id?: string;
+  /** The beginnings of the types of events after which the table may be another one; none if no event says so. */
+  readonly events?: readonly string[];
+}
+
+const traffic = ['session', 'sessions'];
+
+/** Every kind, by its word in the singular. */
+export const kinds = {
+  service: {
+    list: 'services.list',
+    item: 'services.get',
+    columns: ['name', 'state', 'router', 'current_connections', 'total_connections', 'servers'],
+    events: ['service', ...traffic],
+  },
+  server: {
+    list: 'servers.list',
+    item: 'servers.get',
+    columns: ['name', 'status', 'address', 'port', 'protocol'],
+    events: ['server'],
+  },
+  monitor: {
+    list: 'monitors.list',
+    item: 'monitors.get',
+    columns: ['name', 'state', 'module', 'monitor_interval', 'servers'],
+    events: ['monitor'],
+  },
+  filter: {
+    list: 'filters.list',
+    item: 'filters.get',
+    columns: ['name', 'module', 'services'],
+    events: ['filter', 'service'],
+  },
+  session: {
+    list: 'sessions.list',
+    item: 'sessions.get',
+    columns: ['id', 'user', 'address', 'service', 'state', 'connected', 'idle'],
+    id: 'id',
+    events: traffic,
+  },
+  user: { list: 'users.list', columns: ['name'], events: ['user'] },
+  command: {
+    list: 'commands.list',
+    columns: ['id', 'type', 'resource', 'actor', 'since', 'outcome'],
+    id: 'id',
+  },
+  module: { list: 'gateway.modules', columns: ['name', 'type', 'version', 'api_version', 'maturity'] },
+  task: { list: 'gateway.tasks', columns: ['name', 'type', 'frequency', 'next_due'] },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+/** The words of all kinds, in the plural, as `list` takes them. */
+export const plurals: readonly string[] = Object.keys(kinds).map((word) => `${word}s`);
+
+/** Finds a kind by its word, in the singular or the plural. */
+export function kindOf(word: string): Kind {
+  return kinds[word.replace(/s$/, '') as keyof typeof kinds];
+}

@@ -1,0 +1,110 @@
+/**
+ * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command.
+ */
+import type { Client, EndpointId } from '../client/index.ts';
+import { make } from './change.ts';
+import { askingOptions, changeOptions, connectionOptions, type Command } from './command.ts';
+import { connect, valueOf } from './connection.ts';
+import { list } from './reading.ts';
+
+const startable = { service: 'service', monitor: 'monitor' } as const;
+
+function lifecycleCommand(verb: 'start' | 'stop', does: string): Command {
+  return {
+    does,
+    arguments: [
+      { name: 'kind', choices: Object.keys(startable) },
+      { name: 'name', names: startable },
+    ],
+    options: changeOptions,
+    async run(call) {
+      const [kind = '', name = ''] = call.words;
+      const id = `${kind as keyof typeof startable}s.${verb}` as const;
+      await make(call, await connect(call), { title: `${verb} ${kind} ${name}`, id, given: [name] });
+    },
+  };
+}
+
+/** The command `start`. */
+export const start = lifecycleCommand('start', 'Starts a service or a monitor.');
+
+/** The command `stop`. */
+export const stop = lifecycleCommand('stop', 'Stops a service or a monitor. Open sessions continue.');
+
+interface Closing {
+  readonly id: EndpointId;
+  readonly titleOf: (name: string) => string;
+  /** How many are still open. */
+  readonly left?: (client: Client, name: string) => Promise<number>;
+}
+
+const closings: Readonly<Record<string, Closing>> = {
+  session: { id: 'sessions.close', titleOf: (id) => `close session ${id}` },
+  sessions: {
+    id: 'services.closeSessions',
+    titleOf: (service) => `close the sessions of ${service}`,
+    left: async (client, service) =>
+      valueOf(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
+  },
+  connections: {
+    id: 'servers.closeConnections',
+    titleOf: (server) => `close the connections to ${server}`,
+    left: async (client, server) =>
+      valueOf(await client.servers.connections(server, { range: [0, 0] })).total,
+  },
+};
+
+/** The command `close`. */
+export const close: Command = {
+  does: 'Closes a session, the sessions of a service, or the connections to a server. Asks first.',
+  arguments: [
+    { name: 'what', choices: Object.keys(closings) },
+    { name: 'name', names: { session: 'session', sessions: 'service', connections: 'server' } },
+  ],
+  options: askingOptions,
+  notes: [
+    'close session takes an id, close sessions the name of a service, close connections that of a server.',
+  ],
+  async run(call) {
+    const [what = '', name = ''] = call.words;
+    const { id, titleOf, left } = closings[what] as Closing;
+    const client = await connect(call);
+    await make(call, client, {
+      title: titleOf(name),
+      id,
+      given: [name],
+      asks: true,
+      ...(left === undefined ? {} : { left: () => left(client, name) }),
+    });
+  },
+};
+
+/** The command `flush`. */
+export const flush: Command = {
+  does: 'Writes pending messages of the logs to disk, and reopens the log files.',
+  options: changeOptions,
+  async run(call) {
+    await make(call, await connect(call), { title: 'flush the logs', id: 'gateway.flushLogs', given: [] });
+  },
+};
+
+/** The command `commands`. */
+export const commandsInFlight: Command = {
+  does: 'Lists the commands in flight.',
+  options: connectionOptions,
+  run: (call) => list.run({ ...call, words: ['commands'] }),
+};
+
+/** The command `abandon`. */
+export const abandon: Command = {
+  does: 'Frees the resources of a command whose outcome is unknown. Asks first.',
+  arguments: [{ name: 'id', names: { '': 'command' } }],
+  options: askingOptions,
+  notes: ['Abandon a command only if you know what the gateway does: a late call can still take effect.'],
+  async run(call) {
+    const [id = ''] = call.words;
+    const client = await connect(call);
+    const title = `abandon the command ${id}`;
+    await make(call, client, { title, id: 'commands.abandon', given: [id], asks: true });
+  },
+};

@@ -1,0 +1,133 @@
+/**
+ * Output: tables for people, JSON for programs. Colours only on a terminal that has them, and never a control character of
+ * somebody else.
+ */
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** A row of a table, from the name of a column to the text. */
+export type Cells = readonly string[];
+
+/** Writes to the standard output, and remarks to the standard error output. */
+export class Output {
+  /** Whether programs read the output. */
+  readonly isJson: boolean;
+  readonly #stdout: NodeJS.WriteStream;
+  readonly #stderr: NodeJS.WriteStream;
+
+  constructor(
+    { stdout, stderr }: { readonly stdout: NodeJS.WriteStream; readonly stderr: NodeJS.WriteStream },
+    isJson: boolean,
+  ) {
+    this.isJson = isJson;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+  }
+
+  /** Prints lines. */
+  lines(...lines: readonly string[]): void {
+    this.#stdout.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  /** Prints a value for programs. */
+  json(value: unknown): void {
+    this.lines(jsonText(value, 2));
+  }
+
+  /** Prints a value for programs, in one line. */
+  jsonLine(value: unknown): void {
+    this.lines(jsonText(value));
+  }
+
+  /** Prints a table, without borders. */
+  table(header: Cells, rows: readonly Cells[]): void {
+    const [head = '', ...lines] = columns([
+      header.map((title) => title.replaceAll('_', ' ').toUpperCase()),
+      ...rows,
+    ]);
+    this.lines(this.style('dim', head), ...lines);
+  }
+
+  /** Tells the user something that is no result. Programs do not get it. */
+  note(text: string): void {
+    if (!this.isJson) this.#stderr.write(`${text}\n`);
+  }
+
+  /** Shows something on the last line of the terminal, until the next call; nothing if the user does not look. */
+  progress(text: string): void {
+    if (!this.isJson && this.#stderr.isTTY) this.#stderr.write(`\r\x1b[K${text}`);
+  }
+
+  /** Empties the screen; if the output is no terminal, only a blank line divides. */
+  clear(): void {
+    this.#stdout.write(this.#stdout.isTTY ? '\x1b[H\x1b[2J\x1b[3J' : '\n');
+  }
+
+  style(style: Style, text: string): string {
+    // The default of styleText looks at the terminal of the process, not at this stream.
+    const hasColours = this.#stdout.isTTY && this.#stdout.hasColors();
+    return hasColours ? styleText(style, text, { validateStream: false }) : text;
+  }
+}
+
+/** Lays rows out in columns, two spaces apart. */
+export function columns(rows: readonly Cells[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const graphemes = new Intl.Segmenter();
+
+function widthOf(text: string): number {
+  return [...graphemes.segment(text)].length;
+}
+
+/** Characters that change the terminal, or the direction of the writing. JSON leaves some of them as they are. */
+const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** A value as JSON. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(unsafe, (character) =>
+    character === '\n' ? character : escaped(character),
+  );
+}
+
+/** A text of the interface for a terminal: a name must not move the cursor. */
+export function safeText(text: string): string {
+  return text.replace(unsafe, escaped);
+}
+
+/** The escape of JSON. */
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+/** A value of a representation in a cell of a table. */
+export function cellOf(value: unknown): string {
+  if (value === undefined || value === '') return '-';
+  if (typeof value === 'string') return safeText(shortLink(value));
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cellOf).join(', ');
+  if (typeof value !== 'object' || value === null) return jsonText(value);
+  return Object.entries(value)
+    .map(([name, member]) => `${safeText(name)}=${cellOf(member)}`)
+    .join(' ');
+}
+
+/** A link without its collection: the column says what the link names. */
+function shortLink(text: string): string {
+  return text.replace(/^\/(?:services|servers|filters|sessions|monitors)\/(?=[^/]+$)/, '');
+}
+
+/** A number of things, such as `1 session`. */
+export function counted(count: number, thing: string): string {
+  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
+}

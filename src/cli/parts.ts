@@ -1,0 +1,86 @@
+/**
+ * The parts of a gateway that a document describes and the interface shows: servers, filters, monitors and services.
+ */
+import type { Client, Elements } from '../client/index.ts';
+import {
+  createSnapshot,
+  InvalidDocumentError,
+  linkTo,
+  type GatewayDocument,
+  type Snapshot,
+} from '../index.ts';
+import { CommandError, exitCodes } from './command.ts';
+import { methodOf, valueOf } from './connection.ts';
+import { safeText } from './output.ts';
+
+/** The collections, in an order in which links lead back. */
+export const collections = ['servers', 'filters', 'monitors', 'services'] as const;
+
+/** A resource, as a document or the interface writes it. */
+export type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
+
+/** The parts, by collection. */
+export type Parts = Readonly<Record<(typeof collections)[number], readonly Resource[]>>;
+
+/** The entity tags, by link. */
+export type Tags = ReadonlyMap<string, string | undefined>;
+
+/** The state of a gateway, as the interface shows it. */
+interface Live {
+  readonly parts: Parts;
+  /** The entity tags of the resources that were read by themselves. */
+  readonly tags: Tags;
+}
+
+/**
+ * Reads the state in use.
+ *
+ * @param isWhole - whether a resource is read by itself, with its entity tag and its listeners; the others come from the list
+ */
+export async function readParts(
+  client: Client,
+  isWhole: (collection: keyof Parts, name: string) => boolean,
+): Promise<Live> {
+  const tags = new Map<string, string | undefined>();
+  const parts: Record<string, readonly Resource[]> = {};
+  for (const collection of collections) {
+    const { elements } = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
+    const resources: Resource[] = [];
+    for (const element of elements) {
+      if (!isWhole(collection, element.name)) resources.push(element);
+      else resources.push(await readOne(client, collection, element.name, tags));
+    }
+    parts[collection] = resources;
+  }
+  return { parts: parts as Parts, tags };
+}
+
+async function readOne(
+  client: Client,
+  collection: keyof Parts,
+  name: string,
+  tags: Map<string, string | undefined>,
+): Promise<Resource> {
+  const answer = await methodOf(client, `${collection}.get`)(linkName(name));
+  const resource = valueOf(answer) as Resource;
+  tags.set(linkTo(collection, resource.name), answer.ok ? answer.etag : undefined);
+  if (collection !== 'services') return resource;
+  const listeners = valueOf(await client.services.listeners(linkName(name))).elements;
+  return { ...resource, listeners };
+}
+
+/** A name as a link spells it. */
+function linkName(name: string): string {
+  return name.replace(/\s/g, '-');
+}
+
+/** The snapshot of the parts; the command ends if a document has faults. */
+export function snapshotOf(parts: Parts): Snapshot {
+  try {
+    return createSnapshot(parts as unknown as GatewayDocument);
+  } catch (error) {
+    if (!(error instanceof InvalidDocumentError)) throw error;
+    const faults = error.faults.map(({ pointer, detail }) => `\n  ${safeText(`${pointer} ${detail}`)}`);
+    throw new CommandError(`The document has faults:${faults.join('')}`, exitCodes.refused, error.faults);
+  }
+}

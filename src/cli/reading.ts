@@ -1,0 +1,168 @@
+/**
+ * `list` and `show`: what the interface shows, as tables.
+ */
+import type { Client, EndpointId } from '../client/index.ts';
+import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
+import { connect, methodOf, valueOf } from './connection.ts';
+import { kindOf, kinds, plurals } from './kind.ts';
+import { cellOf, columns, safeText } from './output.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A list as the client gives it. */
+interface Page {
+  readonly elements: readonly Row[];
+  readonly total: number;
+}
+
+/** What a list command asks for. */
+export interface Listing {
+  readonly id: EndpointId;
+  /** The name of the resource to which the list belongs. */
+  readonly subject: readonly string[];
+  readonly columns: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The lists that belong to a resource. */
+const partLists: Readonly<Record<string, Pick<Listing, 'id' | 'columns'>>> = {
+  listeners: { id: 'services.listeners', columns: ['name', 'protocol', 'address', 'port', 'ssl'] },
+  connections: { id: 'servers.connections', columns: ['service', 'state', 'role', 'statistics'] },
+};
+
+const owners = { listeners: 'service', connections: 'server' } as const;
+
+const searches = ['service', 'server', 'client', 'address'] as const;
+
+/** The sessions that a person sees if nobody says which. */
+const firstSessions = '0-99';
+
+/** The command `list`. */
+export const list: Command = {
+  does: 'Lists services, servers, sessions and so on.',
+  arguments: [
+    { name: 'kind', choices: [...plurals, ...Object.keys(owners)] },
+    { name: 'name', names: owners, optional: true },
+  ],
+  options: {
+    range: {
+      value: '0-99',
+      does: 'only the elements at these positions; a table has the first 100 sessions if left out',
+    },
+    fields: { value: 'A,B', does: 'the fields to show, separated by commas' },
+    service: { value: 'NAME', does: 'only sessions on this service' },
+    server: { value: 'NAME', does: 'only sessions with a connection to this server' },
+    client: { value: 'NAME', does: 'only sessions of this database user' },
+    address: { value: 'TEXT', does: 'only sessions from this address' },
+    ...connectionOptions,
+  },
+  notes: ['Listeners are listed of a service, connections of a server.'],
+  async run(call) {
+    const { output } = call;
+    const listing = listingOf(call);
+    const page = await read(await connect(call), listing);
+    if (output.isJson) output.json(page.elements);
+    else print(call, listing, page);
+    const { length } = page.elements;
+    if (length < page.total)
+      output.note(`${length.toLocaleString('en')} of ${page.total.toLocaleString('en')}`);
+  },
+};
+
+/** What the arguments and options of a call ask for. */
+export function listingOf({ words: [kind = '', name], valueOf: given, output }: Call): Listing {
+  const part = partLists[kind];
+  if (part !== undefined && name === undefined)
+    throw new CommandError(
+      `list ${kind} needs the name of a ${owners[kind as keyof typeof owners]}.`,
+      exitCodes.wrongUse,
+    );
+  if (part === undefined && name !== undefined)
+    throw new CommandError(
+      `list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`,
+      exitCodes.wrongUse,
+    );
+  const known = part ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
+  const isSessions = known.id === 'sessions.list';
+  const found = searches.filter((each) => given(each) !== undefined);
+  if (found.length > 0 && !isSessions)
+    throw new CommandError(`Only sessions can be searched: --${found.join(', --')}.`, exitCodes.wrongUse);
+  const range = rangeOf(given('range') ?? (isSessions && !output.isJson ? firstSessions : undefined));
+  const fields = given('fields')?.split(',');
+  return {
+    id: known.id,
+    subject: name === undefined ? [] : [name],
+    columns: fields ?? known.columns,
+    options: {
+      ...(fields === undefined ? {} : { fields }),
+      ...(range === undefined ? {} : { range }),
+      // The option --user is that of the log-in.
+      ...Object.fromEntries(found.map((each) => [each === 'client' ? 'user' : each, given(each)])),
+    },
+  };
+}
+
+function rangeOf(text: string | undefined): readonly [number, number] | undefined {
+  if (text === undefined) return undefined;
+  const [, first, last] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+  if (first !== undefined && last !== undefined) return [Number(first), Number(last)];
+  throw new CommandError('A range has the form 0-99: the first and the last position.', exitCodes.wrongUse);
+}
+
+/** Reads a list. */
+export async function read(client: Client, { id, subject, options }: Listing): Promise<Page> {
+  return valueOf(await methodOf(client, id)(...subject, options)) as Page;
+}
+
+/** Prints a list as a table. */
+export function print({ output }: Call, { columns: header }: Listing, { elements }: Page): void {
+  output.table(
+    header,
+    elements.map((element) => header.map((field) => cellOf(element[field]))),
+  );
+}
+
+/** The things of which there is one, and the endpoint of each. */
+const singles = {
+  gateway: 'gateway.get',
+  interface: 'interface.get',
+  logs: 'gateway.logs',
+  threads: 'gateway.threads',
+} as const satisfies Readonly<Record<string, EndpointId>>;
+
+const shown = Object.entries(kinds).flatMap(([word, kind]) => ('item' in kind ? [word] : []));
+
+/** The command `show`. */
+export const show: Command = {
+  does: 'Shows everything about one service, server, session and so on.',
+  arguments: [
+    { name: 'kind', choices: [...shown, ...Object.keys(singles)] },
+    { name: 'name', names: Object.fromEntries(shown.map((word) => [word, word])), optional: true },
+  ],
+  options: connectionOptions,
+  async run(call) {
+    const { output, words } = call;
+    const [kind = '', name] = words;
+    const single = (singles as Partial<Record<string, EndpointId>>)[kind];
+    const id = single ?? kindOf(kind).item;
+    if (id === undefined || (single === undefined) === (name === undefined))
+      throw new CommandError(
+        single === undefined ? `show ${kind} needs a name.` : `show ${kind} takes no name.`,
+        exitCodes.wrongUse,
+      );
+    const given = name === undefined ? [] : [name];
+    const value = valueOf(await methodOf(await connect(call), id)(...given)) as Row;
+    if (output.isJson) output.json(value);
+    else output.lines(...columns(rowsOf(value)));
+  },
+};
+
+/** The members of a representation, one in a row. Members of members are rows of their own. */
+function rowsOf(value: Row, path = ''): readonly (readonly [string, string])[] {
+  return Object.entries(value).flatMap(([name, member]) => {
+    const isMap = typeof member === 'object' && member !== null && !Array.isArray(member);
+    const place = `${path}${safeText(name)}`;
+    if (isMap && Object.keys(member).length > 0) return rowsOf(member as Row, `${place}.`);
+    return [[place, isMap ? '-' : cellOf(member)] as const];
+  });
+}

@@ -1,0 +1,40 @@
+/**
+ * `user`: the admin users.
+ */
+import { make, type Change } from './change.ts';
+import { askingOptions, type Call, type Command } from './command.ts';
+import { connect } from './connection.ts';
+import { readNewPassword } from './password-input.ts';
+
+/** The command `user`. */
+export const user: Command = {
+  does: 'Adds an admin user, changes a password, or deletes a user. Asks before it deletes.',
+  arguments: [
+    { name: 'what', choices: ['add', 'password', 'delete'] },
+    { name: 'name', names: { password: 'user', delete: 'user' } },
+  ],
+  options: {
+    'new-password-file': {
+      value: 'FILE',
+      does: 'file with the new password; otherwise it is asked for twice',
+    },
+    ...askingOptions,
+  },
+  notes: [
+    'A password is never an argument, because other users of the machine can read arguments.',
+    'Without a terminal, the new password is read from the standard input.',
+  ],
+  async run(call) {
+    await make(call, await connect(call), await changeOf(call));
+  },
+};
+
+async function changeOf(call: Call): Promise<Change> {
+  const [what = '', name = ''] = call.words;
+  if (what === 'delete')
+    return { title: `delete user ${name}`, id: 'users.delete', given: [name], asks: true };
+  const password = await readNewPassword(call.valueOf('new-password-file'), call.surroundings);
+  if (what === 'add') return { title: `add user ${name}`, id: 'users.create', given: [{ name, password }] };
+  const operations = [{ op: 'replace', path: '/password', value: password }];
+  return { title: `change the password of ${name}`, id: 'users.patch', given: [name, operations] };
+}

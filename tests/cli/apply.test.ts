@@ -1,0 +1,241 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  createSecretSealer,
+  createSnapshot,
+  EffectRefused,
+  patchService,
+  type GatewayDocument,
+} from 'gateway-admin-core';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
+
+import { givenDocuments } from '../support/arbitrary-document.ts';
+import { planted, sampleDocument } from '../support/document.ts';
+import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { command, servers, type Result } from './command-line.ts';
+
+const serve = servers(afterEach);
+const newDirectory = temporaryDirectories();
+
+interface Served extends Running {
+  readonly ask: (args: readonly string[], document?: unknown) => Promise<Result>;
+}
+
+/** Runs the interface on a document. A document that is given to a command is its standard input. */
+async function serving(
+  document: GatewayDocument,
+  options: Parameters<typeof runAdmin>[0] = {},
+): Promise<Served> {
+  const running = runAdmin({ snapshot: createSnapshot(document), ...options });
+  const url = await serve(running.admin);
+  return {
+    ...running,
+    ask: (args, given) => command([...args, '--url', url], { input: JSON.stringify(given) }),
+  };
+}
+
+async function exported({ ask }: Served): Promise<Exported> {
+  const { code, out, err } = await ask(['export']);
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out) as Exported;
+}
+
+type Entry = Record<string, unknown> & { readonly name: string };
+type Exported = Record<'servers' | 'filters' | 'monitors' | 'services', Entry[]>;
+
+const apply = ['apply', '-', '--yes'];
+const nothing = { code: 0, out: 'Nothing to do: the gateway is as - says.\n', err: '' };
+
+/** Documents that can be a body: no name is a path segment that URLs resolve, and no integer is beyond those of JSON. */
+const reachable = givenDocuments
+  .filter((document) => !/"\.{1,2}"/.test(JSON.stringify(document)))
+  .map((document) => JSON.parse(JSON.stringify(document), withSafeNumber) as GatewayDocument);
+
+function withSafeNumber(_name: string, value: unknown): unknown {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? 1 : value;
+}
+
+/** Other values for the settings of a document. */
+const wishes = fc.record({
+  state: fc.constantFrom('started', 'stopped'),
+  limit: fc.option(fc.nat(1000), { nil: undefined }),
+  interval: fc.integer({ min: 1, max: 60_000 }),
+  status: fc.constantFrom([], ['maintenance']),
+  port: fc.integer({ min: 1, max: 65_535 }),
+});
+
+describe('gateway-admin apply', () => {
+  it('finds nothing to do for what export prints, and does nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(reachable, async (document) => {
+        const served = await serving(document);
+        expect(await served.ask(['plan', '-'], await exported(served))).toEqual({
+          ...nothing,
+          out: `${nothing.out}Nothing was done.\n`,
+        });
+        expect(await served.ask(apply, await exported(served))).toEqual(nothing);
+        expect(appliedTo(served.gateway)).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  // Promise: apply-idempotent
+  it('makes the gateway as the document says, and then finds nothing to do', async () => {
+    await fc.assert(
+      fc.asyncProperty(reachable, wishes, async (document, { state, limit, interval, status, port }) => {
+        const served = await serving(document);
+        const wanted = await exported(served);
+        for (const service of wanted.services) {
+          Object.assign(service, { state, filters: [] });
+          if (limit === undefined) delete service['max_connection'];
+          else service['max_connection'] = limit;
+        }
+        for (const monitor of wanted.monitors) Object.assign(monitor, { state, monitor_interval: interval });
+        for (const server of wanted.servers)
+          Object.assign(server, { status, port, parameters: { zone: 'eu' } });
+        const planned = await served.ask(['plan', '-'], wanted);
+        expect(planned.code).toBe(0);
+        expect(appliedTo(served.gateway)).toEqual([]);
+        expect(await served.ask(apply, wanted)).toMatchObject({ code: 0, err: '' });
+        expect(await exported(served)).toEqual(wanted);
+        expect(await served.ask(apply, wanted)).toEqual(nothing);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('shows each change with the value before it, and what continues', async () => {
+    const { ask } = await serving(sampleDocument);
+    const services = [{ ...exportedService, state: 'stopped', max_connection: 7, weightby: undefined }];
+    expect((await ask(['plan', '-'], { services })).out).toBe(
+      [
+        'RESOURCE              CHANGE                             SESSIONS CLOSE  CONNECTIONS CLOSE  SESSIONS CONTINUE',
+        '/services/My-Service  stop                               0               0                  2',
+        '/services/My-Service  - /weightby (was "report_weight")  0               0                  0',
+        '                      ~ /max_connection = 7 (was 100)',
+        'Nothing was done.',
+        '',
+      ].join('\n'),
+    );
+    const { out } = await ask(['plan', '-', '--json'], { services });
+    expect(JSON.parse(out)).toMatchObject([{ resource: '/services/My-Service', changes: ['stop'] }, {}]);
+  });
+
+  it('leaves out what it cannot apply, and says so: users and secrets', async () => {
+    const { ask, gateway } = await serving(sampleDocument, {
+      sealer: createSecretSealer({ key: new Uint8Array(32) }),
+      secretParameters: ['password'],
+    });
+    const [first] = sampleDocument.servers ?? [];
+    const parameters = { ...first?.parameters, password: 'planted-secret' };
+    const given = {
+      servers: [{ ...first, parameters }],
+      services: sampleDocument.services,
+      users: sampleDocument.users,
+    };
+    const { code, out, err } = await ask(apply, given);
+    expect([code, out]).toEqual([0, nothing.out]);
+    expect(err.trimEnd().split('\n').toSorted()).toEqual([
+      'Left out: /servers/0/parametersSealed',
+      'Left out: /servers/db-serv-1/parameters/password',
+      'Left out: /services/0/passwordSealed',
+      'Left out: /services/0/router_optionsSealed',
+      'Left out: /users',
+    ]);
+    expect(appliedTo(gateway)).toEqual([]);
+    expect(`${out}${err}`).not.toMatch(/planted|nobody-reads/);
+    expect(planted.sealed).toContain('nobody-reads');
+  });
+
+  it.each([
+    [
+      'a resource that is not there',
+      { monitors: [{ name: 'New', module: 'pgmon' }] },
+      '/monitors/0: is only in the document; a monitor cannot be added while the gateway runs',
+    ],
+    [
+      'a field that cannot change',
+      { services: [{ name: 'Bare Service', router: 'other', state: 'stopped' }] },
+      '/services/0/router: the document has "other", and "cli" is in use; this field cannot change while the gateway runs',
+    ],
+    [
+      'a fault',
+      { servers: [{ name: 'db-serv-3', address: '::1', port: 0, protocol: 'p' }] },
+      '/servers/0/port must be',
+    ],
+    [
+      'a link to nothing',
+      { monitors: [{ name: 'Idle Monitor', module: 'pgmon', servers: ['/servers/x'] }] },
+      '/monitors/0/servers/0 ',
+    ],
+  ])('refuses %s, with its place in the document', async (_case, document, told) => {
+    const { ask, gateway } = await serving(sampleDocument);
+    const { code, out, err } = await ask(apply, document);
+    expect([code, out, err]).toEqual([1, '', expect.stringContaining(told)]);
+    expect(appliedTo(gateway)).toEqual([]);
+  });
+
+  it('refuses a file that is no JSON, and a file that is not there', async () => {
+    const { ask } = await serving(sampleDocument);
+    const file = join(await newDirectory(), 'broken.json');
+    writeFileSync(file, '{"services": [}');
+    expect(await ask(['apply', file])).toMatchObject({ code: 1, err: expect.stringContaining(`${file}: `) });
+    expect(await ask(['apply', '/no/such/file'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ENOENT'),
+    });
+  });
+
+  it('changes nothing without a yes', async () => {
+    const { ask, gateway } = await serving(sampleDocument);
+    const { code, err } = await ask(['apply', '-'], {
+      monitors: [{ name: 'Idle Monitor', module: 'pgmon' }],
+    });
+    expect([code, err]).toEqual([2, expect.stringContaining('Make 1 change? Nobody can be asked')]);
+    expect(appliedTo(gateway)).toEqual([]);
+  });
+
+  it('stops at the first change that is refused, and says how many were made', async () => {
+    const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
+    const { ask } = await serving(sampleDocument, { gateway });
+    gateway.will('done', new EffectRefused('not today'));
+    const monitors = [
+      { name: 'Idle Monitor', module: 'pgmon' },
+      { name: 'Failed Monitor', module: 'pgmon', state: 'stopped' },
+    ];
+    const { code, out, err } = await ask(apply, { monitors });
+    expect([code, out]).toEqual([1, expect.not.stringContaining('Done')]);
+    expect(err).toContain('/monitors/');
+    expect(err).toContain('not today');
+    expect(err).toContain('1 change of 3 made before.');
+  });
+
+  // Promise: apply-atomic-tags
+  it('overwrites no change of somebody else', async () => {
+    const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
+    const running = await serving(sampleDocument, { gateway });
+    gateway.will(async (_effect, _context, perform) => {
+      // After the plan, and while the first change is made, somebody else changes the service.
+      await running.admin.execute((snapshot, context) =>
+        patchService(snapshot, 'Bare Service', [{ op: 'add', path: '/user', value: 'other' }], context),
+      );
+      perform();
+    });
+    const bare = { name: 'Bare Service', router: 'cli', state: 'stopped', max_connection: 7 };
+    const given = { services: [{ ...exportedService, max_connection: 7 }, bare] };
+    const { code, err } = await running.ask(apply, given);
+    expect([code, err]).toEqual([1, expect.stringContaining('(precondition-failed)')]);
+  });
+});
+
+const [service] = sampleDocument.services ?? [];
+const {
+  passwordSealed: _password,
+  router_optionsSealed: _options,
+  ...exportedService
+} = service as unknown as Entry;

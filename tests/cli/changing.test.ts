@@ -1,0 +1,355 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  createAdmin,
+  createBasicAuthentication,
+  createFirstUser,
+  createSnapshot,
+  type AdminOptions,
+} from 'gateway-admin-core';
+
+import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { command, servers, type Circumstances, type Result } from './command-line.ts';
+
+const serve = servers(afterEach);
+const newDirectory = temporaryDirectories();
+let running: Running;
+let url = '';
+
+async function start(
+  options: Pick<Partial<AdminOptions>, 'snapshot' | 'authenticate' | 'authorize'> = {},
+): Promise<void> {
+  running = runAdmin(options);
+  url = await serve(running.admin);
+}
+
+beforeEach(() => start());
+
+function ask(args: readonly string[], circumstances?: Circumstances): Promise<Result> {
+  return command([...args, '--url', url], circumstances);
+}
+
+describe('a change by gateway-admin', () => {
+  // Promise: command-line-plan
+  it.each([
+    [['stop', 'service', 'my-service'], 'service.stop /services/My-Service'],
+    [['start', 'services', 'bare-service'], 'service.start /services/Bare-Service'],
+    [['stop', 'monitor', 'main-monitor'], 'monitor.stop /monitors/Main-Monitor'],
+    [['close', 'session', '9', '--yes'], 'sessions.close /sessions/9'],
+    [['close', 'sessions', 'bare-service', '--yes'], 'sessions.close /services/Bare-Service'],
+    [['close', 'connections', 'db-serv-1', '--yes'], 'connections.close /servers/db-serv-1'],
+    [['set', 'server', 'db-serv-1', 'maintenance'], 'server.update /servers/db-serv-1'],
+    [['clear', 'server', 'db-server-2', 'maintenance'], 'server.update /servers/DB-Server-2'],
+    [['patch', 'service', 'my-service', '--set', 'max_connection=7'], 'service.update /services/My-Service'],
+    [['flush'], 'logs.flush /gateway/logs'],
+  ])('%j asks the gateway once, and a dry run not at all', async (args, effect) => {
+    const before = running.admin.snapshot;
+    const plan = await ask([...args, '--dry-run']);
+    expect([plan.code, plan.err]).toEqual([0, '']);
+    expect(plan.out).toMatch(/^Plan: [^]*\n {2}gateway: [^]*\nNothing was done\.\n$/);
+    expect(plan.out).toContain(`gateway: ${effect}`);
+    expect([running.admin.snapshot, appliedTo(running.gateway)]).toEqual([before, []]);
+    const { code, out } = await ask(args);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Done: /)]);
+    expect(appliedTo(running.gateway)).toEqual([expect.stringContaining(effect)]);
+  });
+
+  it.each([
+    [['start', 'service', 'my-service'], 'Nothing to do: start service my-service.'],
+    [
+      ['set', 'server', 'db-server-2', 'maintenance'],
+      'Nothing to do: set maintenance of server db-server-2.',
+    ],
+    [
+      ['clear', 'server', 'db-serv-1', 'maintenance'],
+      'Nothing to do: clear maintenance of server db-serv-1.',
+    ],
+    [['close', 'sessions', 'report-service'], 'Nothing to do: close the sessions of report-service.'],
+  ])('%j says that nothing is to do, and asks nobody', async (args, told) => {
+    expect(await ask(args)).toEqual({ code: 0, out: `${told}\n`, err: '' });
+  });
+
+  it('says what closes and what continues', async () => {
+    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
+      'Done: stop service my-service. 2 sessions continue.\n',
+    );
+    expect((await ask(['close', 'sessions', 'my-service', '--yes'])).out).toBe(
+      'Done: close the sessions of my-service. 2 sessions and 3 backend connections close.\n',
+    );
+  });
+
+  it('gives programs the plan, the sums, or what the interface answered', async () => {
+    const target = '/service/my-service/stop?dry_run=true';
+    const plan = (await (await fetch(url + target, { method: 'PUT' })).json()) as object;
+    const planned = await ask(['stop', 'service', 'my-service', '--dry-run', '--json']);
+    expect(JSON.parse(planned.out)).toEqual(plan);
+    const done = await ask(['stop', 'service', 'my-service', '--json']);
+    expect(JSON.parse(done.out)).toEqual({
+      outcome: 'accepted',
+      closes: { sessions: 0, connections: 0 },
+      stays: { sessions: 2 },
+    });
+    const patched = await ask(['patch', 'service', 'my-service', '--set', 'max_connection=7', '--json']);
+    expect(JSON.parse(patched.out)).toMatchObject({ name: 'My Service', max_connection: 7 });
+  });
+
+  // Promise: command-line-yes
+  it.each([
+    [['close', 'session', '9']],
+    [['close', 'sessions', 'my-service']],
+    [['close', 'connections', 'db-serv-1']],
+    [['user', 'delete', 'ada']],
+  ])('%j does nothing without a yes', async (args) => {
+    const before = running.admin.snapshot;
+    const { code, err } = await ask(args);
+    expect([code, err]).toEqual([2, expect.stringContaining('without a terminal, say --yes.\n')]);
+    for (const input of ['n', '', 'yesterday']) {
+      const asked = await ask(args, { input, isTerminal: true });
+      expect([asked.code, asked.err]).toEqual([
+        1,
+        expect.stringMatching(/\? .*\[y\/N\] [^]*gateway-admin: Nothing was done\.\n$/),
+      ]);
+    }
+    expect(running.admin.snapshot).toBe(before);
+    expect((await ask(args, { input: 'y', isTerminal: true })).code).toBe(0);
+    expect(running.admin.snapshot).not.toBe(before);
+  });
+});
+
+describe('gateway-admin patch', () => {
+  it('sends the operations in the order in which they are given', async () => {
+    const options = [
+      '--test',
+      'user="service_user"',
+      '--set',
+      'router_options/weights=off',
+      '--unset',
+      'weightby',
+    ];
+    const more = ['--set', 'servers/0=/servers/db-serv-3', '--set', '/servers/-=/servers/db-serv-1'];
+    const { out } = await ask(['patch', 'service', 'my-service', ...options, ...more]);
+    expect(out).toBe('Done: patch service my-service.\n');
+    const settings = running.admin.snapshot.services.find('my-service')?.settings;
+    expect(settings).toMatchObject({
+      servers: ['/servers/db-serv-3', '/servers/DB-Server-2', '/servers/db-serv-1'],
+      router_options: { weights: 'off', router_options: 'master' },
+    });
+    expect(settings).not.toHaveProperty('weightby');
+  });
+
+  it.each([
+    ['7', 7],
+    ['"7"', '7'],
+    ['eu west', 'eu west'],
+    ['a=b', 'a=b'],
+    ['', ''],
+  ])('takes the value %j for %j', async (text, value) => {
+    expect(await ask(['patch', 'server', 'db-serv-1', '--set', `parameters/zone=${text}`])).toMatchObject({
+      code: 0,
+    });
+    expect(running.admin.snapshot.servers.find('db-serv-1')?.settings.parameters['zone']).toBe(value);
+  });
+
+  it('reads a patch from a file, and from the standard input', async () => {
+    const file = join(await newDirectory(), 'patch.json');
+    writeFileSync(file, '[{"op":"replace","path":"/port","value":6000}]');
+    await ask(['patch', 'server', 'db-serv-1', '--file', file]);
+    const input = '[{"op":"replace","path":"/address","value":"192.0.2.1"}]';
+    await ask(['patch', 'server', 'db-serv-1', '--file', '-'], { input });
+    expect(running.admin.snapshot.servers.find('db-serv-1')?.settings).toMatchObject({
+      port: 6000,
+      address: '192.0.2.1',
+    });
+  });
+
+  it('shows the operations in a plan, and no secret', async () => {
+    const file = join(await newDirectory(), 'password');
+    writeFileSync(file, 'planted-secret\n');
+    const args = ['patch', 'service', 'my-service', '--set', 'max_connection=7', '--unset', 'weightby'];
+    const { out, err } = await ask([...args, '--set-from', `password=${file}`, '--dry-run']);
+    expect(err).toBe('');
+    expect(out.split('\n').slice(0, 5)).toEqual([
+      'Plan: patch service my-service',
+      expect.stringMatching(/ {2}[-~+] \//),
+      expect.stringMatching(/ {2}[-~+] \//),
+      expect.stringMatching(/ {2}[-~+] \//),
+      '  gateway: service.update /services/My-Service',
+    ]);
+    expect(out).not.toContain('planted');
+  });
+
+  it('says every fault, with its place', async () => {
+    const { code, err } = await ask(['patch', 'server', 'db-serv-1', '--set', 'port=0', '--set', 'address=']);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^gateway-admin: .* \(validation-failed\)\n {2}\/address: must .*\n {2}\/port: must .*\n$/,
+    );
+  });
+
+  it('is refused if somebody else has changed the resource', async () => {
+    const args = ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--if-match', '"old"'];
+    expect(await ask(args)).toMatchObject({ code: 1, err: expect.stringContaining('(precondition-failed)') });
+  });
+
+  it.each([
+    [[], 'patch needs an operation'],
+    [['--set', 'password=planted-secret'], 'patch takes no password as an argument'],
+    [['--set', '/password=planted-secret'], 'patch takes no password as an argument'],
+    [['--set', 'port'], 'patch needs a path and a value: --set PATH=VALUE'],
+    [['--set', 'port=1', '--file', '-'], 'patch takes --file, or single operations'],
+    [['--file', '/no/such/file'], 'The file cannot be read: ENOENT'],
+  ])('refuses %j', async (options, told) => {
+    const { code, out, err } = await ask(['patch', 'server', 'db-serv-1', ...options]);
+    expect([code > 0, out, err]).toEqual([true, '', expect.stringContaining(`gateway-admin: ${told}`)]);
+    expect(err).not.toContain('planted');
+  });
+});
+
+describe('gateway-admin user', () => {
+  // Promise: command-line-secret
+  it('adds a user, changes the password and deletes the user, without a password as an argument', async () => {
+    const directory = await newDirectory();
+    const fileWith = (password: string): string => {
+      const file = join(directory, password);
+      writeFileSync(file, `${password}\n`);
+      return file;
+    };
+    await start({ snapshot: createSnapshot({}), authenticate: createBasicAuthentication() });
+    await createFirstUser(running.admin, { name: 'ada', password: 'engine' });
+    const ada = ['--user', 'ada', '--password-file', fileWith('engine')];
+    const bob = ['--user', 'bob', '--password-file'];
+    const told = await ask(['user', 'add', 'bob', '--new-password-file', fileWith('first'), ...ada]);
+    expect(told).toEqual({ code: 0, out: 'Done: add user bob.\n', err: '' });
+    expect((await ask(['list', 'users', ...bob, fileWith('first')])).out).toBe('NAME\nada\nbob\n');
+    const changed = await ask(['user', 'password', 'bob', ...ada], { input: 'second\n' });
+    expect(changed.out).toBe('Done: change the password of bob.\n');
+    expect(await ask(['list', 'users', ...bob, fileWith('first')])).toMatchObject({ code: 5, out: '' });
+    const env = { GATEWAY_ADMIN_USER: 'bob', GATEWAY_ADMIN_PASSWORD_FILE: fileWith('second') };
+    expect(await ask(['list', 'users'], { env })).toMatchObject({ code: 0 });
+    expect((await ask(['user', 'delete', 'bob', '--yes', ...ada])).code).toBe(0);
+    expect(await ask(['list', 'users'], { env })).toMatchObject({ code: 5 });
+  });
+
+  it('asks for the password of the user on a terminal, and for a new one twice', async () => {
+    const typed = await ask(['user', 'add', 'bob'], { input: 'new\nnew', isTerminal: true });
+    expect(typed.err).toBe('New password: \nThe same password again: \n');
+    const other = await ask(['user', 'add', 'eve'], { input: 'new\nold', isTerminal: true });
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining('The two passwords differ.')]);
+    const asked = await ask(['list', 'users', '--user', 'bob'], { input: 'new', isTerminal: true });
+    expect([asked.code, asked.err]).toEqual([0, 'Password of bob: \n']);
+  });
+});
+
+const opened: Server[] = [];
+afterEach(() => {
+  for (const server of opened.splice(0)) server.close().closeAllConnections();
+});
+
+/** Opens a server that is no interface, and gives its address. */
+async function open(server: Server): Promise<string> {
+  opened.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
+
+/** An address where nobody answers. */
+async function closedUrl(): Promise<string> {
+  const server = createServer();
+  const address = await open(server);
+  await new Promise((resolve) => server.close(resolve));
+  return address;
+}
+
+describe('the exit code of gateway-admin', () => {
+  it('is 5 for a user who is not known or may not do this', async () => {
+    await start({ authenticate: () => Promise.resolve(undefined) });
+    const unknown = await ask(['list', 'services']);
+    expect([unknown.code, unknown.err]).toEqual([
+      5,
+      expect.stringContaining('(unauthenticated) Try: --user NAME'),
+    ]);
+    await start({ authorize: (_principal, { role }) => role === 'reader' });
+    expect(await ask(['list', 'services'])).toMatchObject({ code: 0 });
+    expect(await ask(['stop', 'service', 'my-service'])).toMatchObject({ code: 5, out: '' });
+  });
+
+  it('is 4 if the outcome is unknown', async () => {
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const snapshot = createSnapshot({ services: [{ name: 'S', router: 'r' }] });
+    const limits = { effectDeadlineMs: 20 };
+    url = await serve(createAdmin({ snapshot, gateway: { apply: never, inspect: never }, limits }));
+    const { code, out, err } = await ask(['stop', 'service', 's']);
+    expect([code, out]).toEqual([4, '']);
+    expect(err).toMatch(/^gateway-admin: .*\(outcome-unknown\) Try: gateway-admin commands\n$/);
+    const listed = await ask(['commands', '--json']);
+    const [{ id }] = JSON.parse(listed.out) as readonly [{ readonly id: string }];
+    const abandoned = await ask(['abandon', id, '--yes']);
+    expect(abandoned).toEqual({ code: 0, out: `Done: abandon the command ${id}.\n`, err: '' });
+    expect((await ask(['commands', '--json'])).out).toBe('[]\n');
+  });
+
+  // Promise: command-line-outcome
+  it.each([
+    ['the connection breaks', 4, (response: ServerResponse) => response.destroy()],
+    ['a proxy gives up', 4, (response: ServerResponse) => response.writeHead(502).end('<html>')],
+    ['a proxy refuses', 3, (response: ServerResponse) => response.writeHead(403).end('<html>')],
+  ])('says whether the outcome of a command is known if %s', async (_case, expected, end) => {
+    const interfaceUrl = url;
+    const server = createServer((request, response) => {
+      if (request.url?.includes('dry_run') !== true) return end(response);
+      const { method = '' } = request;
+      return void fetch(interfaceUrl + request.url, { method }).then(async (answer) => {
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+      });
+    });
+    const { code, err } = await command(['stop', 'service', 'my-service', '--url', await open(server)]);
+    expect([code, err.includes('outcome of the command is unknown')]).toEqual([expected, expected === 4]);
+  });
+
+  it('is 3 if nobody answers, or something else', async () => {
+    const nobody = await command(['list', 'services', '--url', await closedUrl()]);
+    expect([nobody.code, nobody.err]).toEqual([
+      3,
+      expect.stringMatching(/^gateway-admin: Nobody answers at http:\/\/127/),
+    ]);
+    const server = createServer((_request, response) => response.writeHead(404).end('<html>'));
+    const other = await command(['list', 'services', '--url', await open(server)]);
+    expect([other.code, other.err]).toEqual([
+      3,
+      expect.stringContaining('Something other than the interface answers at'),
+    ]);
+  });
+
+  it.each([
+    ['nonsense', 'The address must be a URL'],
+    ['ftp://127.0.0.1', 'The address must be a URL'],
+    ['http://ada:planted@127.0.0.1', 'The address must not contain a user or a password'],
+  ])('is 2 for the address %s', async (address, told) => {
+    const { code, err } = await command(['list', 'services', '--url', address]);
+    expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+    expect(err).not.toContain('planted');
+  });
+
+  it('is 2 for a user without a password', async () => {
+    const { code, err } = await ask(['list', 'services', '--user', 'ada']);
+    expect([code, err]).toEqual([2, expect.stringContaining('give --password-file')]);
+  });
+});
+
+describe('gateway-admin with a password and no encryption', () => {
+  it('warns, unless the interface is on this machine', async () => {
+    const circumstances = { input: 'engine', isTerminal: true };
+    const args = ['list', 'services', '--user', 'ada', '--url'];
+    const far = await command([...args, 'http://gateway.invalid:8989'], circumstances);
+    expect(far.err).toContain('the password goes to gateway.invalid:8989 without encryption');
+    expect(far.code).toBe(3);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]'])
+      expect((await command([...args, `http://${host}:1`], circumstances)).err).not.toContain('encryption');
+  });
+});

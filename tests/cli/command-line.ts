@@ -1,0 +1,68 @@
+/**
+ * The command line in this process: the streams are the test's, and the interface is behind a real server.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+
+import type { Admin } from 'gateway-admin-core';
+import { createHandler } from 'gateway-admin-core/node';
+
+import type { Surroundings } from '../../src/cli/command.ts';
+import { run } from '../../src/cli/run.ts';
+
+/** What became of a command. */
+export interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** What surrounds a command. */
+export interface Circumstances {
+  /** The standard input. */
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether the streams are a terminal; the input is typed, a line at a time, when something is asked. */
+  readonly isTerminal?: boolean;
+}
+
+/** Runs a command. */
+export async function command(
+  args: readonly string[],
+  { input = '', env = {}, isTerminal = false }: Circumstances = {},
+): Promise<Result> {
+  const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
+  const lines = input.split('\n');
+  const text = { out: '', err: '' };
+  stdout.setEncoding('utf8').on('data', (part: string) => (text.out += part));
+  stderr.setEncoding('utf8').on('data', (part: string) => {
+    text.err += part;
+    if (isTerminal && /: $|\] $/.test(part)) stdin.write(`${lines.shift() ?? ''}\n`);
+  });
+  if (!isTerminal) stdin.end(input);
+  const code = await run(args, { stdin, stdout, stderr, env } as unknown as Surroundings);
+  return { code, ...text };
+}
+
+function stream(isTerminal: boolean): PassThrough {
+  const members = { isTTY: isTerminal, hasColors: () => isTerminal, setRawMode: () => undefined };
+  return Object.assign(new PassThrough(), isTerminal ? members : {});
+}
+
+/** Servers of a test, closed after it. */
+export function servers(after: (close: () => Promise<void>) => void): (admin: Admin) => Promise<string> {
+  const closing: (() => Promise<unknown>)[] = [];
+  after(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  return async (admin) => {
+    const server = createServer(createHandler(admin, { basePath: '/admin' })).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    closing.push(
+      () => admin.close(),
+      () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+    );
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/admin`;
+  };
+}

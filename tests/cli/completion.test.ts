@@ -1,0 +1,156 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createBasicAuthentication } from 'gateway-admin-core';
+
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { command, servers } from './command-line.ts';
+
+const serve = servers(afterEach);
+let url = '';
+
+beforeEach(async () => {
+  url = await serve(runAdmin().admin);
+});
+
+async function wordsAfter(...words: readonly string[]): Promise<readonly string[]> {
+  const { out } = await command(['complete', '--', ...words], { env: { GATEWAY_ADMIN_URL: url } });
+  return out.split('\n').slice(0, -1);
+}
+
+describe('gateway-admin complete', () => {
+  it.each([
+    [['clo'], ['close']],
+    [['un'], ['undo']],
+    [['help', 'ab'], ['abandon']],
+    [
+      ['stop', ''],
+      ['service', 'monitor'],
+    ],
+    [
+      ['stop', 'service', ''],
+      ['My-Service', 'Bare-Service', 'Report-Service'],
+    ],
+    [['stop', 'services', 'B'], ['Bare-Service']],
+    [['stop', '--dry-run', 'monitor', 'I'], ['Idle-Monitor']],
+    [['close', 'sessions', 'My'], ['My-Service']],
+    [
+      ['close', 'session', ''],
+      ['0', '9', '12'],
+    ],
+    [
+      ['close', 'connections', 'db-serv-'],
+      ['db-serv-1', 'db-serv-3'],
+    ],
+    [['set', 'server', 'DB'], ['DB-Server-2']],
+    [['set', 'server', 'DB-Server-2', ''], ['maintenance']],
+    [['list', 'listeners', 'R'], ['Report-Service']],
+    [['show', 'filter', 'S'], ['Spare']],
+    [
+      ['user', 'delete', ''],
+      ['ada', 'Grace'],
+    ],
+    [['user', 'add', ''], []],
+    [['flush', '--d'], ['--dry-run']],
+    [['list', 'sessions', '--service', ''], []],
+    [['apply', ''], []],
+    [['nothing', ''], []],
+  ])('after %j offers %j', async (words, offered) => {
+    expect(await wordsAfter(...words)).toEqual(offered);
+  });
+
+  it('offers nothing, and asks for no password, if the interface wants a log-in', async () => {
+    url = await serve(runAdmin({ authenticate: createBasicAuthentication() }).admin);
+    expect(await wordsAfter('stop', 'service', '')).toEqual([]);
+    const env = { GATEWAY_ADMIN_URL: url, GATEWAY_ADMIN_USER: 'ada' };
+    expect(await command(['complete', '--', 'stop', 'service', ''], { env, isTerminal: true })).toMatchObject(
+      {
+        code: 0,
+        err: '',
+      },
+    );
+    url = 'http://127.0.0.1:1';
+    expect(await wordsAfter('stop', 'service', '')).toEqual([]);
+  });
+});
+
+/** How each shell is asked what it offers after a command line; `last` is the last word that it should offer. */
+const shells = {
+  bash: (script: string, words: readonly string[]): readonly string[] => [
+    '-c',
+    `${script}
+     COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${String(words.length - 1)}
+     _gateway_admin; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ],
+  // The completion of zsh needs a terminal: a second zsh inside one lists what it would insert.
+  zsh: (script: string, words: readonly string[], last: string): readonly string[] => [
+    '-c',
+    `zmodload zsh/zpty; zpty z zsh -f -i
+     wait_for() {
+       local all part
+       for try in {1..200}; do
+         while zpty -rt z part; do all+=$part; done
+         [[ $all == *$1* ]] && break
+         sleep 0.1
+       done
+       print -rn -- "$all"
+     }
+     zpty -w z 'PROMPT= ; autoload -Uz compinit; compinit -u -D; LISTMAX=0'
+     zpty -w z ${quoted(`eval ${quoted(script)}`)}
+     zpty -w z 'print rea''dy'; wait_for ready >/dev/null
+     zpty -nw z ${quoted(words.join(' '))}$'\\t'; wait_for ${quoted(last)}`,
+  ],
+  fish: (script: string, words: readonly string[]): readonly string[] => [
+    '--no-config',
+    '-c',
+    `${script}\ncomplete -C ${quoted(words.join(' '))}`,
+  ],
+} as const;
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+describe.each(Object.entries(shells))('gateway-admin completion %s', (shell, argumentsOf) => {
+  const newDirectory = temporaryDirectories();
+  const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
+  // eslint-disable-next-line no-restricted-properties -- Not every machine has every shell.
+  const inShell = isThere ? it : it.skip;
+
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  inShell('offers commands and names in the shell itself', async () => {
+    const directory = await newDirectory();
+    const program = join(directory, 'gateway-admin');
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${root}dist/cli/main.js' "$@"\n`);
+    chmodSync(program, 0o755);
+    mkdirSync(join(directory, 'home'));
+    const script = (await command(['completion', shell])).out;
+    const env = {
+      ...process.env,
+      PATH: `${directory}:${process.env['PATH'] ?? ''}`,
+      HOME: join(directory, 'home'),
+      GATEWAY_ADMIN_URL: url,
+    };
+    const offered = (last: string, ...words: readonly string[]): Promise<string> =>
+      runShell(shell, argumentsOf(script, ['gateway-admin', ...words], last), env);
+    expect(await offered('close', 'clo')).toContain('close');
+    const names = await offered('Report-Service', 'stop', 'service', '');
+    for (const name of ['My-Service', 'Bare-Service', 'Report-Service']) expect(names).toContain(name);
+    expect(await offered('Bare-Service', 'stop', 'service', 'Ba')).toContain('Bare-Service');
+  });
+});
+
+/** Not synchronously: the interface is in this process. */
+async function runShell(shell: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(shell, args, { env, timeout: 30_000 });
+  return `${stdout}${stderr}`;
+}

@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  closeSession,
+  patchService,
+  stopService,
+  type Admin,
+  type Operation,
+  type PublishedEvent,
+} from 'gateway-admin-core';
+
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { until } from '../system/running-gateway.ts';
+import { command, servers } from './command-line.ts';
+
+const serve = servers(afterEach);
+let admin: Admin;
+let url = '';
+
+beforeEach(async () => {
+  ({ admin } = runAdmin());
+  url = await serve(admin);
+});
+
+beforeAll(() => {
+  buildPackage();
+});
+
+const leaving: (() => void)[] = [];
+afterEach(() => {
+  for (const leave of leaving.splice(0)) leave();
+});
+
+/** A command that ends only when its user ends it: what it has printed by now. */
+function follow(...args: readonly string[]): () => string {
+  const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  leaving.push(() => child.kill());
+  return () => text;
+}
+
+/** Stops a service, and gives the id of the event. */
+async function stop(name: string): Promise<string> {
+  const reader = admin.events();
+  await admin.execute((snapshot, context) => stopService(snapshot, name, context), { actor: 'ada' });
+  const { value } = (await reader.next()) as IteratorYieldResult<PublishedEvent>;
+  await reader.return?.();
+  return value.id;
+}
+
+async function patch(name: string, operations: readonly Operation[]): Promise<string> {
+  const reader = admin.events();
+  await admin.execute((snapshot, context) => patchService(snapshot, name, operations, context));
+  const { value } = (await reader.next()) as IteratorYieldResult<PublishedEvent>;
+  await reader.return?.();
+  return value.id;
+}
+
+describe('gateway-admin events', () => {
+  it('prints an event in a line: when, its id, what, and who did it', async () => {
+    const first = await stop('Report Service');
+    const printed = follow('events', '--after', first);
+    const second = await stop('My Service');
+    const third = await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    await until('both events are printed', () => printed().split('\n').length > 2);
+    const [stopped = '', patched = ''] = printed().split('\n');
+    expect(stopped).toMatch(/^\d\d:\d\d:\d\d {2}/);
+    expect(stopped.slice(10)).toBe(`${second}  service.stopped     /services/My-Service  by ada`);
+    expect(patched.slice(10)).toBe(
+      `${third}  service.updated     /services/My-Service  ~ /max_connection = 7`,
+    );
+  });
+
+  it('gives programs an event in a line, and only the types they want', async () => {
+    const first = await stop('Report Service');
+    const printed = follow('events', '--after', first, '--types', 'service.updated', '--json');
+    await stop('My Service');
+    const id = await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    await until('the event is printed', () => printed().includes('\n'));
+    expect(JSON.parse(printed())).toMatchObject({
+      id,
+      event: { type: 'service.updated', service: 'my-service' },
+    });
+  });
+
+  it('says where events are missing', async () => {
+    const printed = follow('events', '--after', 'aaaa.1.0');
+    await until('the gap is printed', () => printed().includes('\n'));
+    expect(printed()).toBe('Events are missing here: look at the state.\n');
+  });
+
+  it('says why it gets no events', async () => {
+    const { code, err } = await command(['events', '--after', 'nonsense', '--url', url]);
+    expect([code, err]).toEqual([1, expect.stringContaining('(header-invalid)')]);
+  });
+
+  it('ends when its reader has enough', async () => {
+    const first = await stop('Report Service');
+    const program = `'${process.execPath}' '${root}dist/cli/main.js' events --after ${first} --url ${url}`;
+    const child = spawn('sh', ['-c', `${program} | head -n 1`]);
+    const ended = once(child, 'close');
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await stop('My Service');
+    await until('the event is printed', () => text !== '');
+    // The next event meets the closed pipe.
+    await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 8 }]);
+    expect(await ended).toEqual([0, null]);
+  });
+});
+
+describe('gateway-admin watch', () => {
+  it('lists again after a change', async () => {
+    const printed = follow('watch', 'services', '--fields', 'name,state');
+    const tables = (): readonly string[] => printed().split(/\n\n/);
+    await until('the first table is printed', () => printed().includes('Report Service'));
+    expect(tables()[0]).toMatch(/^NAME +STATE\nMy Service +started\n/);
+    await stop('My Service');
+    await until('the change is shown', () => /My Service +stopped/.test(printed()));
+    expect(tables()[0]).not.toContain('My Service      stopped');
+  });
+});
+
+describe('gateway-admin undo', () => {
+  it('undoes a change by the id of its event, once', async () => {
+    const started = admin.snapshot;
+    const id = await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    const plan = await command(['undo', id, '--dry-run', '--url', url]);
+    expect(plan.out).toContain('  ~ /max_connection = 100\n');
+    const done = await command(['undo', id, '--url', url]);
+    expect(done).toEqual({ code: 0, out: 'Done: undo service.updated of /services/My-Service.\n', err: '' });
+    const settings = admin.snapshot.services.find('my-service')?.settings;
+    expect(settings).toEqual(started.services.find('my-service')?.settings);
+    const again = await command(['undo', id, '--url', url]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('(patch-test-failed)')]);
+  });
+
+  it('undoes a stop, also if other events came before and after', async () => {
+    await stop('Report Service');
+    const id = await stop('My Service');
+    await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    expect(await command(['undo', id, '--url', url])).toMatchObject({ code: 0 });
+    expect(admin.snapshot.services.find('my-service')).toMatchObject({ state: 'started' });
+    expect(admin.snapshot.services.find('report-service')).toMatchObject({ state: 'stopped' });
+  });
+
+  it('says which secrets stay', async () => {
+    const id = await patch('My Service', [
+      { op: 'replace', path: '/max_connection', value: 7 },
+      { op: 'replace', path: '/password', value: { sealed: 'v1.other' } },
+    ]);
+    const { code, err } = await command(['undo', id, '--url', url]);
+    expect([code, err]).toEqual([0, 'Secrets stay as they are: /password\n']);
+  });
+
+  it.each([
+    ['nonsense', 2, 'An event id has the form'],
+    ['aaaa.1.0', 1, 'The interface has no event with this id'],
+  ])('refuses the id %s', async (id, code, told) => {
+    const result = await command(['undo', id, '--url', url]);
+    expect([result.code, result.err]).toEqual([code, expect.stringContaining(told)]);
+  });
+
+  it('refuses an event that cannot be undone', async () => {
+    const reader = admin.events();
+    await admin.execute((snapshot, context) => closeSession(snapshot, 9, context));
+    const { value } = (await reader.next()) as IteratorYieldResult<PublishedEvent>;
+    const { code, err } = await command(['undo', value.id, '--url', url]);
+    expect([code, err]).toEqual([1, 'gateway-admin: The event sessions.closed cannot be undone.\n']);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { commands } from '../../src/cli/commands.ts';
+import { read } from '../support/project.ts';
+import { command } from './command-line.ts';
+
+describe('the help of gateway-admin', () => {
+  it.each([[[]], [['help']], [['--help']], [['-h']]])('lists every command for %j', async (args) => {
+    const { code, out } = await command(args);
+    expect([code, out.split('\n')[0]]).toEqual([0, 'Usage: gateway-admin <command> [options]']);
+    for (const [name, { does }] of commands) expect(out).toMatch(new RegExp(`^ {2}${name} +${does}$`, 'm'));
+  });
+
+  it.each([...commands])(
+    'explains %s with each of its options',
+    async (name, { does, options, arguments: given = [] }) => {
+      const { code, out } = await command(['help', name]);
+      expect([code, out]).toEqual([0, expect.stringContaining(`\n\n${does}\n\n`)]);
+      expect(await command([name, '--help'])).toEqual({ code, out, err: '' });
+      for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(`^ {2}--${option} `, 'm'));
+      for (const { choices = [] } of given) expect(out).toContain(choices.join(', '));
+    },
+  );
+
+  it.each([['x'], ['constructor'], ['__proto__']])('says that there is no command %s', async (name) => {
+    const told = `gateway-admin: There is no command "${name}". Try: gateway-admin help\n`;
+    expect(await command([name])).toEqual({ code: 2, out: '', err: told });
+    expect(await command(['help', name])).toEqual({ code: 2, out: '', err: told });
+  });
+
+  it('says its version', async () => {
+    const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+    expect(await command(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { createSnapshot } from 'gateway-admin-core';
+
+import { commands } from '../../src/cli/commands.ts';
+import { exitCodes } from '../../src/cli/command.ts';
+import { command, servers } from '../cli/command-line.ts';
+import { read } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { codesOf, tablesOf } from './table.ts';
+
+const page = read('docs/command-line.md');
+
+/** The gateway of the page. */
+const snapshot = createSnapshot({
+  servers: [
+    { name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] },
+    { name: 'db-2', address: '10.0.0.2', port: 5432, protocol: 'pg' },
+  ],
+  services: [
+    {
+      name: 'Sales',
+      router: 'readconnroute',
+      servers: ['/servers/db-1', '/servers/db-2'],
+      max_connection: 100,
+    },
+    { name: 'Reports', router: 'readconnroute', servers: ['/servers/db-2'], state: 'stopped' },
+  ],
+  sessions: [1, 2, 3].map((id) => ({
+    id,
+    state: 'Session ready for routing',
+    user: 'app',
+    address: `192.0.2.1${String(id)}`,
+    service: '/services/Sales',
+    connected: '2016-09-09T11:12:37Z',
+  })),
+});
+
+interface Example {
+  readonly args: readonly string[];
+  readonly output: string;
+}
+
+/** The commands of the page with what they print, in order. */
+function examplesOf(text: string): readonly Example[] {
+  return [...text.matchAll(/^```text\n\$ gateway-admin (.*)\n([^]*?)```$/gm)].map(
+    ([, line = '', output = '']) => ({
+      args: line.split(' '),
+      output,
+    }),
+  );
+}
+
+describe('docs/command-line.md', () => {
+  const serve = servers(afterEach);
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-admin-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('shows what the program prints, command after command', async () => {
+    const url = await serve(runAdmin({ snapshot, timeZone: 'UTC' }).admin);
+    const file = join(directory, 'gateway.json');
+    const examples = examplesOf(page);
+    expect(examples.length).toBeGreaterThan(8);
+    for (const { args, output } of examples) {
+      const given = args.map((arg) => (arg === 'gateway.json' ? file : arg));
+      const { code, out } = await command([...given, '--url', url]);
+      const printed = out.replaceAll(file, 'gateway.json');
+      // The page shows the beginning of a long document.
+      expect([args, code, args[0] === 'export' ? printed.slice(0, output.length) : printed]).toEqual([
+        args,
+        0,
+        output,
+      ]);
+      if (args[0] === 'export') writeFileSync(file, edited(out));
+    }
+  });
+
+  it('names every command', () => {
+    const prose = page.replaceAll(/```[^]*?```/g, '');
+    const named = new Set(codesOf(prose).map((code) => code.replace('gateway-admin ', '').split(' ')[0]));
+    expect([...commands.keys()].filter((name) => !named.has(name) && name !== 'hash-password')).toEqual([]);
+  });
+
+  it('lists every exit code', () => {
+    const table = tablesOf(page).find(({ header }) => header[0] === 'Exit code');
+    expect(table?.rows.map(([code]) => Number(code))).toEqual(Object.values(exitCodes));
+  });
+});
+
+/** What the reader of the page changes in the document. */
+function edited(text: string): string {
+  const document = JSON.parse(text) as Record<'servers' | 'services', Record<string, unknown>[]>;
+  Object.assign(document.servers[1] ?? {}, { status: ['maintenance'] });
+  Object.assign(document.services[0] ?? {}, { max_connection: 80 });
+  Object.assign(document.services[1] ?? {}, { state: 'started' });
+  return JSON.stringify(document);
+}

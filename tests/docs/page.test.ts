@@ -1,0 +1,26 @@
+import { it } from '@jest/globals';
+
+import { expectPage } from '../support/generated-page.ts';
+import { badInputPage } from './bad-input.ts';
+import { documentPage } from './document.ts';
+import { errorsPage } from './errors.ts';
+import { httpPage } from './http.ts';
+import { limitsPage } from './limits.ts';
+import { llmsFile } from './llms.ts';
+import { stateMachinesPage } from './state-machine.ts';
+
+/** The pages that `npm run pages` writes. */
+const pages: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/bad-input.md': badInputPage,
+  'docs/document.md': documentPage,
+  'docs/errors.md': errorsPage,
+  'docs/http.md': httpPage,
+  'docs/limits.md': limitsPage,
+  'docs/state-machines.md': stateMachinesPage,
+  // Reads the other pages.
+  'llms.txt': llmsFile,
+};
+
+it.each(Object.entries(pages))('%s is what the tables and a running interface give', async (path, write) => {
+  expectPage(path, await write());
+});

@@ -1,0 +1,145 @@
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { buildExamples } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
+import { connectDatabase, type DatabaseClient } from './database-client.ts';
+import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+
+const program = `${root}dist/cli/main.js`;
+let gateway: RunningGateway;
+const clients: DatabaseClient[] = [];
+const leaving: (() => void)[] = [];
+
+beforeAll(async () => {
+  buildExamples();
+  gateway = await startGateway();
+}, 120_000);
+
+afterEach(async () => {
+  for (const leave of leaving.splice(0)) leave();
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+
+afterAll(endGateways);
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the program as a shell does. */
+async function ask(...args: readonly string[]): Promise<Result> {
+  const env = { ...process.env, GATEWAY_ADMIN_URL: gateway.admin };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, ...args], { env });
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, err: stderr };
+  }
+}
+
+/** Follows what a command prints until the test ends. */
+function follow(...args: readonly string[]): () => string {
+  const child = spawn(process.execPath, [program, ...args, '--url', gateway.admin]);
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+  leaving.push(() => child.kill());
+  return () => text;
+}
+
+async function connect(service: string): Promise<DatabaseClient> {
+  const client = await connectDatabase(gateway.portOf(service));
+  clients.push(client);
+  return client;
+}
+
+describe('gateway-admin, against the example with real PostgreSQL sessions', () => {
+  it('lists sessions, closes those of a service as planned, and a watch shows it', async () => {
+    const doomed = await Promise.all([connect('Read-Write'), connect('Read-Write'), connect('Read-Write')]);
+    const other = await connect('Reports');
+    const listed = await ask('list', 'sessions', '--fields', 'user,service');
+    expect(listed.out.split('\n').slice(0, -1).sort()).toEqual([
+      'USER      SERVICE',
+      'postgres  Read-Write',
+      'postgres  Read-Write',
+      'postgres  Read-Write',
+      'postgres  Reports',
+    ]);
+    const watched = follow('watch', 'services', '--fields', 'name,current_connections');
+    await until('the watch shows the sessions', () => /Read Write +3\n/.test(watched()));
+    const plan = await ask('close', 'sessions', 'read-write', '--dry-run');
+    expect(plan.out).toContain('closes 3 sessions and 3 backend connections');
+    const closed = await ask('close', 'sessions', 'read-write', '--yes');
+    expect(closed).toEqual({
+      code: 0,
+      out: 'Done: close the sessions of read-write. 3 sessions and 3 backend connections close.\n',
+      err: '',
+    });
+    await Promise.all(doomed.map((client) => client.closed));
+    expect(await other.valueOf('select 1')).toBe(1);
+    await until('the watch shows that they are gone', () => /Read Write +0\n/.test(watched()));
+  });
+
+  it('undoes a patch by the id that the events show', async () => {
+    const events = follow('events', '--types', 'service.updated', '--json');
+    let shown: unknown;
+    // The stream may open after the first patch.
+    for (let limit = 5; events() === ''; limit += 1) {
+      expect(
+        await ask('patch', 'service', 'reports', '--set', `max_connection=${String(limit)}`),
+      ).toMatchObject({ code: 0 });
+      shown = ((await gateway.get('/services/reports')) as { readonly max_connection: number })
+        .max_connection;
+    }
+    const [line = ''] = events().split('\n').slice(-2);
+    const { id, event } = JSON.parse(line) as {
+      readonly id: string;
+      readonly event: { readonly operations: readonly [{ readonly value: number }] };
+    };
+    expect(event.operations[0].value).toBe(shown);
+    expect(await ask('undo', id)).toMatchObject({ code: 0, out: expect.stringContaining('Done: undo') });
+    expect((await gateway.get('/services/reports')) as object).not.toMatchObject({ max_connection: shown });
+  });
+
+  it('applies a document, and finds nothing to do the second time', async () => {
+    const document = JSON.parse((await ask('export')).out) as {
+      services: Record<string, unknown>[];
+      servers: Record<string, unknown>[];
+    };
+    Object.assign(document.services[1] ?? {}, { state: 'stopped', max_connection: 9 });
+    Object.assign(document.servers[1] ?? {}, { status: ['maintenance'] });
+    const { applied, again } = await applyTwice(JSON.stringify(document));
+    expect(applied).toMatch(
+      /\/services\/Reports +stop [^]*\/services\/Reports +. \/max_connection = 9[^]*Done: 3 changes\.\n$/,
+    );
+    expect(again).toBe('Nothing to do: the gateway is as - says.\n');
+    expect(await gateway.get('/services/reports')).toMatchObject({ state: 'stopped', max_connection: 9 });
+    await expect(connect('Reports')).rejects.toThrow();
+  });
+
+  it.each([
+    [['list', 'services'], 0],
+    [['stop', 'service', 'nothing'], 1],
+    [['patch', 'service', 'read-write', '--set', 'router_options/x=y'], 1],
+    [['close', 'sessions', 'read-write', '--nonsense'], 2],
+    [['list', 'services', '--url', 'http://127.0.0.1:1'], 3],
+  ])('%j ends with %d', async (args, code) => {
+    expect(await ask(...args)).toMatchObject({ code });
+  });
+});
+
+async function applyTwice(document: string): Promise<{ readonly applied: string; readonly again: string }> {
+  const apply = async (): Promise<string> => {
+    const child = spawn(process.execPath, [program, 'apply', '-', '--yes', '--url', gateway.admin]);
+    child.stdin.end(document);
+    let text = '';
+    for await (const part of child.stdout.setEncoding('utf8') as AsyncIterable<string>) text += part;
+    return text;
+  };
+  return { applied: await apply(), again: await apply() };
+}

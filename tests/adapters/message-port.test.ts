@@ -318,6 +318,7 @@ describe('a request through a message port', () => {
           try {
             yield new Uint8Array([1]);
             await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+            throw new Error('the client has left');
           } finally {
             ends += 1;
           }
@@ -337,15 +338,16 @@ describe('a request through a message port', () => {
     await left.return?.();
     expect(await last).toEqual({ done: true, value: undefined });
     await until(() => ends === 2);
+    await new Promise((resolve) => setImmediate(resolve));
     expect(told).toEqual([]);
   });
 
   it('ends the pieces of an answer that comes after the client has left', async () => {
-    let isEnded = false;
-    let answer = (): void => undefined;
+    let [isBegun, isEnded] = [false, false];
     const { send } = open({
-      handle: async () => {
-        await new Promise<void>((resolve) => (answer = resolve));
+      handle: async ({ signal }) => {
+        isBegun = true;
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
         const body = {
           [Symbol.asyncIterator]: () => ({
             next: () => Promise.reject(new Error('nobody asks')),
@@ -360,11 +362,9 @@ describe('a request through a message port', () => {
     });
     const client = new AbortController();
     const request = send({ ...get, signal: client.signal });
-    const begun = answer;
-    await until(() => answer !== begun);
+    await until(() => isBegun);
     client.abort();
     await expect(request).rejects.toThrow('aborted');
-    answer();
     await until(() => isEnded);
   });
 
@@ -429,7 +429,9 @@ describe('a request through a message port', () => {
     const { send } = open(runAdmin().admin);
     await expect(send({ ...get, body: () => Promise.resolve(new Uint8Array()) })).rejects.toThrow(TypeError);
     const headers = { odd: (() => undefined) as never };
-    await expect(send({ ...get, headers })).rejects.toThrow('could not be cloned');
+    const { signal } = new AbortController();
+    await expect(send({ ...get, headers, signal })).rejects.toThrow('could not be cloned');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
     expect((await send(get)).status).toBe(200);
   });
 });

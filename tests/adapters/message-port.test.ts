@@ -311,12 +311,13 @@ describe('a request through a message port', () => {
   });
 
   it('ends in the middle of its pieces with its signal, and with the end of its iterator', async () => {
-    let ends = 0;
+    let [waits, ends] = [0, 0];
     const { send, told } = open(
       answering(({ signal }) => ({
         body: (async function* () {
           try {
             yield new Uint8Array([1]);
+            waits += 1;
             await new Promise((resolve) => signal?.addEventListener('abort', resolve));
             throw new Error('the client has left');
           } finally {
@@ -329,12 +330,14 @@ describe('a request through a message port', () => {
     const aborted = piecesIn(await send({ ...get, signal: client.signal }));
     await aborted.next();
     const next = aborted.next();
+    await until(() => waits === 1);
     client.abort(new Error('enough'));
     await expect(next).rejects.toThrow('enough');
     await until(() => ends === 1);
     const left = piecesIn(await send(get));
     await left.next();
     const last = left.next();
+    await until(() => waits === 2);
     await left.return?.();
     expect(await last).toEqual({ done: true, value: undefined });
     await until(() => ends === 2);

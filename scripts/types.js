@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const versions = ['5.6', '5.9', '6.0'];
-const resolutions = [
-  { module: 'nodenext', moduleResolution: 'nodenext' },
-  { module: 'esnext', moduleResolution: 'bundler' },
+const projects = [
+  { type: 'module', module: 'nodenext', moduleResolution: 'nodenext' },
+  { type: 'module', module: 'esnext', moduleResolution: 'bundler' },
+  // Before TypeScript 5.8, a CommonJS project cannot import ES modules.
+  { type: 'commonjs', module: 'nodenext', moduleResolution: 'nodenext', notIn: '5.6' },
 ];
 const programs = ['tests/client/compiled-call.ts'];
 
@@ -19,14 +21,13 @@ const directory = join(root, 'temp', 'types');
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(join(directory, 'node_modules'), { recursive: true });
 symlinkSync(root, join(directory, 'node_modules', 'gateway-admin-core'), 'dir');
-writeFileSync(join(directory, 'package.json'), '{ "type": "module" }\n');
 for (const program of programs)
   copyFileSync(join(root, program), join(directory, program.replaceAll('/', '-')));
 
 const failed = versions.flatMap((version) =>
-  resolutions
-    .filter((resolution) => !compiles(version, resolution))
-    .map((each) => `${version} ${each.module}`),
+  projects
+    .filter((project) => project.notIn !== version && !compiles(version, project))
+    .map(({ type, module }) => `${version} ${type} ${module}`),
 );
 rmSync(directory, { recursive: true });
 console.log(
@@ -34,9 +35,10 @@ console.log(
 );
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-function compiles(version, resolution) {
+function compiles(version, { type, module, moduleResolution }) {
   const compilerOptions = {
-    ...resolution,
+    module,
+    moduleResolution,
     target: 'es2022',
     lib: ['es2023', 'dom', 'esnext.disposable'],
     types: [],
@@ -45,12 +47,13 @@ function compiles(version, resolution) {
     skipLibCheck: false,
     noEmit: true,
   };
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ type }));
   writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   const { status, stdout } = spawnSync(
     'npm',
     ['exec', '--yes', `--package=typescript@${version}`, '--', 'tsc', '-p', directory],
     { cwd: directory, encoding: 'utf8', shell: process.platform === 'win32' },
   );
-  console.log(`TypeScript ${version}, ${resolution.module}: ${status === 0 ? 'ok' : `failed\n${stdout}`}`);
+  console.log(`TypeScript ${version}, ${type}, ${module}: ${status === 0 ? 'ok' : `failed\n${stdout}`}`);
   return status === 0;
 }

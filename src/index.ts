@@ -19,6 +19,7 @@ export type { SessionTable, ConnectionStatistics, Connection, Session } from './
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
 export { linkTo } from './core/link.ts';
+export { resolveLink, type LinkedResource } from './resources/shared/look-up.ts';
 export type { Version } from './core/version.ts';
 
 // Decide changes: the transitions, one file for each kind of resource.

@@ -7,8 +7,8 @@ import { nameKey } from './name.ts';
 import { formatPointer } from '../json/pointer.ts';
 import { quoted, type Fault } from '../problem.ts';
 
-/** Longest link, in characters. A name of 255 code points needs less, also when percent-encoded. */
-const longestLink = 4096;
+/** Longest link, in characters. A name of 255 code points needs less, also when percent-encoded. @internal */
+export const longestLink = 4096;
 
 /** Most links in a list. The shape of the list refuses longer ones; their further links are not resolved. @internal */
 export const mostLinks = 10_000;
@@ -59,7 +59,7 @@ export function resolveLinks(
   const isKnown = known.length === 0 ? undefined : lookUpOf(known);
   for (let position = 0; position < Math.min(links.length, mostLinks); position += 1) {
     const link = links[position] ?? '';
-    const resolved = isKnown?.(link) === true ? link : resolveLink(link, collection, find);
+    const resolved = isKnown?.(link) === true ? link : canonicalLink(link, collection, find);
     const earlier = resolved === undefined ? undefined : positions.get(resolved);
     if (resolved !== undefined && earlier === undefined) {
       positions.set(resolved, position);
@@ -83,7 +83,7 @@ function lookUpOf(known: readonly string[]): (link: string) => boolean {
 }
 
 /** Gives the canonical form of a link; `undefined` if the link names no resource of the collection. @internal */
-export function resolveLink(link: string, collection: string, find: FindName): string | undefined {
+export function canonicalLink(link: string, collection: string, find: FindName): string | undefined {
   // No canonical link is longer, and the time to fold a name grows with the square of its length.
   const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
   const name = wanted === undefined ? undefined : find(collection, nameKey(wanted));

@@ -7,7 +7,7 @@ import { nameKey } from '../core/name.ts';
 import { createOwner } from '../core/ordered-map.ts';
 import { formatPointer } from '../json/pointer.ts';
 import { faultsOf, quoted, type Fault, type Result } from '../problem.ts';
-import { resolveLink, resolveLinks, type FindName } from '../core/reference.ts';
+import { canonicalLink, resolveLinks, type FindName } from '../core/reference.ts';
 import * as shape from '../core/shape.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
 import { reservedFaults } from './reserved-key.ts';
@@ -185,7 +185,7 @@ function serviceFaults(
   if (typeof named !== 'string' || parseLink(named, 'services') === undefined) return [];
   const faults = linkFaults(named, 'services', find, path);
   if (typeof ofSession !== 'string' || faults.length > 0) return faults;
-  const [link, own] = [named, ofSession].map((each) => resolveLink(each, 'services', find));
+  const [link, own] = [named, ofSession].map((each) => canonicalLink(each, 'services', find));
   // A link of the session that does not resolve has a fault of its own.
   if (link === undefined || own === undefined || link === own) return [];
   const detail = `names ${quoted(link)}, and the session is on ${quoted(own)}; leave this member out, or correct one of the links`;

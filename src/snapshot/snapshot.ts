@@ -78,6 +78,11 @@ export const singular = {
   users: 'user',
 } as const satisfies Record<keyof Collections, string>;
 
+/** Whether a text is the name of a collection. @internal */
+export function isCollection(name: string): name is keyof Collections {
+  return Object.hasOwn(singular, name);
+}
+
 const notOurs = (name: string): string => `${name} must come from createSnapshot`;
 
 /**
@@ -137,10 +142,7 @@ export function find<K extends keyof Collections>(
 
 /** Finds the names in a snapshot for links from clients and documents. @internal */
 export function nameFinder(snapshot: Snapshot): FindName {
-  return (collection, key) =>
-    Object.hasOwn(singular, collection)
-      ? find(snapshot, collection as keyof Collections, key)?.name
-      : undefined;
+  return (collection, key) => (isCollection(collection) ? find(snapshot, collection, key)?.name : undefined);
 }
 
 /**

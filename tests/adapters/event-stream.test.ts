@@ -1,9 +1,11 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { flushLogs, systemClock, type Admin, type Limits } from 'gateway-admin-core';
 import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { connect as connectPort, serve } from 'gateway-admin-core/message-port';
 import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 
 import { placeOf } from '../support/event-reader.ts';
@@ -15,9 +17,11 @@ type Connect = (headers?: Readonly<Record<string, string>>) => Promise<Client>;
 
 let server: Server | undefined;
 let admin: Admin | undefined;
+let port: MessagePort | undefined;
 
 afterEach(async () => {
   await admin?.close();
+  port?.close();
   server?.close();
   server?.closeAllConnections();
   server = undefined;
@@ -62,6 +66,18 @@ function workerClient(served: Admin): Promise<Connect> {
   );
 }
 
+/** A message port, as in a worker. */
+function portClient(served: Admin): Promise<Connect> {
+  const { port1, port2 } = new MessageChannel();
+  serve(served, port1);
+  port = port2;
+  const send = connectPort(port2);
+  return Promise.resolve(async (headers = {}) => {
+    const { status, body } = await send({ method: 'GET', target: '/events', headers });
+    return { status, ...readPieces(typeof body === 'object' ? body : nothing) };
+  });
+}
+
 async function streamOf(answer: Promise<Response>): Promise<Client> {
   const { status, body } = await answer;
   return { status, ...readPieces(body ?? nothing) };
@@ -81,6 +97,7 @@ describe.each([
   ['node:http', nodeClient],
   ['fetch', fetchClient],
   ['fetch without a socket', workerClient],
+  ['a message port', portClient],
 ])('a client of %s', (_name, open) => {
   // Promise: stream-transports
   it('gets the first piece at once, and each event when it happens', async () => {

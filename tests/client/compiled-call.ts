@@ -4,6 +4,7 @@
  */
 /* eslint-disable @typescript-eslint/no-unsafe-call -- what is wrong has no type */
 import { createClient, undoOf, type Client, type ShownEvent } from 'gateway-admin-core/client';
+import { connect } from 'gateway-admin-core/message-port';
 
 /** Takes a value of a type. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type is the point
@@ -31,6 +32,11 @@ export async function right(client: Client, event: ShownEvent): Promise<void> {
   if (undo?.id === 'services.patch') await client.services.patch(...undo.given);
   for await (const item of client.events({ types: ['service'] }))
     if ('event' in item) take<string>(item.event.type);
+}
+
+/** The ports of browsers. */
+export function ports(worker: Worker, port: MessagePort): readonly Client[] {
+  return [createClient(connect(worker)), createClient(connect(port))];
 }
 
 /** What does not. */

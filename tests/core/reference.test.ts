@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 
 import { linkTo } from '../../src/core/link.ts';
 import { nameFault, nameKey } from '../../src/core/name.ts';
-import { resolveLink, resolveLinks, type FindName } from '../../src/core/reference.ts';
+import { canonicalLink, resolveLinks, type FindName } from '../../src/core/reference.ts';
 
 const declared = ['My Server', 'eu/west', 'Köln', '__proto__'];
 const find: FindName = (collection, key) =>
@@ -107,12 +107,12 @@ describe('resolveLinks', () => {
   });
 });
 
-describe('resolveLink', () => {
+describe('canonicalLink', () => {
   it('gives the canonical form, or nothing', () => {
-    expect(resolveLink('/servers/EU%2FWest', 'servers', find)).toBe('/servers/eu%2Fwest');
-    expect(resolveLink('/servers/__proto__', 'servers', find)).toBe('/servers/__proto__');
-    expect(resolveLink('/servers/constructor', 'servers', find)).toBeUndefined();
-    expect(resolveLink('/filters/Köln', 'filters', find)).toBeUndefined();
-    expect(resolveLink('http://gateway.test/servers/Köln', 'servers', find)).toBeUndefined();
+    expect(canonicalLink('/servers/EU%2FWest', 'servers', find)).toBe('/servers/eu%2Fwest');
+    expect(canonicalLink('/servers/__proto__', 'servers', find)).toBe('/servers/__proto__');
+    expect(canonicalLink('/servers/constructor', 'servers', find)).toBeUndefined();
+    expect(canonicalLink('/filters/Köln', 'filters', find)).toBeUndefined();
+    expect(canonicalLink('http://gateway.test/servers/Köln', 'servers', find)).toBeUndefined();
   });
 });

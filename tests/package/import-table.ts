@@ -124,6 +124,11 @@ const rows: readonly Row[] = [
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   {
+    from: 'adapters/message-port/*',
+    values: ['index.ts', 'adapters/mount.ts', 'adapters/message-port/*', 'core/member.ts'],
+    types: ['client/send.ts'],
+  },
+  {
     from: 'cli/*',
     values: [
       'index.ts',

@@ -44,6 +44,7 @@ import {
   evolve,
   nameKey,
   patchService,
+  resolveLink,
   problem,
   ReportError,
   sequence,
@@ -106,6 +107,7 @@ import {
   type InterfaceRepresentation,
   type Lifecycle,
   type LifecycleState,
+  type LinkedResource,
   type Logs,
   type LogsRepresentation,
   type Module,
@@ -225,6 +227,8 @@ describe('a program that reads the interface', () => {
     const parameters: readonly FilterParameter[] = filterSettings.flatMap(({ parameters: map }) =>
       Object.values(map),
     );
+    const linked: LinkedResource | undefined = resolveLink(snapshot, '/servers/db-serv-1');
+    expect(linked?.kind === 'server' && linked.server).toBe(first);
     const users: readonly User[] = [...snapshot.users];
     const connections: readonly Connection[] = [...snapshot.sessions].flatMap(
       (session) => session.connections,

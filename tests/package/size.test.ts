@@ -14,6 +14,8 @@ import { read, root } from '../support/project.ts';
 /** Each program of the table in README.md. The table says how large it may be: its size when it last changed, rounded up. */
 const programs = [
   `export { createClient, sendWithFetch } from '../dist/client/index.js';`,
+  `export { createClient } from '../dist/client/index.js';
+   export { connect } from '../dist/adapters/message-port/index.js';`,
   `export * from '../dist/json/index.js';`,
   `export { createSnapshot, stopService } from '../dist/index.js';`,
   `export * from '../dist/index.js';`,

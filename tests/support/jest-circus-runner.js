@@ -27,15 +27,16 @@ class CurrentStore {
 export default function runTestFile(globalConfig, config, environment, runtime, ...others) {
   // Jest asks for 100 lines. Each matcher records a stack, also when nothing fails.
   environment.global.Error.stackTraceLimit = 10;
+  // From Node 22 on, the member has no setter.
+  const member = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage');
   const load = runtime.requireInternalModule.bind(runtime);
   // Loads jest-circus and what jest-circus needs. The test file and its modules get the class of Node.
   runtime.requireInternalModule = (...given) => {
-    const { AsyncLocalStorage } = hooks;
-    hooks.AsyncLocalStorage = CurrentStore;
+    Object.defineProperty(hooks, 'AsyncLocalStorage', { value: CurrentStore, configurable: true });
     try {
       return load(...given);
     } finally {
-      hooks.AsyncLocalStorage = AsyncLocalStorage;
+      Object.defineProperty(hooks, 'AsyncLocalStorage', member);
     }
   };
   return circus.default(globalConfig, config, environment, runtime, ...others);

@@ -3,9 +3,11 @@
  */
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
 
-import type { Admin } from 'gateway-admin-core';
+import type { Admin, AdminResponse } from 'gateway-admin-core';
 import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { connect, serve } from 'gateway-admin-core/message-port';
 import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 
 /** What came back. */
@@ -34,14 +36,15 @@ export interface Transport {
 export type OpenTransport = (admin: Admin, options?: { readonly basePath?: string }) => Promise<Transport>;
 
 /** The transports by name: the core's own request handler, and each adapter in front of it. */
-export const transports: Readonly<Record<'core' | 'fetch' | 'node', OpenTransport>> = {
+export const transports: Readonly<Record<'core' | 'fetch' | 'node' | 'port', OpenTransport>> = {
   core: openCore,
   fetch: openFetch,
   node: openNode,
+  port: openPort,
 };
 
 /** Their names. */
-export const transportNames = ['core', 'fetch', 'node'] as const;
+export const transportNames = ['core', 'fetch', 'node', 'port'] as const;
 
 /**
  * The rows of a table that go through a transport: all through the core, the first of each kind through an adapter.
@@ -71,12 +74,15 @@ function openCore(admin: Admin): Promise<Transport> {
     async send(method, target, { headers = {}, ...body } = {}) {
       const handled = await admin.handle({ method, target, headers, ...body });
       if (!handled.matched) return answerOf(0, {}, '');
-      const { response } = handled;
-      const pieces = typeof response.body === 'object' ? response.body : [Buffer.from(response.body ?? '')];
-      return answerOf(response.status, response.headers, await textOf(pieces, response.headers));
+      return answerIn(handled.response);
     },
     close: () => Promise.resolve(),
   });
+}
+
+async function answerIn({ status, headers, body = '' }: AdminResponse): Promise<Answer> {
+  const pieces = typeof body === 'object' ? body : [Buffer.from(body)];
+  return answerOf(status, headers, await textOf(pieces, headers));
 }
 
 /** The text of an answer; of a stream of events, which does not end, the first piece. */
@@ -101,6 +107,20 @@ function openFetch(...mount: Parameters<OpenTransport>): Promise<Transport> {
       return answerOf(response.status, headers, await textOf(response.body ?? [], headers));
     },
     close: () => Promise.resolve(),
+  });
+}
+
+function openPort(admin: Admin): Promise<Transport> {
+  const { port1, port2 } = new MessageChannel();
+  serve(admin, port1);
+  const sendThrough = connect(port2);
+  return Promise.resolve({
+    send: async (method, target, { headers = {}, ...body } = {}) =>
+      answerIn(await sendThrough({ method, target, headers, ...body })),
+    close: () => {
+      port2.close();
+      return Promise.resolve();
+    },
   });
 }
 

@@ -5,7 +5,7 @@ import type { Entity } from '../../core/collection.ts';
 import { accepted, refused, unchanged, type Context, type EventTable } from '../../core/decision.ts';
 import { linkTo, parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
-import { resolveLink } from '../../core/reference.ts';
+import { canonicalLink } from '../../core/reference.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
 import {
@@ -146,7 +146,7 @@ function selectionOf(
 }
 
 function keyOf(link: string, collection: string, snapshots: readonly Snapshot[]): string | undefined {
-  const found = snapshots.map((each) => resolveLink(link, collection, nameFinder(each)));
+  const found = snapshots.map((each) => canonicalLink(link, collection, nameFinder(each)));
   const [name] = found.flatMap((each) => (each === undefined ? [] : (parseLink(each, collection) ?? [])));
   return name === undefined ? undefined : linkTo(collection, nameKey(name));
 }

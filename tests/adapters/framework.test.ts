@@ -1,0 +1,253 @@
+/**
+ * The frameworks of docs/frameworks.md: runs the blocks of the page, and sends requests to what they make.
+ */
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import express from 'express';
+import fastify, { type FastifyInstance } from 'fastify';
+import { createSnapshot, type Admin } from 'gateway-admin-core';
+import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createHandler } from 'gateway-admin-core/node';
+import { Hono } from 'hono';
+import Koa from 'koa';
+import ts from 'typescript';
+
+import { blocksOfMarkdown, type CodeBlock } from '../docs/code-block.ts';
+import { runChain } from '../docs/running-block.ts';
+import { buildPackage } from '../support/built-package.ts';
+import { read, root } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
+
+const page = read('docs/frameworks.md');
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** The blocks of a section of the page. */
+function blocksOf(heading: string): readonly CodeBlock[] {
+  const lines = page.split('\n');
+  const from = lines.indexOf(`## ${heading}`);
+  const length = lines.slice(from + 1).findIndex((line) => line.startsWith('## '));
+  const blocks = blocksOfMarkdown('docs/frameworks.md', page);
+  return blocks.filter(({ line }) => line > from && (length < 0 || line <= from + length));
+}
+
+/** Runs the first block of a section, and gives variables of the block. */
+async function run<T>(
+  heading: string,
+  names: readonly string[],
+  modules: Record<string, unknown> = {},
+): Promise<T> {
+  const [block] = blocksOf(heading);
+  if (block === undefined) throw new Error(`docs/frameworks.md has no block below "${heading}"`);
+  let taken: unknown;
+  const take = (values: unknown): void => {
+    taken = values;
+  };
+  const line = block.line + block.code.split('\n').length + 1;
+  const code = `import { take } from 'the test';\ntake({ ${names.join(', ')} });`;
+  const all: Record<string, unknown> = { ...modules, 'the test': { take } };
+  await runChain([block, { ...block, line, code }], (id) => all[id] ?? jest.requireActual(id));
+  return taken as T;
+}
+
+type Fetch = (path: string, init?: RequestInit) => Promise<Response>;
+
+async function listening(server: Server): Promise<Fetch> {
+  await once(server, 'listening');
+  closing.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
+  const base = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return (path, init) => fetch(base + path, init);
+}
+
+interface Listening {
+  listen(port: number, host: string): Server;
+}
+
+interface Fetching {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+const listen = (app: unknown): Promise<Fetch> => listening((app as Listening).listen(0, '127.0.0.1'));
+
+async function listenFastify(app: unknown): Promise<Fetch> {
+  const own = app as FastifyInstance;
+  const base = await own.listen({ port: 0, host: '127.0.0.1' });
+  closing.push(() => own.close());
+  return (path, init) => fetch(base + path, init);
+}
+
+const call = (app: unknown): Promise<Fetch> =>
+  Promise.resolve(async (path, init) =>
+    (app as Fetching).fetch(new Request(`http://localhost${path}`, init)),
+  );
+
+const openSessions = (admin: Admin, count: number): void => {
+  const session = { user: 'ada', address: '192.0.2.7', service: 'Sales', state: 'ready' };
+  const ids = Array.from({ length: count }, (_none, id) => id);
+  admin.report(ids.map((id) => ({ type: 'session.opened', id, ...session, connected: 0 })));
+};
+
+const json = (type: string, body: unknown): RequestInit => ({
+  headers: { 'content-type': type },
+  body: JSON.stringify(body),
+});
+const joan = { method: 'PUT', ...json('application/json', { name: 'joan', password: 'correct horse' }) };
+
+describe.each([
+  ['node:http', listen],
+  ['Express 5', listen],
+  ['Fastify 5', listenFastify],
+  ['Koa', listen],
+  ['Hono', call],
+  ['Bun and Deno', call],
+])('the interface in %s', (heading, open) => {
+  async function start(): Promise<{ readonly admin: Admin; readonly send: Fetch }> {
+    const { admin, app } = await run<{ readonly admin: Admin; readonly app: unknown }>(heading, [
+      'admin',
+      'app',
+    ]);
+    closing.push(() => admin.close());
+    return { admin, send: await open(app) };
+  }
+
+  // Promise: frameworks
+  it('answers requests, with and without a body', async () => {
+    const { admin, send } = await start();
+    expect((await send('/admin')).status).toBe(200);
+    expect(await (await send('/admin/services/Sales?fields=state')).json()).toEqual({ state: 'started' });
+    expect((await send('/admin/service/Sales/stop', { method: 'PUT' })).status).toBe(204);
+    const patch = json('application/json-patch+json', [{ op: 'add', path: '/max_connection', value: 7 }]);
+    const patched = await send('/admin/services/Sales', { method: 'PATCH', ...patch });
+    expect([patched.status, await patched.json()]).toMatchObject([
+      200,
+      { state: 'stopped', max_connection: 7 },
+    ]);
+    expect((await send('/admin/users', joan)).status).toBe(204);
+    expect(admin.snapshot.users.find('joan')?.name).toBe('joan');
+  });
+
+  it('sends a long list in pieces', async () => {
+    const { admin, send } = await start();
+    openSessions(admin, 5000);
+    const response = await send('/admin/sessions');
+    const reader = response.body?.getReader();
+    const first = (await reader?.read())?.value?.length ?? 0;
+    let length = first;
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+      length += part.value.length;
+    expect(response.headers.get('x-total-count')).toBe('5000');
+    expect([first < length / 2, length > 500_000]).toEqual([true, true]);
+  });
+
+  it('leaves other paths to the framework', async () => {
+    const { send } = await start();
+    const home = await send('/');
+    expect([home.status, await home.text()]).toEqual([200, 'my own page']);
+    for (const path of ['/elsewhere', '/administrators/services']) {
+      const response = await send(path);
+      expect(response.headers.get('content-type') ?? '').not.toContain('problem');
+      expect(response.status).toBe(heading === 'node:http' ? 200 : 404);
+    }
+    expect((await send('/admin/nothing')).status).toBe(heading === 'node:http' ? 200 : 404);
+  });
+});
+
+describe('a log-in of the framework', () => {
+  it('says who sends a request', async () => {
+    const { app } = await run<{ readonly app: unknown }>('Log in with your framework', ['app']);
+    const send = await listen(app);
+    expect((await send('/admin/services')).status).toBe(401);
+    expect((await send('/admin/services', { headers: { cookie: 'session=s1' } })).status).toBe(200);
+  });
+});
+
+describe('a body parser before the interface', () => {
+  const opened: Readonly<Record<string, (admin: Admin) => Promise<Fetch>>> = {
+    'express.json()': (admin) => {
+      const app = express();
+      app.use(express.json());
+      app.use(createHandler(admin, { basePath: '/admin' }));
+      return listen(app);
+    },
+    'the parser of fastify': (admin) => {
+      const app = fastify();
+      const handle = createHandler(admin, { basePath: '/admin' });
+      app.all('/admin/*', (request, reply) => {
+        reply.hijack();
+        handle(request.raw, reply.raw);
+      });
+      return listenFastify(app);
+    },
+    'a reader in koa': (admin) => {
+      const app = new Koa();
+      const handle = createHandler(admin, { basePath: '/admin' });
+      app.use(async ({ req }, next) => {
+        await once(req.resume(), 'end');
+        await next();
+      });
+      app.use((context) => {
+        context.respond = false;
+        handle(context.req, context.res);
+      });
+      return listen(app);
+    },
+    'a reader in hono': (admin) => {
+      const app = new Hono();
+      const handle = createFetchHandler(admin, { basePath: '/admin' });
+      app.use(async (context, next) => {
+        await context.req.text();
+        await next();
+      });
+      app.all('/admin/*', (context) => handle(context.req.raw));
+      return call(app);
+    },
+  };
+
+  // Promise: body-parser
+  it.each(Object.keys(opened))('is told to onError, and answered with 500: %s', async (name) => {
+    const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });
+    const send = await opened[name]?.(admin);
+    const response = await send?.('/admin/users', joan);
+    expect([response?.status, await response?.json()]).toMatchObject([500, { code: 'internal' }]);
+    expect(errors.map(String)).toEqual([expect.stringContaining('Mount the interface before body parsers')]);
+    expect((await send?.('/admin/users'))?.status).toBe(200);
+  });
+});
+
+describe('the interface in worker threads', () => {
+  const directory = `${root}temp/worker-threads`;
+
+  beforeAll(() => {
+    buildPackage();
+    mkdirSync(directory, { recursive: true });
+  }, 120_000);
+
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('gets the commands of the worker', async () => {
+    const [, program] = blocksOf('Worker threads');
+    const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+    const file = `${directory}/worker.mjs`;
+    writeFileSync(file, ts.transpileModule(program?.code ?? '', { compilerOptions }).outputText);
+    const actual = jest.requireActual<object>('node:worker_threads');
+    const OwnWorker = function (name: string, options: WorkerOptions): Worker {
+      expect(name).toBe('./worker.js');
+      return new Worker(file, options);
+    };
+    const { admin, startWorker } = await run<{ readonly admin: Admin; readonly startWorker: () => Worker }>(
+      'Worker threads',
+      ['admin', 'startWorker'],
+      { 'node:worker_threads': { ...actual, Worker: OwnWorker } },
+    );
+    expect(await once(startWorker(), 'exit')).toEqual([0]);
+    expect(admin.snapshot.services.find('Sales')?.state).toBe('stopped');
+  });
+});

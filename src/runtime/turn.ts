@@ -160,18 +160,18 @@ export class Turns {
   }
 
   /**
-   * Marks a command in flight as `unknown`. The mark stays until the command leaves the table.
+   * Marks a command in flight as `unknown`, also while the interface closes. The mark stays until the command leaves the table.
    *
    * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
    */
   setUnknown(id: string): AbortSignal {
     const row = this.#inFlight.get(id);
-    if (row === undefined || this.#closed) return AbortSignal.abort(new SearchEnded('closed'));
-    if (row.outcome === 'pending') {
+    if (row?.outcome === 'pending') {
       row.outcome = 'unknown';
       this.#pendingCount -= 1;
       this.#pump();
     }
+    if (row === undefined || this.#closed) return AbortSignal.abort(new SearchEnded('closed'));
     return searchOf(row).signal;
   }
 

@@ -4,11 +4,16 @@
 import { CommandError, type Argument, type Call, type Command } from './command.ts';
 import { connect, methodOf, valueOf } from './connection.ts';
 import { kindOf } from './kind.ts';
+import { safeText } from './output.ts';
 
 const scripts = {
+  // Not compgen -W, which would run a command in a name.
   bash: `_gateway_admin() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(gateway-admin complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local word
+  COMPREPLY=()
+  while IFS= read -r word; do
+    COMPREPLY+=("$(printf '%q' "$word")")
+  done < <(gateway-admin complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _gateway_admin gateway-admin`,
   zsh: `#compdef gateway-admin
@@ -100,7 +105,8 @@ async function namesOf(argument: Argument, first: string, call: Call): Promise<r
     const { elements } = valueOf(await methodOf(client, list)(options)) as {
       readonly elements: readonly Readonly<Record<string, unknown>>[];
     };
-    return elements.map((element) => String(element[id]).replace(/\s/g, '-'));
+    const names = elements.map((element) => String(element[id]).replace(/\s/g, '-'));
+    return names.filter((each) => each === safeText(each));
   } catch (error) {
     if (error instanceof CommandError || (error as Error).name === 'TimeoutError') return [];
     throw error;

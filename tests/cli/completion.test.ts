@@ -1,10 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createBasicAuthentication } from 'gateway-admin-core';
+import { createBasicAuthentication, createSnapshot } from 'gateway-admin-core';
 
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
@@ -127,26 +127,48 @@ describe.each(Object.entries(shells))('gateway-admin completion %s', (shell, arg
     buildPackage();
   });
 
-  inShell('offers commands and names in the shell itself', async () => {
+  /** Installs the program for one user, with its completion. */
+  async function prepare(): Promise<{
+    readonly directory: string;
+    readonly offered: (last: string, ...words: readonly string[]) => Promise<string>;
+  }> {
     const directory = await newDirectory();
     const program = join(directory, 'gateway-admin');
     writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${root}dist/cli/main.js' "$@"\n`);
     chmodSync(program, 0o755);
     mkdirSync(join(directory, 'home'));
     const script = (await command(['completion', shell])).out;
-    const env = {
+    const env = () => ({
       ...process.env,
       PATH: `${directory}:${process.env['PATH'] ?? ''}`,
       HOME: join(directory, 'home'),
       GATEWAY_ADMIN_URL: url,
-    };
+    });
     const offered = (last: string, ...words: readonly string[]): Promise<string> =>
-      runShell(shell, argumentsOf(script, ['gateway-admin', ...words], last), env);
+      runShell(shell, argumentsOf(script, ['gateway-admin', ...words], last), env());
+    return { directory, offered };
+  }
+
+  inShell('offers commands and names in the shell itself', async () => {
+    const { offered } = await prepare();
     expect(await offered('close', 'clo')).toContain('close');
     const names = await offered('Report-Service', 'stop', 'service', '');
     for (const name of ['My-Service', 'Bare-Service', 'Report-Service']) expect(names).toContain(name);
     expect(await offered('Bare-Service', 'stop', 'service', 'Ba')).toContain('Bare-Service');
   });
+
+  const hostile = ['$(touch${IFS}FILE)', '`touch${IFS}FILE`'];
+  // The terminal of zsh wraps these long names, so nothing can be looked for there.
+  const judged = shell === 'zsh' ? [] : hostile;
+  for (const name of judged)
+    it(`never runs a name such as ${name}`, async () => {
+      const { offered, directory } = await prepare();
+      const file = join(directory, 'ran');
+      const services = [{ name: name.replace('FILE', file), router: 'r' }];
+      url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
+      if (isThere) expect(await offered('touch', 'stop', 'service', '')).toContain('touch');
+      expect(existsSync(file)).toBe(false);
+    });
 });
 
 /** Not synchronously: the interface is in this process. */

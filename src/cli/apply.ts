@@ -18,8 +18,8 @@ import {
 } from '../index.ts';
 import { diff, parseJson, type Json } from '../json/index.ts';
 import { acceptedPlan, operationLine } from './change.ts';
-import { askingOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
-import { connect, methodOf, valueOf } from './connection.ts';
+import { CommandError, exitCodes, type Call } from './command.ts';
+import { connect, faultText, methodOf, outcomeOf, valueOf } from './connection.ts';
 import { collections, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { longestDocument, readText } from './input.ts';
 import { counted, safeText } from './output.ts';
@@ -41,27 +41,8 @@ interface PlannedStep extends Step {
   readonly plan: Exclude<Plan, { readonly outcome: 'refused' }>;
 }
 
-/** The command `apply`. */
-export const apply: Command = {
-  does: 'Makes the gateway as a document says. Asks first.',
-  arguments: [{ name: 'file' }],
-  options: askingOptions,
-  notes: [
-    'The document is a gateway document (JSON); - is the standard input. Settings of services, servers, monitors and filters',
-    'are changed, and services and monitors started or stopped. A resource that the document leaves out stays as it is. A',
-    'setting that a resource of the document leaves out is removed. Users and secrets are never changed.',
-  ],
-  run: (call) => run(call, call.has('dry-run')),
-};
-
-/** The command `plan`. */
-export const plan: Command = {
-  ...apply,
-  does: 'Says what apply would do, and does nothing.',
-  run: (call) => run(call, true),
-};
-
-async function run(call: Call, isDry: boolean): Promise<void> {
+/** Makes the changes that the document needs, after a yes; a dry run only says which. */
+export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const { output } = call;
   const [file = ''] = call.words;
   const wanted = await readDocument(file, call);
@@ -96,15 +77,33 @@ async function readDocument(file: string, { surroundings }: Call): Promise<Wante
   const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 64 });
   if (!parsed.ok)
     throw new CommandError(`${file}: ${parsed.problem.detail}`, exitCodes.refused, parsed.problem);
-  const { users, ...document } = parsed.value as GatewayDocument;
-  const shown = redactSecrets(document) as unknown as Parts;
-  const secrets = diff(document as Json, shown as unknown as Json).map(({ path }) => path);
+  const document = parsed.value as GatewayDocument;
+  // Resources without names cannot be compared with those of the gateway: their faults are told at once.
+  if (!isNamed(document)) snapshotOf(document);
+  const { servers = [], filters = [], monitors = [], services = [], users, sessions, ...others } = document;
+  // A misspelt member would be left out in silence.
+  snapshotOf(others);
+  const given = { servers, filters, monitors, services };
+  const parts = redactSecrets(given) as unknown as Parts;
+  const secrets = diff(given as unknown as Json, parts as unknown as Json).map(({ path }) => path);
+  const ignored = Object.entries({ users, sessions, ...others, format: undefined });
   return {
-    parts: Object.fromEntries(
-      collections.map((name) => [name, (shown[name] as Parts[typeof name] | undefined) ?? []]),
-    ) as unknown as Parts,
-    leftOut: [...(users === undefined ? [] : ['/users']), ...secrets],
+    parts,
+    leftOut: [...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])), ...secrets],
   };
+}
+
+/** Whether the document has resources, and each resource a name. */
+function isNamed(document: unknown): boolean {
+  if (!isObject(document)) return false;
+  const lists = collections.map((name) => (document[name] === undefined ? [] : document[name]));
+  return lists.every(
+    (list) => Array.isArray(list) && list.every((each) => isObject(each) && typeof each['name'] === 'string'),
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Tells the resources of a document from the others. */
@@ -131,7 +130,7 @@ function stepsTo(wanted: Parts, live: Parts): readonly Step[] {
 
 /** What stands between a document and a running gateway. */
 function impossible({ errors = [], detail }: Problem): CommandError {
-  const places = errors.map((fault) => `\n  ${safeText(`${fault.pointer}: ${fault.detail}`)}`);
+  const places = errors.map((fault) => `\n  ${faultText(fault)}`);
   const what = places.length === 0 ? ` ${safeText(detail)}` : places.join('');
   return new CommandError(
     `The document cannot be applied. Nothing was done.${what}`,
@@ -245,7 +244,7 @@ async function makeAll(call: Call, client: Client, steps: readonly PlannedStep[]
   for (const [done, { id, given, ifMatch, resource }] of steps.entries()) {
     call.output.progress(`${String(done + 1)} of ${String(steps.length)}: ${safeText(resource)}`);
     try {
-      valueOf(await methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
+      await outcomeOf(methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       const where = `${safeText(resource)}: ${error.message} ${counted(done, 'change')} of ${String(steps.length)} made before.`;

@@ -4,8 +4,8 @@
  */
 import type { Answer, Client, EndpointId } from '../client/index.ts';
 import type { Plan } from '../index.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
-import { methodOf, valueOf } from './connection.ts';
+import type { Call } from './command.ts';
+import { methodOf, outcomeOf, refusal, valueOf } from './connection.ts';
 import { counted, jsonText, safeText } from './output.ts';
 import { confirm } from './question.ts';
 
@@ -43,15 +43,19 @@ async function makePlanned(
 ): Promise<void> {
   const { output } = call;
   if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-  const body = valueOf(await withProgress(call, change, send));
+  const body = await outcomeOf(withProgress(call, change, send));
   if (body !== undefined && output.isJson) output.json(body);
   else say(call, plan, `Done: ${change.title}.${consequence(plan)}`);
 }
 
-/** Over HTTP, a plan that is refused is a problem. */
-export function acceptedPlan(plan: Plan): Accepted {
-  if (plan.outcome !== 'refused') return plan;
-  throw new CommandError(plan.problem.detail, exitCodes.refused, plan.problem);
+/** The plan, if nothing speaks against the change. */
+export function acceptedPlan(plan: Plan | undefined): Accepted {
+  if (plan?.outcome === 'refused') throw refusal(plan.problem);
+  // After the change, it would be too late to find out that the plan has no numbers.
+  const { closes, stays } = (plan ?? {}) as Partial<Accepted>;
+  const counts: readonly unknown[] = [closes?.sessions, closes?.connections, stays?.sessions];
+  if (plan !== undefined && counts.every((count) => typeof count === 'number')) return plan;
+  throw new Error('it is no plan');
 }
 
 function say({ output }: Call, { outcome, closes, stays }: Accepted, text: string): void {
@@ -63,7 +67,7 @@ function showPlan({ output }: Call, title: string, plan: Accepted): void {
   if (output.isJson) return output.json(plan);
   output.lines(
     safeText(`Plan: ${title}`),
-    ...planLines(plan).map((line) => `  ${line}`),
+    ...planLines(plan).map((line) => safeText(`  ${line}`)),
     'Nothing was done.',
   );
 }
@@ -79,7 +83,11 @@ function planLines(plan: Accepted): readonly string[] {
   ];
 }
 
-const signs: Readonly<Record<string, string>> = { add: '+', remove: '-', replace: '~' };
+const signs: ReadonlyMap<string, string> = new Map([
+  ['add', '+'],
+  ['remove', '-'],
+  ['replace', '~'],
+]);
 
 /** An operation of a patch in a line, such as `~ /max_connection = 50`. */
 export function operationLine(operation: {
@@ -90,7 +98,7 @@ export function operationLine(operation: {
   const { op, path } = operation;
   const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
   const from = 'from' in operation ? ` from ${String(operation.from)}` : '';
-  return `${signs[op] ?? op} ${safeText(path)}${value}${safeText(from)}`;
+  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}`);
 }
 
 /** An effect: what the gateway is asked for. */
@@ -100,7 +108,7 @@ function effectLine(effect: unknown): string {
     readonly resource: string;
     readonly count?: number;
   };
-  return safeText(`gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`);
+  return `gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`;
 }
 
 /** What a change means for the sessions; empty if nothing. */
@@ -124,10 +132,9 @@ async function withProgress<T>({ output }: Call, { left }: Change, run: () => Pr
   if (left === undefined) return run();
   const timer = setInterval(() => {
     // The command itself tells what goes wrong.
-    left().then(
-      (count) => output.progress(`${count.toLocaleString('en')} left`),
-      () => undefined,
-    );
+    left()
+      .then((count) => output.progress(safeText(`${count.toLocaleString('en')} left`)))
+      .catch(() => undefined);
   }, progressMs);
   try {
     return await run();

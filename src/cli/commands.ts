@@ -1,12 +1,10 @@
 /**
  * The table of commands.
  */
-import { apply, plan } from './apply.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
-import { exportDocument } from './export.ts';
+import { apply, exportDocument, hashPassword, plan } from './document.ts';
 import { events, undo, watch } from './following.ts';
-import { hashPassword } from './hash-password.ts';
 import { abandon, close, commandsInFlight, flush, start, stop } from './operating.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';

@@ -1,7 +1,7 @@
 /**
  * Completion for shells: each script asks `gateway-admin complete`, so that the table of commands is the only source.
  */
-import { CommandError, type Argument, type Call, type Command } from './command.ts';
+import type { Argument, Call, Command } from './command.ts';
 import { connect, methodOf, valueOf } from './connection.ts';
 import { kindOf } from './kind.ts';
 import { safeText } from './output.ts';
@@ -95,8 +95,8 @@ const namesMs = 2000;
 
 /** The names that the interface has; none if it cannot be asked without a question to the user. */
 async function namesOf(argument: Argument, first: string, call: Call): Promise<readonly string[]> {
-  const word =
-    argument.names?.[first] ?? argument.names?.[`${first}s`] ?? argument.names?.[first.replace(/s$/, '')];
+  const kindsOf = new Map(Object.entries(argument.names ?? {}));
+  const word = kindsOf.get(first) ?? kindsOf.get(`${first}s`) ?? kindsOf.get(first.replace(/s$/, ''));
   if (word === undefined) return [];
   const { list, id = 'name' } = kindOf(word);
   try {
@@ -106,9 +106,9 @@ async function namesOf(argument: Argument, first: string, call: Call): Promise<r
       readonly elements: readonly Readonly<Record<string, unknown>>[];
     };
     const names = elements.map((element) => String(element[id]).replace(/\s/g, '-'));
-    return names.filter((each) => each === safeText(each));
-  } catch (error) {
-    if (error instanceof CommandError || (error as Error).name === 'TimeoutError') return [];
-    throw error;
+    // A name that begins with a hyphen would be an option, such as another --url.
+    return names.filter((each) => each === safeText(each) && !each.startsWith('-'));
+  } catch {
+    return [];
   }
 }

@@ -11,7 +11,7 @@ import {
   type EndpointId,
   type Send,
 } from '../client/index.ts';
-import type { AdminResponse, Plan, Problem } from '../index.ts';
+import type { AdminRequest, AdminResponse, Fault, Plan, Problem } from '../index.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { safeText } from './output.ts';
 import { readPassword } from './password-input.ts';
@@ -23,8 +23,11 @@ export async function connect(call: Call): Promise<Client> {
   const url = urlOf(call);
   const user = call.valueOf('user') ?? call.surroundings.env['GATEWAY_ADMIN_USER'];
   const headers = user === undefined ? {} : { authorization: await authorizationOf(call, url, user) };
-  return createClient(explaining(sendWithFetch(url.href, { headers }), url));
+  return createClient(explaining(sendWithFetch(url.href, { headers, fetch: fetchHere }), url));
 }
+
+/** Follows no redirect: the log-in, and a password in a body, are for this address alone. */
+const fetchHere: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' });
 
 function urlOf({ valueOf, surroundings }: Call): URL {
   const text = valueOf('url') ?? surroundings.env['GATEWAY_ADMIN_URL'] ?? defaultUrl;
@@ -37,6 +40,8 @@ function urlOf({ valueOf, surroundings }: Call): URL {
         'Use --user and --password-file.',
       exitCodes.wrongUse,
     );
+  if (url.search !== '' || url.hash !== '')
+    throw new CommandError('The address must end with a path: no "?" and no "#".', exitCodes.wrongUse);
   return url;
 }
 
@@ -82,23 +87,32 @@ export function methodOf(client: Client, id: EndpointId): Method {
 function explaining(send: Send, url: URL): Send {
   return async (request) => {
     const isReading = request.method === 'GET' || request.target.includes('dry_run=');
-    const explain = (error: unknown): unknown => explained(error, url, isReading);
     try {
       const response = await send(request);
-      assertInterface(response, url, isReading);
-      return { ...response, body: explainedBody(response.body, explain) };
+      assertInterface(request, response, url, isReading);
+      return { ...response, body: explainedBody(response, url, isReading) };
     } catch (error) {
-      throw explain(error);
+      throw explained(error, 'Nobody answers at', url, isReading);
     }
   };
 }
 
+function isEvents(headers: AdminResponse['headers']): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true;
+}
+
 /** A proxy on the way may answer instead of the interface. */
-function assertInterface({ status, headers }: AdminResponse, url: URL, isReading: boolean): void {
-  if (status < 300 || headers['content-type']?.startsWith('application/problem+json') === true) return;
+function assertInterface(
+  { target }: AdminRequest,
+  { status, headers }: AdminResponse,
+  url: URL,
+  isReading: boolean,
+): void {
+  if (headers['content-type']?.startsWith('application/problem+json') === true) return;
+  if (status < 300 && isEvents(headers) === target.startsWith('/events')) return;
   const what = `Something other than the interface answers at ${url.href}: status ${String(status)}.`;
-  // A proxy that gives up does not know what the interface has done.
-  if (status >= 500 && !isReading)
+  // A proxy that gives up, or that says yes, does not know what the interface has done.
+  if ((status >= 500 || status < 300) && !isReading)
     throw new CommandError(
       `${what} The outcome of the command is unknown: look at the state.`,
       exitCodes.unknown,
@@ -106,16 +120,27 @@ function assertInterface({ status, headers }: AdminResponse, url: URL, isReading
   throw new CommandError(`${what} Give the address with --url or GATEWAY_ADMIN_URL.`, exitCodes.unreachable);
 }
 
+/** More bytes than any answer has, and any event of a stream. */
+const longestAnswer = 256 * 1024 * 1024;
+
 function explainedBody(
-  body: AdminResponse['body'],
-  explain: (error: unknown) => unknown,
+  { headers, body }: AdminResponse,
+  url: URL,
+  isReading: boolean,
 ): NonNullable<AdminResponse['body']> {
   if (body === undefined || typeof body === 'string') return body ?? '';
+  const isStream = isEvents(headers);
+  let left = longestAnswer;
   return (async function* () {
     try {
-      yield* body;
+      for await (const chunk of body) {
+        // An empty line ends an event.
+        left = isStream && Buffer.from(chunk).includes('\n\n') ? longestAnswer : left - chunk.length;
+        if (left < 0) throw new Error('it does not end');
+        yield chunk;
+      }
     } catch (error) {
-      throw explain(error);
+      throw explained(error, 'The answer is not complete from', url, isReading);
     }
   })();
 }
@@ -124,16 +149,13 @@ function explainedBody(
 const notSent =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 
-function explained(error: unknown, url: URL, isReading: boolean): unknown {
-  // The client refuses names that no URL can have.
-  const { name, message } = error as Error;
-  if (name === 'RangeError') return new CommandError(`${safeText(message)}.`, exitCodes.wrongUse);
-  const cause = (error as { readonly cause?: NodeJS.ErrnoException }).cause;
-  if (name !== 'TypeError' || cause === undefined) return error;
+function explained(error: unknown, what: string, url: URL, isReading: boolean): unknown {
+  if (error instanceof CommandError) return error;
+  const { cause = error as Error } = error as { readonly cause?: NodeJS.ErrnoException };
   const [code, text] = [codeOf(cause), causeText(cause)];
   if (isReading || notSent.test(code))
     return new CommandError(
-      `Nobody answers at ${url.href}: ${text}. Give the address with --url or GATEWAY_ADMIN_URL.`,
+      `${what} ${url.href}: ${text}. Give the address with --url or GATEWAY_ADMIN_URL.`,
       exitCodes.unreachable,
     );
   return new CommandError(
@@ -149,7 +171,22 @@ function codeOf({ code, ...rest }: NodeJS.ErrnoException): string {
 }
 
 function causeText(cause: NodeJS.ErrnoException): string {
-  return safeText(cause.message === '' ? codeOf(cause) : cause.message);
+  return safeText(cause.message.trim() || codeOf(cause));
+}
+
+/** The value of the answer to a command that was sent: if nobody understands the answer, the outcome is unknown. */
+export async function outcomeOf<T>(answer: Promise<Answer<T>>): Promise<T> {
+  try {
+    const value = valueOf(await answer);
+    if (value === undefined || (typeof value === 'object' && value !== null)) return value;
+    throw new Error('it is no resource');
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(
+      `The answer cannot be understood (${String(error)}). The outcome of the command is unknown: look at the state.`,
+      exitCodes.unknown,
+    );
+  }
 }
 
 /** The value of an answer; a refusal ends the command. */
@@ -161,21 +198,23 @@ export function valueOf<T>(answer: Answer<T>): T {
 /** The end of a command that was refused. */
 export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
   const { code, status, title, detail, errors = [] } = problem;
-  const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${fault.pointer}: ${fault.detail}`);
-  const what = faults.length === 0 ? detail : title;
-  const text = [`${what} (${code})`, ...nextStep(problem, retryAfterMs), ...faults].join('');
-  if (code === 'outcome-unknown') return new CommandError(safeLines(text), exitCodes.unknown, problem);
+  if (typeof code !== 'string') throw new Error('the problem has no code');
+  const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(fault)}`);
+  const what = safeText(`${faults.length === 0 ? detail : title} (${code})`);
+  const text = [what, ...nextStep(problem, retryAfterMs), ...faults].join('');
+  if (code === 'outcome-unknown') return new CommandError(text, exitCodes.unknown, problem);
   const isNotAllowed = status === 401 || status === 403;
-  return new CommandError(safeLines(text), isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
+  return new CommandError(text, isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
 }
 
 function nextStep({ code }: Problem, retryAfterMs: number | undefined): readonly string[] {
   if (code === 'unauthenticated') return [' Try: --user NAME'];
   if (code === 'outcome-unknown') return [' Try: gateway-admin commands'];
-  if (retryAfterMs === undefined) return [];
+  if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) return [];
   return [` Try again in ${String(Math.ceil(retryAfterMs / 1000))} s.`];
 }
 
-function safeLines(text: string): string {
-  return text.split('\n').map(safeText).join('\n');
+/** A fault in a line. */
+export function faultText({ pointer, detail }: Fault): string {
+  return safeText(`${pointer}: ${detail}`);
 }

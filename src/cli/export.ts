@@ -2,25 +2,20 @@
  * `export`: the gateway document that `apply` takes, of a gateway that runs.
  */
 import { toDocument } from '../index.ts';
-import { connectionOptions, type Command } from './command.ts';
+import type { Call } from './command.ts';
 import { connect } from './connection.ts';
 import { collections, readParts, snapshotOf, type Parts, type Resource } from './parts.ts';
 
 /** What belongs to the process, and not to the configuration. */
 const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connections'];
 
-/** The command `export`. */
-export const exportDocument: Command = {
-  does: 'Prints the configuration in use as a document for apply.',
-  options: connectionOptions,
-  notes: ['The document has servers, filters, monitors and services. Users and secrets are left out.'],
-  async run(call) {
-    const { parts } = await readParts(await connect(call), () => true);
-    const document = toDocument(snapshotOf(parts)) as unknown as Parts;
-    const configured = collections.map((name) => [name, document[name].map(configuration)] as const);
-    call.output.json(Object.fromEntries(configured));
-  },
-};
+/** Prints the document. */
+export async function printDocument(call: Call): Promise<void> {
+  const { parts } = await readParts(await connect(call), () => true);
+  const document = toDocument(snapshotOf(parts)) as unknown as Parts;
+  const configured = collections.map((name) => [name, document[name].map(configuration)] as const);
+  call.output.json(Object.fromEntries(configured));
+}
 
 function configuration(resource: Resource): Resource {
   const kept = Object.entries(resource).filter(([name]) => !ofTheProcess.includes(name));

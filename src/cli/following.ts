@@ -35,7 +35,11 @@ export const events: Command = {
     const { output } = call;
     const types = call.valueOf('types')?.split(',');
     const after = call.valueOf('after');
-    const given = { ...(types === undefined ? {} : { types }), ...(after === undefined ? {} : { after }) };
+    const given = {
+      ...(types === undefined ? {} : { types }),
+      ...(after === undefined ? {} : { after }),
+      signal: leavingOf(call).signal,
+    };
     for await (const item of following(await connect(call), given)) {
       if (output.isJson) output.jsonLine(item);
       else if ('event' in item) output.lines(eventLine(call, item));
@@ -43,6 +47,13 @@ export const events: Command = {
     }
   },
 };
+
+/** Aborts when nobody reads the output any more, as after `head`. */
+function leavingOf({ surroundings }: Call): AbortController {
+  const leaving = new AbortController();
+  surroundings.stdout.once('error', () => leaving.abort());
+  return leaving;
+}
 
 type Options = Parameters<Client['events']>[0];
 
@@ -59,20 +70,20 @@ async function* following(
   }
 }
 
-const colours = {
-  stopped: 'yellow',
-  failed: 'red',
-  closed: 'yellow',
-  deleted: 'yellow',
-  started: 'green',
-} as const;
+const colours: ReadonlyMap<string, 'yellow' | 'red' | 'green'> = new Map([
+  ['stopped', 'yellow'],
+  ['failed', 'red'],
+  ['closed', 'yellow'],
+  ['deleted', 'yellow'],
+  ['started', 'green'],
+]);
 
 function eventLine({ output }: Call, { id, event }: Item): string {
   const { type, at, resource, actor } = event;
   const [, verb = ''] = type.split('.');
   const time = new Date(at).toLocaleTimeString('sv');
-  const colour = colours[verb as keyof typeof colours] as (typeof colours)['failed'] | undefined;
-  const name = type.padEnd(18);
+  const colour = colours.get(verb);
+  const name = safeText(type.padEnd(18));
   const by = actor === undefined ? [] : [`by ${actor}`];
   const parts = [resource, ...detailOf(event), ...by].map(safeText);
   return [time, safeText(id), colour === undefined ? name : output.style(colour, name), ...parts].join('  ');
@@ -92,6 +103,9 @@ const watched = Object.entries(kinds).flatMap(([word, kind]) => ('events' in kin
 /** A watch lists again at most and at least this often, in milliseconds: no event tells of idle times. */
 const [restMs, staleMs] = [1000, 10_000];
 
+/** The connection for the events keeps the program running; a timer that nobody waits for any more does not. */
+const unneeded = { ref: false } as const;
+
 /** The command `watch`. */
 export const watch: Command = {
   does: 'Lists again whenever something has changed.',
@@ -101,7 +115,7 @@ export const watch: Command = {
     const client = await connect(call);
     const listing = listingOf(call);
     const { events: types = [] } = kindOf(call.words[0] ?? '');
-    const leaving = new AbortController();
+    const leaving = leavingOf(call);
     let due = (): void => undefined;
     const stream = following(client, { types, signal: leaving.signal });
     const changes = (async () => {
@@ -114,7 +128,7 @@ export const watch: Command = {
     // Also while a list is read, where nobody waits for the stream.
     changes.catch(() => undefined);
     try {
-      for (let isFirst = true; ; isFirst = false) {
+      for (let isFirst = true; !leaving.signal.aborted; isFirst = false) {
         const changed = new Promise<void>((resolve) => {
           due = resolve;
         });
@@ -122,7 +136,10 @@ export const watch: Command = {
         if (!isFirst && !call.output.isJson) call.output.clear();
         if (call.output.isJson) call.output.jsonLine(page.elements);
         else print(call, listing, page);
-        await Promise.all([Promise.race([changed, changes, sleep(staleMs)]), sleep(restMs)]);
+        await Promise.all([
+          Promise.race([changed, changes, sleep(staleMs, undefined, unneeded)]),
+          sleep(restMs),
+        ]);
       }
     } finally {
       leaving.abort();
@@ -142,7 +159,7 @@ export const undo: Command = {
     const event = await findEvent(client, id);
     const command = undoOf(event);
     if (command === undefined)
-      throw new CommandError(`The event ${event.type} cannot be undone.`, exitCodes.refused);
+      throw new CommandError(`The event ${safeText(event.type)} cannot be undone.`, exitCodes.refused);
     const leftOut = 'leftOut' in command ? command.leftOut : [];
     if (leftOut.length > 0) call.output.note(`Secrets stay as they are: ${leftOut.map(safeText).join(', ')}`);
     const title = `undo ${event.type} of ${event.resource}`;

@@ -9,7 +9,7 @@ import { CommandError, exitCodes, type Surroundings } from './command.ts';
 /**
  * Reads a text from a file; `-` is the standard input.
  *
- * @param longest - characters after which reading ends: a device such as /dev/zero never ends by itself
+ * @param longest - characters that the text can have: a device such as /dev/zero never ends by itself
  */
 export async function readText(
   file: string,
@@ -28,9 +28,10 @@ async function textOf(stream: Readable, longest: number): Promise<string> {
   let text = '';
   for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
     text += part;
-    if (text.length > longest) break;
+    if (text.length > longest) throw new Error(`it has more than ${longest.toLocaleString('en')} characters`);
   }
-  return text;
+  // Some editors begin a file with a byte order mark.
+  return text.replace(/^\ufeff/, '');
 }
 
 /** More characters than any gateway document has. */

@@ -43,7 +43,7 @@ export class Output {
   /** Prints a table, without borders. */
   table(header: Cells, rows: readonly Cells[]): void {
     const [head = '', ...lines] = columns([
-      header.map((title) => title.replaceAll('_', ' ').toUpperCase()),
+      header.map((title) => safeText(title).replaceAll('_', ' ').toUpperCase()),
       ...rows,
     ]);
     this.lines(this.style('dim', head), ...lines);
@@ -103,6 +103,11 @@ export function jsonText(value: unknown, indent?: number): string {
 /** A text of the interface for a terminal: a name must not move the cursor. */
 export function safeText(text: string): string {
   return text.replace(unsafe, escaped);
+}
+
+/** A text that has lines. */
+export function safeLines(text: string): string {
+  return text.split('\n').map(safeText).join('\n');
 }
 
 /** The escape of JSON. */

@@ -75,12 +75,14 @@ function linkName(name: string): string {
 }
 
 /** The snapshot of the parts; the command ends if a document has faults. */
-export function snapshotOf(parts: Parts): Snapshot {
+export function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
   try {
-    return createSnapshot(parts as unknown as GatewayDocument);
+    return createSnapshot(parts as GatewayDocument);
   } catch (error) {
     if (!(error instanceof InvalidDocumentError)) throw error;
-    const faults = error.faults.map(({ pointer, detail }) => `\n  ${safeText(`${pointer} ${detail}`)}`);
+    const faults = error.faults.map(
+      ({ pointer, detail }) => `\n  ${safeText(`${pointer === '' ? 'The document' : pointer} ${detail}`)}`,
+    );
     throw new CommandError(`The document has faults:${faults.join('')}`, exitCodes.refused, error.faults);
   }
 }

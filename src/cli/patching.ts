@@ -93,12 +93,11 @@ async function operationOf(
   if (place === undefined || given === undefined)
     throw wrongPatch(`needs a path and a value: --${name} PATH=VALUE`);
   const path = pointerOf(place);
-  if (name === 'test') return { op: 'test', path, value: valueFrom(given) };
   const op = isElement(path, present) ? 'replace' : 'add';
   if (name === 'set-from') return { op, path, value: await readGiven(given, surroundings) };
-  if (path === '/password')
-    throw wrongPatch('takes no password as an argument, which others can read: use --set-from password=FILE');
-  return { op, path, value: valueFrom(given) };
+  if (path.endsWith('/password'))
+    throw wrongPatch('takes no password as an argument, which others can read: use --set-from PATH=FILE');
+  return { op: name === 'test' ? 'test' : op, path, value: valueFrom(given) };
 }
 
 /** A path with or without the first slash. */

@@ -10,7 +10,8 @@ import { safeText } from './output.ts';
 export async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
   if (has('yes')) return;
   const { stdin, stderr } = surroundings;
-  if (!stdin.isTTY)
+  // The standard input has ended if a document or a password was typed there.
+  if (!stdin.isTTY || stdin.readableEnded)
     throw new CommandError(
       `${safeText(question)} Nobody can be asked: without a terminal, say --yes.`,
       exitCodes.wrongUse,

@@ -118,7 +118,10 @@ export async function read(client: Client, { id, subject, options }: Listing): P
 export function print({ output }: Call, { columns: header }: Listing, { elements }: Page): void {
   output.table(
     header,
-    elements.map((element) => header.map((field) => cellOf(element[field]))),
+    // Not what every object has: a field can be named constructor.
+    elements.map((element) =>
+      header.map((field) => cellOf(Object.hasOwn(element, field) ? element[field] : undefined)),
+    ),
   );
 }
 

@@ -17,7 +17,7 @@ import {
 import { commands } from './commands.ts';
 import { completionsOf } from './completion.ts';
 import { help, helpOf, program } from './help.ts';
-import { jsonText, Output } from './output.ts';
+import { jsonText, Output, safeLines } from './output.ts';
 
 /**
  * Runs the command that the arguments name. What goes wrong goes to the standard error output.
@@ -35,11 +35,22 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     else await call(name, rest, surroundings);
     return exitCodes.done;
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    const { message, cause, exitCode } = error;
-    stderr.write(isJson ? `${jsonText(cause ?? { detail: message })}\n` : `${program}: ${message}\n`);
+    const { message, cause, exitCode } = failureOf(error);
+    stderr.write(
+      isJson ? `${jsonText(cause ?? { detail: message })}\n` : safeLines(`${program}: ${message}\n`),
+    );
     return exitCode;
   }
+}
+
+/** An interface of another version, or a server that is no interface, can answer anything. */
+function failureOf(error: unknown): CommandError {
+  if (error instanceof CommandError) return error;
+  return new CommandError(
+    `The answer cannot be understood (${String(error)}). ` +
+      `Try: ${program} show interface --json, which says who answers.`,
+    exitCodes.unreachable,
+  );
 }
 
 function versionOf(): string {
@@ -95,14 +106,15 @@ interface Parsed {
 
 function parse(name: string, command: Command, args: readonly string[]): Parsed {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, help: {} }).map(([option, row]) => [
+    Object.entries(command.options).map(([option, row]) => [
       option,
       { type: 'value' in row ? ('string' as const) : ('boolean' as const), multiple: true },
     ]),
   );
+  const help = { type: 'boolean', short: 'h', multiple: true } as const;
   try {
     const { positionals, tokens } = parseArgs({
-      options,
+      options: { ...options, help },
       args: [...args],
       allowPositionals: command.arguments !== undefined,
       tokens: true,
@@ -112,14 +124,17 @@ function parse(name: string, command: Command, args: readonly string[]): Parsed 
     );
     return { words: positionals, options: given };
   } catch (error) {
-    // Not the message of Node: it quotes the argument, which can be a password by mistake.
-    const isArgument = (error as NodeJS.ErrnoException).code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL';
-    const what = isArgument
-      ? 'takes no arguments, only options'
-      : 'got an option that it does not take, or a wrong one';
-    throw wrongUse(`${name} ${what}.`, `help ${name}`);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw wrongUse(`${name} ${mistakes[code] ?? 'got options that it does not take'}.`, `help ${name}`);
   }
 }
+
+/** Not the messages of Node: they quote the argument, which can be a password by mistake. */
+const mistakes: Readonly<Record<string, string>> = {
+  ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL: 'takes no arguments, only options',
+  ERR_PARSE_ARGS_INVALID_OPTION_VALUE: 'got an option without its value, or a switch with a value',
+  ERR_PARSE_ARGS_UNKNOWN_OPTION: 'got an option that it does not take',
+};
 
 /** The arguments, if they fit the table. Of an argument with choices, the choice. */
 function checked(name: string, expected: readonly Argument[], words: readonly string[]): readonly string[] {
@@ -141,7 +156,9 @@ function choicesOf({ choices }: Argument): string {
 
 /** A kind can be written in the singular and in the plural. */
 function choiceOf(name: string, argument: Argument, word: string): string {
-  const { choices } = argument;
+  const { choices, names } = argument;
+  if (names !== undefined && /^\.\.?$/.test(word))
+    throw wrongUse(`${name} got "${word}", and no URL can name such a resource.`, `help ${name}`);
   if (choices === undefined || choices.includes(word)) return word;
   const other = choices.find((choice) => `${choice}s` === word || choice === `${word}s`);
   if (other !== undefined) return other;

@@ -180,6 +180,36 @@ describe('gateway-admin apply', () => {
     expect(appliedTo(gateway)).toEqual([]);
   });
 
+  it.each([
+    ['null', 'The document must be an object, not null'],
+    ['[]', 'The document must be an object, not an array'],
+    ['{"services":{}}', '/services must be an array, not an object'],
+    ['{"services":null}', '/services must be an array, not null'],
+    ['{"services":[null]}', '/services/0 must be an object, not null'],
+    ['{"services":[{"name":5,"router":"r"}]}', '/services/0/name must be a string, not a number'],
+    ['{"services":[{"router":"r"}]}', '/services/0/name is required'],
+    ['{"servers":[{"name":"a"},{"name":"A"}]}', '/servers/1/name names the same server as an earlier entry'],
+    ['{"service":[]}', '/service is not a known field'],
+    ['{"__proto__":{"services":[]}}', '/__proto__ is not allowed as a key'],
+    [
+      '{"services":[{"__proto__":{"name":"S"},"router":"r"}]}',
+      '/services/0/__proto__ is not allowed as a key',
+    ],
+  ])('tells the faults of the document %s', async (text, told) => {
+    const { ask } = await serving(sampleDocument);
+    const file = join(await newDirectory(), 'document.json');
+    writeFileSync(file, text);
+    const { code, out, err } = await ask(['plan', file]);
+    expect([code, out, err]).toEqual([1, '', expect.stringContaining(`\n  ${told}`)]);
+  });
+
+  it('reads a file that begins with a byte order mark', async () => {
+    const { ask } = await serving(sampleDocument);
+    const file = join(await newDirectory(), 'document.json');
+    writeFileSync(file, '\ufeff{"format":1}');
+    expect(await ask(['plan', file])).toMatchObject({ code: 0, err: '' });
+  });
+
   it('refuses a file that is no JSON, and a file that is not there', async () => {
     const { ask } = await serving(sampleDocument);
     const file = join(await newDirectory(), 'broken.json');

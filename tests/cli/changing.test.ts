@@ -201,6 +201,8 @@ describe('gateway-admin patch', () => {
     [[], 'patch needs an operation'],
     [['--set', 'password=planted-secret'], 'patch takes no password as an argument'],
     [['--set', '/password=planted-secret'], 'patch takes no password as an argument'],
+    [['--test', 'password=planted-secret'], 'patch takes no password as an argument'],
+    [['--set', 'parameters/password=planted-secret'], 'patch takes no password as an argument'],
     [['--set', 'port'], 'patch needs a path and a value: --set PATH=VALUE'],
     [['--set', 'port=1', '--file', '-'], 'patch takes --file, or single operations'],
     [['--file', '/no/such/file'], 'The file cannot be read: ENOENT'],

@@ -25,12 +25,14 @@ export interface Circumstances {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the streams are a terminal; the input is typed, a line at a time, when something is asked. */
   readonly isTerminal?: boolean;
+  /** After how many milliseconds nobody reads the output any more; never if left out. */
+  readonly leavesAfterMs?: number;
 }
 
 /** Runs a command. */
 export async function command(
   args: readonly string[],
-  { input = '', env = {}, isTerminal = false }: Circumstances = {},
+  { input = '', env = {}, isTerminal = false, leavesAfterMs }: Circumstances = {},
 ): Promise<Result> {
   const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
   const lines = input.split('\n');
@@ -41,7 +43,10 @@ export async function command(
     if (isTerminal && /: $|\] $/.test(part)) stdin.write(`${lines.shift() ?? ''}\n`);
   });
   if (!isTerminal) stdin.end(input);
-  const code = await run(args, { stdin, stdout, stderr, env } as unknown as Surroundings);
+  stdout.on('error', () => undefined);
+  const leaving = setTimeout(() => stdout.emit('error', new Error('nobody reads')), leavesAfterMs ?? 1e9);
+  const surroundings = { stdin, stdout, stderr, env } as unknown as Surroundings;
+  const code = await run(args, surroundings).finally(() => clearTimeout(leaving));
   return { code, ...text };
 }
 

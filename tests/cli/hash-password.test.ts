@@ -76,12 +76,12 @@ describe('gateway-admin hash-password', () => {
     [[], '', 1, 'The password must have at least one character.'],
     [[], 'a\nb\n', 1, 'The password must not contain control characters.'],
     [[], 'x'.repeat(1025), 1, 'The password must have at most 1024 bytes.'],
-    [['--password-file', '/dev/zero'], '', 1, 'The password must'],
+    [['--password-file', '/dev/zero'], '', 1, 'The file cannot be read: it has more than 16,384 characters'],
     [['--password-file', '/no/such/file'], '', 1, 'The file cannot be read: ENOENT'],
     [['planted-password'], '', 2, 'hash-password takes no arguments, only options.'],
     [['--password', 'planted-password'], '', 2, 'hash-password got an option that it does not take'],
     [['--password=planted-password'], '', 2, 'hash-password got an option that it does not take'],
-    [['--scrypt=planted-password'], '', 2, 'hash-password got an option that it does not take'],
+    [['--scrypt=planted-password'], '', 2, 'hash-password got an option without its value, or a switch with'],
   ])('with %j and the input %j ends with %d, and never repeats what was typed', (args, input, code, told) => {
     const result = run(['hash-password', ...args], input);
     expect([result.code, result.out]).toEqual([code, '']);

@@ -16,7 +16,8 @@ describe('the help of gateway-admin', () => {
     async (name, { does, options, arguments: given = [] }) => {
       const { code, out } = await command(['help', name]);
       expect([code, out]).toEqual([0, expect.stringContaining(`\n\n${does}\n\n`)]);
-      expect(await command([name, '--help'])).toEqual({ code, out, err: '' });
+      for (const option of ['--help', '-h'])
+        expect(await command([name, option])).toEqual({ code, out, err: '' });
       for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(`^ {2}--${option} `, 'm'));
       for (const { choices = [] } of given) expect(out).toContain(choices.join(', '));
     },

@@ -1,0 +1,273 @@
+/**
+ * Whatever a server answers, a command ends with one of its exit codes and a sentence, and nothing of the server reaches the
+ * terminal but printable characters.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { run } from '../../src/cli/run.ts';
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
+import { command, type Result } from './command-line.ts';
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+beforeAll(() => {
+  buildPackage();
+});
+
+/** Opens a server that answers as it likes, and gives its address. */
+async function open(respond: Respond): Promise<string> {
+  const server = createServer(respond).listen(0, '127.0.0.1');
+  closing.push(() => server.close().closeAllConnections());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
+
+function answering(body: unknown, status = 200, type = 'application/json'): Respond {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return (_request, response) =>
+    void response.writeHead(status, { 'content-type': type, etag: '"1"' }).end(text);
+}
+
+const refusing = (body: unknown): Respond => answering(body, 409, 'application/problem+json');
+
+/** Moves the cursor, changes the direction, and looks like a line of the program. */
+const evil = 'a\x1b]0;owned\x07\x1b[2J\u202eb\rDone: all.\nDone: all.';
+const fault = { pointer: evil, detail: evil };
+const problem = { code: 'x', status: 409, title: 'A title.', detail: 'A detail that says why.' };
+const counts = { closes: { sessions: 0, connections: 0 }, stays: { sessions: 0 } };
+const plan = { outcome: 'accepted', ...counts, effects: [] };
+const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+const event = {
+  type: `service.constructor${evil}`,
+  resource: evil,
+  at: 0,
+  actor: evil,
+  operations: [{ op: evil, path: evil }],
+};
+const frame = (value: unknown): string => `id: aa.1.1\nevent: x\ndata: ${JSON.stringify(value)}\n\n`;
+
+const answers: Readonly<Record<string, Respond>> = {
+  'no JSON': answering('<html>'),
+  nothing: answering(''),
+  null: answering('null'),
+  'a number': answering('5'),
+  'a text': answering('"x"'),
+  'an object': answering({}),
+  'an array of null': answering([null]),
+  'an array of arrays': answering([[[]]]),
+  'an object of controls': answering({ ...counts, [evil]: evil, name: evil, status: [evil], outcome: evil }),
+  'an array of controls': answering([{ [evil]: evil, name: evil, id: evil, state: evil, servers: [evil] }]),
+  'no content': (_request, response) => void response.writeHead(204).end(),
+  'a plan without members': answering({ outcome: 'accepted' }),
+  'a plan of controls': answering({
+    ...plan,
+    patch: [
+      { op: evil, path: evil, value: evil, from: evil },
+      { op: 'constructor', path: '' },
+    ],
+    effects: [{ type: evil, resource: evil, count: evil }],
+  }),
+  'a plan of texts': answering({ ...plan, closes: { sessions: evil, connections: evil } }),
+  'a refused plan': answering({ outcome: 'refused', problem: { ...problem, code: evil, detail: evil } }),
+  depth: answering(deep),
+  'depth in an element': answering(`[{"name":${deep}}]`),
+  'an empty problem': refusing({}),
+  'a problem null': refusing('null'),
+  'a problem that is no JSON': refusing('<html>'),
+  'a problem of controls': refusing({
+    ...problem,
+    code: evil,
+    title: evil,
+    detail: evil,
+    errors: [fault, fault],
+  }),
+  'a problem with wrong faults': refusing({ ...problem, errors: [null, 5] }),
+  'a problem whose faults are a text': refusing({ ...problem, errors: 'abc' }),
+  'wrong numbers in headers': (_request, response) => {
+    const headers = {
+      'content-type': 'application/problem+json',
+      'retry-after': 'soon',
+      'x-total-count': 'many',
+    };
+    response.writeHead(429, headers).end(JSON.stringify(problem));
+  },
+  'a status that is none': ({ socket }) => void socket.end('HTTP/1.1 999 x\r\ncontent-length: 0\r\n\r\n'),
+  'no HTTP': ({ socket }) => void socket.end('garbage'),
+  'a broken body': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }).write('[');
+    setTimeout(() => response.destroy(), 20);
+  },
+  'a compressed body that is none': (_request, response) =>
+    void response.writeHead(200, { 'content-encoding': 'gzip' }).end('garbage'),
+  'a redirect': (_request, response) => void response.writeHead(303, { location: '/' }).end(),
+  'an event that is none': answering(frame(null), 200, 'text/event-stream'),
+  'an event of controls': answering(frame(event), 200, 'text/event-stream'),
+};
+
+const calls: readonly (readonly string[])[] = [
+  ['list', 'services'],
+  ['list', 'services', '--fields', 'constructor,__proto__'],
+  ['list', 'listeners', 'x'],
+  ['show', 'service', 'x'],
+  ['stop', 'service', 'x'],
+  ['stop', 'service', 'x', '--dry-run'],
+  ['close', 'sessions', 'x', '--yes'],
+  ['clear', 'server', 'x', 'maintenance'],
+  ['patch', 'service', 'x', '--set', 'servers/0=x'],
+  ['undo', 'aa.1.1'],
+  ['plan', '-'],
+  ['apply', '-', '--yes'],
+  ['export'],
+  ['commands'],
+  ['watch', 'services'],
+  ['events'],
+  ['complete', '--', 'stop', 'service', ''],
+];
+
+const input = JSON.stringify({ services: [{ name: 'S', router: 'r' }] });
+const printable = /^(?:[^\p{Cc}\p{Cf}]*\n)*$/u;
+
+/** Runs a command. Nobody reads for long what has no end. */
+function call(args: readonly string[], url: string): Promise<Result> {
+  const isEndless = args[0] === 'watch' || args[0] === 'events';
+  const reader = isEndless ? { isTerminal: true, leavesAfterMs: 200 } : {};
+  return command(args, { input, env: { GATEWAY_ADMIN_URL: url }, ...reader });
+}
+
+describe.each(Object.entries(answers))('gateway-admin and a server that answers %s', (_name, respond) => {
+  // Promise: command-line-hostile
+  it('ends with an exit code and a sentence, and prints nothing that moves the cursor', async () => {
+    const url = await open(respond);
+    const results = await Promise.all(calls.map((args) => call(args, url)));
+    for (const [at, result] of results.entries()) {
+      const { code, out, err } = result;
+      const message = (calls[at] ?? []).join(' ');
+      expect([message, code]).toEqual([message, [0, 1, 3, 4].includes(code) ? code : 'an exit code']);
+      expect(err).toMatch(code === 0 ? printable : /^gateway-admin: (?!undefined).{10}/m);
+      // eslint-disable-next-line no-control-regex -- Styles are of the program.
+      expect(`${out}${err}`.replaceAll(/\x1b\[\d*m/g, '')).toMatch(printable);
+      expect(`${out}${err}`).not.toMatch(/^Done: all|native code|\bNaN\b/m);
+    }
+  });
+});
+
+describe('gateway-admin and what it sends', () => {
+  const password = 'planted-secret';
+
+  // Promise: command-line-origin
+  it('takes the log-in and a new password to no other address', async () => {
+    const seen: string[] = [];
+    const other = await open((request, response) => {
+      seen.push(`${request.method ?? ''} ${request.url ?? ''}`);
+      response.end('{}');
+    });
+    const url = await open((request, response) => {
+      if (request.url?.includes('dry_run') === true) answering(plan)(request, response);
+      else response.writeHead(307, { location: `${other}/users` }).end();
+    });
+    const { code, out, err } = await command(['user', 'add', 'bob', '--url', url], { input: password });
+    expect([code, out, seen]).toEqual([3, '', []]);
+    expect(err).toContain('Something other than the interface answers');
+  });
+
+  it('says that the outcome is unknown if nobody understands the answer to a command', async () => {
+    for (const respond of [answering('<html>'), answering('null'), refusing({}), refusing('null')]) {
+      const url = await open((request, response) => {
+        (request.url?.includes('dry_run') === true ? answering(plan) : respond)(request, response);
+      });
+      const { code, err } = await command(['stop', 'service', 'x', '--url', url]);
+      expect([code, err]).toEqual([4, expect.stringContaining('The outcome of the command is unknown')]);
+    }
+  });
+
+  it('asks nobody if the standard input has ended', async () => {
+    const changing = { ...plan, patch: [] };
+    const url = await open((request, response) => answering(changing)(request, response));
+    const stdin = Object.assign(new PassThrough(), { isTTY: true }).end();
+    stdin.resume();
+    await once(stdin, 'end');
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const surroundings = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof run>[1];
+    expect(await run(['close', 'sessions', 'x', '--url', url], surroundings)).toBe(2);
+    expect(String(stderr.read())).toContain('say --yes');
+  });
+});
+
+/** Runs the built program in a shell, where `P` is the program. */
+async function inShell(line: string, url: string): Promise<Result> {
+  const env = { ...process.env, GATEWAY_ADMIN_URL: url };
+  const program = `P() { '${process.execPath}' '${root}dist/cli/main.js' "$@"; }`;
+  const child = spawn('bash', ['-c', `${program}\n${line}`], { env });
+  const text = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text.out += part));
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (text.err += part));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, ...text };
+}
+
+describe('the program gateway-admin', () => {
+  it('ends although the server does not', async () => {
+    const endless: Respond = (_request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' }).write('<html>');
+      const timer = setInterval(() => response.write('.'), 50);
+      response.once('close', () => clearInterval(timer));
+    };
+    const { code } = await inShell(
+      'timeout 5 bash -c "$(declare -f P); P list services"',
+      await open(endless),
+    );
+    expect(code).toBe(3);
+  });
+
+  it('does not read an answer without end', async () => {
+    const chunk = `"${'x'.repeat(1_000_000)}",`;
+    const endless: Respond = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('[');
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    };
+    const { code, err } = await inShell('P list services', await open(endless));
+    expect([code, err]).toEqual([3, expect.stringContaining('it does not end.')]);
+  });
+
+  it('says that the output cannot be written', async () => {
+    const { code, err } = await inShell('P list services > /dev/full', await open(answering([])));
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^gateway-admin: The output cannot be written: ENOSPC.*\n$/),
+    ]);
+  });
+
+  it('makes all changes of a document although nobody reads the output', async () => {
+    const services = ['A', 'B'].map((name) => ({ name, router: 'r', state: 'started' }));
+    const made: string[] = [];
+    const url = await open((request, response) => {
+      const { method, url: target = '' } = request;
+      const isPlan = target.includes('dry_run');
+      if (method !== 'GET' && !isPlan) made.push(target);
+      const found = services.find(({ name }) => target === `/services/${name}`);
+      const listed = target === '/services' ? services : [];
+      const [body, status] = method === 'GET' ? [found ?? listed, 200] : isPlan ? [plan, 200] : ['', 204];
+      answering(body, status)(request, response);
+    });
+    const document = JSON.stringify({ services: services.map((each) => ({ ...each, state: 'stopped' })) });
+    const line = `(sleep 0.3; echo '${document}') | (P apply - --yes; echo $? >&2) | true`;
+    const { err } = await inShell(line, url);
+    expect([made, err]).toEqual([['/service/A/stop', '/service/B/stop'], '0\n']);
+  });
+});

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { build } from 'esbuild';
+
 import { commands } from '../../src/cli/commands.ts';
-import { read } from '../support/project.ts';
+import { read, root } from '../support/project.ts';
 import { command } from './command-line.ts';
 
 describe('the help of gateway-admin', () => {
@@ -32,5 +34,28 @@ describe('the help of gateway-admin', () => {
   it('says its version', async () => {
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(await command(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});
+
+describe('the start of gateway-admin', () => {
+  it('does not load the whole library, which only some commands need', async () => {
+    const entry = 'src/cli/main.ts';
+    const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external' } as const;
+    const { metafile } = await build({
+      ...options,
+      entryPoints: [entry],
+      absWorkingDir: root,
+      outdir: 'temp',
+      write: false,
+      metafile: true,
+    });
+    // A set that grows while it is walked.
+    const loaded = new Set([entry]);
+    for (const path of loaded)
+      for (const each of metafile.inputs[path]?.imports ?? [])
+        if (each.kind === 'import-statement') loaded.add(each.path);
+    expect([...loaded]).toContain('src/client/client.ts');
+    expect([...loaded].filter((path) => !/^(?:src\/|node:)/.test(path))).toEqual(['rfc6902']);
+    expect([...loaded]).not.toContain('src/index.ts');
   });
 });

@@ -38,7 +38,7 @@ export default {
     ],
   },
   moduleNameMapper,
-  setupFilesAfterEnv: ['<rootDir>/tests/support/watch-secrets.ts'],
+  setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
   // Stryker refuses a runner whose path does not contain jest-circus.
   testRunner: '<rootDir>/tests/support/jest-circus-runner.js',

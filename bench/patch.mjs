@@ -1,18 +1,29 @@
 /**
- * Patching, against the libraries that people use: `npm run bench`, after a build.
+ * Patching, against the libraries that people use.
  *
- * The peers are made to keep the promises that ours keeps as far as they can: fast-json-patch validates and copies
- * deeply, so that a patch that fails half-way leaves nothing behind; rfc6902 works on a structured clone.
+ * The peers keep the promises that ours keeps as far as they can: fast-json-patch validates and copies deeply, so that a
+ * patch that fails half-way leaves nothing behind. The documents are frozen on both sides.
  */
 import { Ajv } from 'ajv';
 import jsonpatch from 'fast-json-patch';
-import { immutableJSONPatch } from 'immutable-json-patch';
 import { produce } from 'immer';
+import { immutableJSONPatch } from 'immutable-json-patch';
 import * as rfc6902 from 'rfc6902';
 
 import { createSnapshot, patchService } from 'gateway-admin-core';
 import { applyPatch } from 'gateway-admin-core/json';
-import { measure, report } from './measure.mjs';
+
+import { deepFreeze, measure, ratios } from './harness.mjs';
+
+export const rows = {
+  P1: {
+    title:
+      'PATCH of a service: parse, rights, apply, validate, links, difference, event, effect, next snapshot',
+    run: patchOneService,
+  },
+  P2: { title: '`applyPatch` alone, three operations, one resource', run: patchOneResource },
+  P3: { title: '`applyPatch`, one change in a document of 1,000 services', run: patchOneOfMany },
+};
 
 const operations = [
   { op: 'replace', path: '/max_connection', value: 200 },
@@ -59,13 +70,6 @@ function fastJsonPatch(document, patch) {
   return jsonpatch.applyPatch(document, patch, true, false).newDocument;
 }
 
-function rfc6902OnClone(document, patch) {
-  const copy = structuredClone(document);
-  const failed = rfc6902.applyPatch(copy, patch).find((error) => error !== null);
-  if (failed) throw failed;
-  return copy;
-}
-
 function rfc6902InDraft(document, patch) {
   return produce(document, (draft) => {
     const failed = rfc6902.applyPatch(draft, patch).find((error) => error !== null);
@@ -73,50 +77,88 @@ function rfc6902InDraft(document, patch) {
   });
 }
 
-const snapshot = createSnapshot({
-  servers: [1, 2].map((n) => ({ name: `db-${n}`, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
-  filters: [{ name: 'Hint', module: 'regexfilter' }],
-  services: [{ name: 'Sales', router: 'readconnroute', ...settings }],
-});
-
-report(
-  'P1: PATCH of a service: form, rules, apply, validate the whole, diff, decision with event and effect',
-  measure({
-    ours: () => patchService(snapshot, 'Sales', operations, { now: 0 }),
-    'fast-json-patch (validate, deep copy) + ajv + compare': () => {
-      const after = fastJsonPatch(settings, operations);
-      if (!ajvSettings(after)) throw new Error('invalid');
-      return jsonpatch.compare(settings, after);
-    },
-    'fast-json-patch (validate, deep copy) + ajv': () => {
+async function patchOneService(row) {
+  const services = Array.from({ length: 100 }, (_, n) => ({
+    name: `service ${n}`,
+    router: 'readconnroute',
+    ...settings,
+  }));
+  const snapshot = createSnapshot({
+    servers: ['db-1', 'db-2'].map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
+    filters: [{ name: 'Hint', module: 'regexfilter' }],
+    services,
+  });
+  const context = { now: 1_700_000_000_000, actor: 'ada' };
+  const state = deepFreeze({ revision: 0, services });
+  const times = await measure({
+    ours: () => patchService(snapshot, 'service 50', operations, context).next,
+    duties: () => patchWithAllDuties(state, 50, operations, context),
+    bare: () => {
       const after = fastJsonPatch(settings, operations);
       if (!ajvSettings(after)) throw new Error('invalid');
       return after;
     },
-  }),
-  { 'fast-json-patch (validate, deep copy) + ajv': 1 },
+  });
+  row.atLeast('fast-json-patch + ajv with the same duties takes', 1.2, ratios(times, 'duties', 'ours'));
+  row.atLeast('fast-json-patch + ajv alone takes', 0.7, ratios(times, 'bare', 'ours'));
+}
+
+const patchable = new Set(
+  Object.keys(ajvSettings.schema.properties).filter((name) => name !== 'passwordSealed'),
 );
+const known = new Set(['/servers/db-1', '/servers/db-2', '/filters/Hint']);
 
-report(
-  'P2: applyPatch alone, three operations, one resource',
-  measure({
-    ours: () => applyPatch(settings, operations),
-    'fast-json-patch (validate, deep copy)': () => fastJsonPatch(settings, operations),
-    'immutable-json-patch': () => immutableJSONPatch(settings, operations),
-    'rfc6902 in an immer draft': () => rfc6902InDraft(settings, operations),
-    'rfc6902 on a structured clone': () => rfc6902OnClone(settings, operations),
-  }),
-  { 'fast-json-patch (validate, deep copy)': 3, 'immutable-json-patch': 2, 'rfc6902 in an immer draft': 4 },
-);
+/** What a careful program does with the same libraries: rights, links, both directions, frozen records. */
+function patchWithAllDuties({ revision, services }, at, patch, { now, actor }) {
+  for (const { op, path, from = path } of patch) {
+    for (const pointer of [path, from]) {
+      const name = pointer.split('/', 2)[1];
+      if (!patchable.has(name) && !(op === 'test' && name in services[at])) throw new Error('forbidden');
+    }
+  }
+  const { name, router, ...before } = services[at];
+  const after = fastJsonPatch(before, patch);
+  if (!ajvSettings(after)) throw new Error('invalid');
+  for (const link of [...after.servers, ...after.filters])
+    if (!known.has(link)) throw new Error('no such link');
+  const forth = jsonpatch.compare(before, after);
+  const back = jsonpatch.compare(after, before, true);
+  deepFreeze(after);
+  const resource = `/services/${encodeURIComponent(name)}`;
+  const update = { resource, service: name, before, after, operations: forth };
+  const event = deepFreeze({ type: 'service.updated', at: now, actor, ...update, inverse: back });
+  const effect = deepFreeze({ type: 'service.update', ...update });
+  const next = [...services];
+  next[at] = Object.freeze({ name, router, ...after });
+  return { event, effect, next: Object.freeze({ revision: revision + 1, services: Object.freeze(next) }) };
+}
 
-const many = { services: Array.from({ length: 1000 }, (_, n) => ({ name: `service ${n}`, ...settings })) };
-const one = [{ op: 'replace', path: '/services/500/max_connection', value: 7 }];
+async function patchOneResource(row) {
+  const document = deepFreeze(structuredClone(settings));
+  const times = await measure({
+    ours: () => applyPatch(document, operations),
+    fast: () => deepFreeze(fastJsonPatch(document, operations)),
+    immutable: () => immutableJSONPatch(document, operations),
+    draft: () => rfc6902InDraft(document, operations),
+  });
+  row.atLeast('fast-json-patch (validate, deep copy, frozen) takes', 3, ratios(times, 'fast', 'ours'));
+  row.atLeast('immutable-json-patch takes', 2, ratios(times, 'immutable', 'ours'));
+  row.atLeast('rfc6902 in an immer draft takes', 4, ratios(times, 'draft', 'ours'));
+}
 
-report(
-  'P3: applyPatch, one change in a document of 1,000 services',
-  measure({
+async function patchOneOfMany(row) {
+  const many = deepFreeze({
+    services: Array.from({ length: 1000 }, (_, n) => ({
+      name: `service ${n}`,
+      ...structuredClone(settings),
+    })),
+  });
+  const one = [{ op: 'replace', path: '/services/500/max_connection', value: 7 }];
+  const times = await measure({
     ours: () => applyPatch(many, one),
-    'fast-json-patch (validate, deep copy)': () => fastJsonPatch(many, one),
-  }),
-  { 'fast-json-patch (validate, deep copy)': 15 },
-);
+    fast: () => deepFreeze(fastJsonPatch(many, one)),
+    immutable: () => immutableJSONPatch(many, one),
+  });
+  row.atLeast('fast-json-patch (validate, deep copy, frozen) takes', 300, ratios(times, 'fast', 'ours'));
+  row.atLeast('immutable-json-patch takes', 1, ratios(times, 'immutable', 'ours'));
+}

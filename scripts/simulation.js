@@ -1,13 +1,16 @@
 /**
- * The long simulation: 100,000 seeds, or as many as the first argument says, in as many processes as there are cores.
- * The second argument is the first seed. A process that fails says how to run its seeds again.
+ * The long simulation: 100,000 seeds, or as many as the first number says, in as many processes as there are cores. The
+ * second number is the first seed. `--fleet` simulates fleets of nodes instead of one node. A process that fails says how to
+ * run its seeds again.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const [seeds = 100_000, first = 0] = process.argv.slice(2).map(Number);
+const given = process.argv.slice(2);
+const folder = given.includes('--fleet') ? 'tests/fleet/simulation' : 'tests/simulation';
+const [seeds = 100_000, first = 0] = given.filter((each) => each !== '--fleet').map(Number);
 if (![seeds, first].every(Number.isSafeInteger) || seeds < 1) {
-  console.error('Usage: npm run test:simulation [-- SEEDS [FIRST]]');
+  console.error('Usage: npm run test:simulation [-- [--fleet] SEEDS [FIRST]]');
   process.exit(2);
 }
 const most = 2500;
@@ -37,7 +40,7 @@ async function work() {
 }
 
 function run(from, count) {
-  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', 'tests/simulation'], {
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, SIMULATION_FIRST: String(from), SIMULATION_SEEDS: String(count) },
   });

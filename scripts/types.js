@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const versions = ['5.6', '5.9', '6.0'];
+const versions = ['5.6', '5.9', '6.0', '7.0'];
 const projects = [
   { type: 'module', module: 'nodenext', moduleResolution: 'nodenext' },
   { type: 'module', module: 'esnext', moduleResolution: 'bundler' },

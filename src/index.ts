@@ -90,6 +90,7 @@ export {
   type NewUser,
 } from './resources/user.ts';
 export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
+export type { FleetLagRepresentation, FleetNodeRepresentation } from './resources/fleet.ts';
 export type { InterfaceRepresentation } from './resources/interface.ts';
 export {
   contractVersion,

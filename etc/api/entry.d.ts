@@ -8,12 +8,27 @@ import * as client from '../../dist/client/index.js';
 import * as auditFile from '../../dist/ports/audit-file/audit-file.js';
 import * as fetch from '../../dist/adapters/fetch.js';
 import * as fileStore from '../../dist/ports/file-store/file-store.js';
+import * as fleet from '../../dist/fleet/index.js';
 import * as json from '../../dist/json/index.js';
 import * as messagePort from '../../dist/adapters/message-port/index.js';
 import * as node from '../../dist/adapters/node.js';
 import * as openapi from '../../dist/openapi/index.js';
+import * as postgresStore from '../../dist/ports/postgres-store/postgres-store.js';
 import * as scrypt from '../../dist/ports/scrypt-hasher.js';
 import * as testing from '../../dist/testing/index.js';
 
 export * from '../../dist/index.js';
-export { auditFile, client, fetch, fileStore, json, messagePort, node, openapi, scrypt, testing };
+export {
+  auditFile,
+  client,
+  fetch,
+  fileStore,
+  fleet,
+  json,
+  messagePort,
+  node,
+  openapi,
+  postgresStore,
+  scrypt,
+  testing,
+};

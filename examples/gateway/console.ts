@@ -6,12 +6,12 @@ import type { Admin, AdminEvent, Service, Snapshot } from 'gateway-admin-core';
 type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
 
 /** Colours a text for the standard output. `hasColors` honours NO_COLOR. */
-function paint(colour: Colour, text: string): string {
+export function paint(colour: Colour, text: string): string {
   return process.stdout.isTTY && process.stdout.hasColors() ? styleText(colour, text) : text;
 }
 
 /** Seconds with one digit, such as `2.4 s`. */
-function seconds(milliseconds: number): string {
+export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
@@ -45,7 +45,8 @@ export function greet({ services, users }: Snapshot, admin: string, isQuiet: boo
   console.log(lines.join('\n'));
 }
 
-function placesOf({ name, state, listeners, state_reason: reason }: Service): readonly string[] {
+/** The addresses of a service, a line for each; or why the service has none. */
+export function placesOf({ name, state, listeners, state_reason: reason }: Service): readonly string[] {
   const word = name.replace(/\s/g, '-');
   if (state === 'failed') return [paint('red', `failed ${word}: ${reason ?? 'for an unknown reason'}`)];
   if (state === 'stopped') return [paint('yellow', `stopped ${word}`)];
@@ -53,7 +54,7 @@ function placesOf({ name, state, listeners, state_reason: reason }: Service): re
 }
 
 /** What to do while there is no admin user. */
-function openWarning(admin: string): readonly string[] {
+export function openWarning(admin: string): readonly string[] {
   const body = `'{"name":"ada","password":"choose one"}'`;
   return [
     '',
@@ -81,20 +82,22 @@ function hints(services: readonly Service[], admin: string, user: string | undef
   ];
 }
 
-/** Prints a line for each event, until the interface closes. */
-export async function showEvents(admin: Admin): Promise<void> {
+/** Prints a line for each event, until the interface closes. In a fleet, each line begins with the name of the node. */
+export async function showEvents(admin: Admin, node?: string): Promise<void> {
+  const prefix = node === undefined ? '' : `${node} `;
   for await (const item of admin.events()) {
-    if (item.gap !== true) console.log(lineOf(item.event));
+    if (item.gap !== true) console.log(prefix + lineOf(item.event));
   }
 }
 
 function lineOf(event: AdminEvent): string {
-  const { at, type, resource, actor } = event;
+  const { at, type, resource, actor, fleet } = event;
   const time = paint('dim', new Date(at).toTimeString().slice(0, 8));
   const by = actor === undefined ? '' : ` by ${actor}`;
+  const asked = fleet === undefined ? '' : ` at ${fleet.node}`;
   const details = detailsOf(event);
   const more = details === '' ? '' : `: ${details}`;
-  return `${time} ${paint(colourOf(event), type)} ${resource}${by}${more}`;
+  return `${time} ${paint(colourOf(event), type)} ${resource}${by}${asked}${more}`;
 }
 
 /** What the line of an event says besides its type; empty for most events. */

@@ -1,6 +1,8 @@
-/** The databases behind the default document: two PostgreSQL servers on temporary data, kept by a process of their own. */
+/** The databases of the example: PostgreSQL servers on temporary data, kept by a process of their own. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+
+import type { Closers } from './closing.ts';
 
 /** A PostgreSQL server on 127.0.0.1. */
 export interface Database {
@@ -15,17 +17,19 @@ export type Answer =
 /**
  * Starts the databases within seconds. They end when this process does, however that comes about.
  *
+ * @param names - a name for each server; the server `store` keeps what it has confirmed, also if the machine fails
  * @param signal - gives up the start
  * @param closers - gets the function that stops the databases; it resolves when their data are removed
  */
 export async function startDatabases(
+  names: readonly string[],
   signal: AbortSignal,
-  closers: (() => unknown)[],
+  closers: Closers,
 ): Promise<readonly Database[]> {
   signal.throwIfAborted();
   const program = new URL('postgres.js', import.meta.url);
   // Detached: Ctrl-C reaches every process of a terminal, and the gateway decides what it means for the databases.
-  const keeper = fork(program, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const keeper = fork(program, names, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = once(keeper, 'exit');
   closers.push(async () => {
     if (keeper.connected) keeper.disconnect();

@@ -43,19 +43,28 @@ export class Gateway implements GatewayPort {
     this.#admin = admin;
     this.#idleTimer = setInterval(() => this.#closeIdle(), 250);
     const { monitors, services } = admin.snapshot;
+    for (const { key, listeners } of services)
+      this.#listeners.set(
+        key,
+        createListeners(listeners, (client) => this.#welcome(client, key)),
+      );
     for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
     // Wait for the first probes, so that the first client finds running servers. Do not wait for a silent server.
     const probed = Promise.all([...this.#monitors.values()].map(({ firstRound }) => firstRound));
     await Promise.race([probed, sleep(1000, undefined, { ref: false })]);
-    for (const { key, state, listeners: declared } of services) {
-      const listeners = createListeners(declared, (client) => this.#welcome(client, key));
-      this.#listeners.set(key, listeners);
-      if (state !== 'started') continue;
-      await listeners.open().catch((error: unknown) => {
-        const { message: reason } = error as Error;
-        admin.report({ type: 'service.reported', service: key, state: 'failed', reason });
-      });
-    }
+    for (const { key } of services) await this.#openService(key);
+  }
+
+  /** Opens a service that is started. In a fleet, another node can stop the service meanwhile. */
+  async #openService(key: string): Promise<void> {
+    const isStarted = (): boolean => this.admin.snapshot.services.find(key)?.state === 'started';
+    const listeners = this.#listeners.get(key);
+    if (listeners === undefined || !isStarted()) return;
+    await listeners.open().catch((error: unknown) => {
+      const { message: reason } = error as Error;
+      this.admin.report({ type: 'service.reported', service: key, state: 'failed', reason });
+    });
+    if (!isStarted()) listeners.close();
   }
 
   /** Closes the interface, which settles the commands in flight, and then all listeners, monitors and sessions. */

@@ -1,8 +1,6 @@
 /** The example gateway: reads the arguments, starts everything, prints the addresses, and stops at a signal. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -12,9 +10,12 @@ import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
+import { openAdminServer } from './admin-server.ts';
+import { closeAll, type Closers } from './closing.ts';
 import { greet, showEvents, step } from './console.ts';
 import { startDatabases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
+import { largestFleet, runFleet } from './fleet.ts';
 import { Gateway } from './gateway.ts';
 import { veto } from './setting.ts';
 
@@ -26,7 +27,9 @@ document, in the store or created later, it asks for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
   --store DIR        keep changes in this directory; the stored configuration takes precedence over the document
-  --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free
+  --fleet N          run 1 to 9 gateways that share one configuration, each in a process of its own
+  --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free; the gateways of
+                     a fleet take this port and the next ones
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
   --quiet            print the addresses and what goes wrong: no steps, no hints and no events
   --help             print this`;
@@ -35,30 +38,32 @@ function readArguments() {
   const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
   const { values } = parseArgs({
     options: {
-      ...{ document: text, store: text, 'admin-host': text, 'admin-port': text },
+      ...{ document: text, store: text, fleet: text, 'admin-host': text, 'admin-port': text },
       ...{ quiet: flag, help: flag },
     },
   });
-  const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989', quiet = false } = values;
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new RangeError(`--admin-port must be a number from 0 to 65535, and not "${port}".`);
-  return { ...values, quiet, host, port: Number(port) };
+  const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989', fleet, quiet = false } = values;
+  const gateways = fleet === undefined ? 1 : Number(fleet);
+  if (fleet !== undefined && !/^[1-9]$/.test(fleet))
+    throw new RangeError(`--fleet must be a number from 1 to ${String(largestFleet)}, and not "${fleet}".`);
+  const lastPort = 65_536 - gateways;
+  if (!/^\d{1,5}$/.test(port) || Number(port) > lastPort)
+    throw new RangeError(`--admin-port must be a number from 0 to ${String(lastPort)}, and not "${port}".`);
+  if (fleet !== undefined && (values.document ?? values.store) !== undefined)
+    throw new Error('--fleet has a document and a store of its own. Leave out --document and --store.');
+  return { ...values, quiet, host, port: Number(port), gateways };
 }
 
 type Arguments = ReturnType<typeof readArguments>;
 
 /** Runs the gateway until the signal aborts. What was opened is closed again, the last thing first. */
 async function run({ document: path, store, quiet, ...place }: Arguments, signal: AbortSignal) {
-  const closers: (() => unknown)[] = [];
+  const closers: Closers = [];
   try {
     const given = path === undefined ? undefined : parseDocument(await readFile(resolve(path), 'utf8'));
-    let handle: RequestListener = (_request, response) =>
-      response.writeHead(503, { 'retry-after': '1' }).end();
-    const server = createServer((request, response) => handle(request, response));
     // Before anything else is opened: the port may be taken.
-    const origin = await listen(server, place);
-    closers.push(() => server.close().closeAllConnections());
-    const start = () => startDatabases(signal, closers);
+    const server = await openAdminServer(place, closers);
+    const start = () => startDatabases(['db-1', 'db-2'], signal, closers);
     const databases = given === undefined ? await step('Starting two PostgreSQL servers', quiet, start) : [];
     const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
     const gateway = new Gateway();
@@ -75,37 +80,14 @@ async function run({ document: path, store, quiet, ...place }: Arguments, signal
     closers.push(() => gateway.close());
     await gateway.open(admin);
     signal.throwIfAborted();
-    handle = createHandler(admin, { onError: console.error });
-    greet(admin.snapshot, origin, quiet);
+    server.serve(createHandler(admin, { onError: console.error }));
+    greet(admin.snapshot, server.origin, quiet);
     if (!quiet) void showEvents(admin);
     await once(signal, 'abort');
   } finally {
     if (signal.aborted && !quiet) console.log('Stopping');
-    for (const close of closers.reverse()) {
-      try {
-        await close();
-      } catch (error) {
-        console.error(error); // The rest is closed all the same.
-      }
-    }
+    await closeAll(closers);
   }
-}
-
-/** Opens the port of the administration interface, and gives its URL. */
-async function listen(server: Server, { host, port }: Pick<Arguments, 'host' | 'port'>): Promise<string> {
-  try {
-    await once(server.listen(port, host), 'listening');
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const advice =
-      code === 'EADDRINUSE'
-        ? 'Stop the program that has the port, or take any free port: npm start -- --admin-port 0'
-        : 'Choose another place with --admin-port and --admin-host.';
-    const what = `The administration interface cannot open port ${String(port)} of ${host}: ${message}.`;
-    throw new Error(`${what}\n${advice}`, { cause });
-  }
-  const { port: chosen } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${String(chosen)}`;
 }
 
 /**
@@ -137,7 +119,8 @@ let options: Arguments | undefined;
 try {
   options = readArguments();
   if (options.help === true) console.log(help);
-  else await run(options, ending.signal);
+  else if (options.fleet === undefined) await run(options, ending.signal);
+  else await runFleet(options, ending.signal);
 } catch (error) {
   // What the signal has interrupted fails, too.
   if (!ending.signal.aborted) {

@@ -3,7 +3,7 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
+import { assertArguments, bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -45,7 +45,7 @@ const optionNames = [
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
  * @returns a function from a request to its response; the function never rejects
- * @throws TypeError for an unknown option
+ * @throws TypeError for something that is no interface, for an unknown option, and for an option of a wrong type
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
@@ -65,8 +65,9 @@ export function createHandler(
   admin: Admin,
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
+  assertArguments(admin, options, { name: 'createHandler', optionNames });
   const { next = () => toResponse(notFound), onError } = options;
-  const targetOf = mountAt(options, optionNames);
+  const targetOf = mountAt(options);
   return async (request) => {
     try {
       // `pathname` keeps the escapes as they were written.

@@ -1,9 +1,31 @@
 /**
- * Mounting: the base path of an interface, the 404 for unknown paths, and the error for an interface that is mounted behind
- * a body parser, for every HTTP adapter.
+ * Mounting, for every adapter: its arguments, the base path of an interface, the 404 for unknown paths, and the error for an
+ * interface that is mounted behind a body parser.
  */
 import { assertMembers } from '../core/member.ts';
-import { problem, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
+import { assertText } from '../json/value.ts';
+import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
+
+/**
+ * Checks the arguments of an adapter.
+ *
+ * @param adapter - the name of the function, and the names of its options. All options are functions, except `basePath`
+ * @throws TypeError for something that is no interface, for an unknown option, and for an option of a wrong type
+ * @internal
+ */
+export function assertArguments(
+  admin: Pick<Admin, 'handle'>,
+  options: object,
+  { name, optionNames }: { readonly name: string; readonly optionNames: readonly string[] },
+): void {
+  if (typeof (admin as Partial<Admin> | null | undefined)?.handle !== 'function')
+    throw new TypeError(`${name} needs the interface that createAdmin or openAdmin has given`);
+  assertMembers(options, optionNames, `option of ${name}`);
+  for (const [option, value] of Object.entries(options)) {
+    if (option !== 'basePath' && value !== undefined && typeof value !== 'function')
+      throw new TypeError(`The option ${option} must be a function`);
+  }
+}
 
 /**
  * Creates the function that removes the base path from a request target.
@@ -13,19 +35,17 @@ import { problem, type AdminRequest, type AdminResponse, type Principal } from '
  *
  * @param options - the options of the adapter; `basePath` is the path of the interface, such as `/admin`, and the root if
  *   left out. Slashes at the end are ignored
- * @param known - the names of all options of the adapter
  * @returns a function that takes the path and query of a request, and the function of the host that answers other requests,
  *   if there is one. The function returns the part after the base path, or `undefined` if the request is the host's
- * @throws TypeError for an unknown option
+ * @throws TypeError when the base path is not a string
  * @throws RangeError when the base path does not begin with a slash
  * @internal
  */
-export function mountAt(
-  options: { readonly basePath?: string },
-  known: readonly string[],
-): (target: string, next?: unknown) => string | undefined {
-  assertMembers(options, known, 'option of createHandler');
+export function mountAt(options: {
+  readonly basePath?: string;
+}): (target: string, next?: unknown) => string | undefined {
   const { basePath = '' } = options;
+  assertText(basePath, 'basePath');
   if (basePath !== '' && !basePath.startsWith('/'))
     throw new RangeError('The base path must begin with a slash, such as /admin');
   const base = basePath.replace(/\/+$/, '');
@@ -39,8 +59,8 @@ export function mountAt(
 
 type Awaitable<T> = T | Promise<T>;
 
-/** The functions of a host that say who sends a request, and from where. */
-interface Hooks<R> {
+/** The functions of a host that say who sends a request, and from where. @internal */
+export interface Hooks<R> {
   readonly principalOf?: (request: R) => Awaitable<Principal | undefined>;
   readonly peerOf?: (request: R) => string | undefined;
   readonly onError?: (error: unknown) => void;

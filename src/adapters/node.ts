@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
+import { assertArguments, bodyTaken, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
 
 /**
  * Options of `createHandler` for `node:http`.
@@ -16,8 +16,8 @@ import { bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
 export interface NodeOptions {
   /**
    * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself belongs to
-   * the host if the listener gets a third argument. Give `/` if `/` belongs to the interface, for example in a framework that
-   * removes the path under which the listener is mounted.
+   * the host if the listener gets a third argument. Give `/` if `/` belongs to the interface. If a framework removes the path
+   * under which the listener is mounted, give that path or `/`.
    */
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
@@ -50,7 +50,7 @@ const optionNames = [
  * @param options - path of the interface and hooks of the host
  * @returns a request listener. For a path outside the interface, the listener calls its third argument, or answers 404
  *   `route-not-found` if there is none
- * @throws TypeError for an unknown option
+ * @throws TypeError for something that is no interface, for an unknown option, and for an option of a wrong type
  * @throws RangeError when `basePath` does not begin with a slash
  *
  * @example
@@ -71,8 +71,14 @@ export function createHandler(
   admin: Admin,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
-  const { onError } = options;
-  const targetOf = mountAt(options, optionNames);
+  assertArguments(admin, options, { name: 'createHandler', optionNames });
+  const { onError, principalOf, peerOf = ({ socket }: IncomingMessage) => socket.remoteAddress } = options;
+  const hooks: Hooks<IncomingMessage> = {
+    peerOf,
+    ...(principalOf === undefined ? {} : { principalOf }),
+    ...(onError === undefined ? {} : { onError }),
+  };
+  const targetOf = mountAt(options);
   const inTurn = createTurns();
   return (request, response, next) => {
     inTurn(request, response, () => {
@@ -90,9 +96,13 @@ export function createHandler(
     response: ServerResponse,
     next?: () => void,
   ): Promise<void> {
-    const target = targetOf(originForm(request.url ?? ''), next);
+    const { url = '', originalUrl } = request as IncomingMessage & { readonly originalUrl?: string };
+    // A framework may have removed the base path, as `app.use('/admin', …)` of Express does.
+    const target = targetOf(originForm(url), next) ?? targetOf(originForm(originalUrl ?? url), next);
     const handled =
-      target === undefined ? undefined : await admin.handle(toRequest(request, target, response, options));
+      target === undefined
+        ? undefined
+        : await admin.handle(new NodeRequest(request, target, response, hooks));
     if (handled?.matched === true) await send(request, response, handled.response);
     else if (next !== undefined) next();
     else await send(request, response, notFound);
@@ -116,27 +126,53 @@ function createTurns(): (request: IncomingMessage, response: ServerResponse, beg
 
 /** Removes the origin of a target in absolute form, which is allowed too (RFC 9112 §3.2.2). */
 function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-function toRequest(
-  request: IncomingMessage,
-  target: string,
-  response: ServerResponse,
-  { peerOf = ({ socket }) => socket.remoteAddress, ...hooks }: NodeOptions,
-): AdminRequest {
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  return {
-    method: request.method ?? 'GET',
-    target,
-    headers: headersOf(request),
-    body: (limit) => readBody(request, limit),
-    signal: gone.signal,
-    ...senderOf(request, { peerOf, ...hooks }),
-  };
+/**
+ * A request of the interface. A class, because a getter in a literal takes several times as long; and most requests are
+ * answered before anybody reads the signal, which takes longer than to find a resource.
+ */
+class NodeRequest implements AdminRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Record<string, string | undefined>;
+  declare readonly peer?: string;
+  declare readonly principal?: () => Promise<Principal | null>;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  #gone: AbortController | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    target: string,
+    response: ServerResponse,
+    hooks: Hooks<IncomingMessage>,
+  ) {
+    this.method = request.method ?? 'GET';
+    this.target = target;
+    this.headers = headersOf(request);
+    this.#request = request;
+    this.#response = response;
+    Object.assign(this, senderOf(request, hooks));
+  }
+
+  readonly body = (limit: number): Promise<Uint8Array> => readBody(this.#request, limit);
+
+  /** Aborts when the client disconnects before the response was sent. */
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const [gone, response] = [new AbortController(), this.#response];
+      this.#gone = gone;
+      const leave = (): void => {
+        if (!response.writableFinished) gone.abort();
+      };
+      if (response.closed) leave();
+      else response.once('close', leave);
+    }
+    return this.#gone.signal;
+  }
 }
 
 /**
@@ -144,17 +180,17 @@ function toRequest(
  * all, as from `fetch`. HTTP/2 has the host in a pseudo-header.
  */
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | undefined> {
-  // One pass: a request has up to 2,000 headers.
-  const headers = new Map<string, string>();
+  // One pass: a request has up to 2,000 headers. Without a prototype, every name is a name like any other.
+  const headers = Object.create(null) as Record<string, string | undefined>;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
     const value = rawHeaders[at + 1] ?? '';
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`);
+    const before = headers[name];
+    headers[name] = before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
   }
-  const host = headers.get(':authority');
-  if (host !== undefined) headers.set('host', host);
-  return Object.fromEntries(headers);
+  const host = headers[':authority'];
+  if (host !== undefined) headers['host'] = host;
+  return headers;
 }
 
 /** Reads the body, and stops once the body is longer than the limit. */
@@ -176,9 +212,10 @@ async function send(
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
   // The adapter does not read the rest of an unread body, so the connection cannot be used again.
-  const closing = request.complete ? {} : { connection: 'close' };
-  const length = typeof body === 'string' ? { 'content-length': Buffer.byteLength(body) } : {};
-  response.writeHead(status, { ...headers, ...closing, ...length });
+  const all: Record<string, string | number> = Object.assign({}, headers);
+  if (!request.complete) all['connection'] = 'close';
+  if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);
+  response.writeHead(status, all);
   if (typeof body === 'object') await pipeline(Readable.from(body), response);
   else response.end(body);
 }

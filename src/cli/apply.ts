@@ -17,9 +17,10 @@ import {
   type Problem,
 } from '../index.ts';
 import { diff, parseJson, type Json } from '../json/index.ts';
+import { faultText, outcomeOf, valueOf } from './answer.ts';
 import { acceptedPlan, operationLine } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
-import { connect, faultText, methodOf, outcomeOf, valueOf } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
 import { collections, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { longestDocument, readText } from './input.ts';
 import { counted, safeText } from './output.ts';

@@ -4,8 +4,9 @@
  */
 import type { Answer, Client, EndpointId } from '../client/index.ts';
 import type { Plan } from '../index.ts';
+import { outcomeOf, refusal, valueOf } from './answer.ts';
 import type { Call } from './command.ts';
-import { methodOf, outcomeOf, refusal, valueOf } from './connection.ts';
+import { methodOf } from './connection.ts';
 import { counted, jsonText, safeText } from './output.ts';
 import { confirm } from './question.ts';
 
@@ -79,7 +80,7 @@ function planLines(plan: Accepted): readonly string[] {
     ...(plan.patch ?? []).map(operationLine),
     ...plan.effects.map(effectLine),
     `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
-    ...(plan.stays.sessions === 0 ? [] : [`${counted(plan.stays.sessions, 'session')} continue`]),
+    ...(plan.stays.sessions === 0 ? [] : [continuing(plan.stays.sessions)]),
   ];
 }
 
@@ -118,7 +119,7 @@ function consequence({ closes, stays }: Accepted): string {
     sessions + connections === 0
       ? ''
       : ` ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')} close.`;
-  return stays.sessions === 0 ? closing : `${closing} ${counted(stays.sessions, 'session')} continue.`;
+  return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
 }
 
 function sentence(title: string): string {
@@ -142,4 +143,8 @@ async function withProgress<T>({ output }: Call, { left }: Change, run: () => Pr
     clearInterval(timer);
     output.progress('');
   }
+}
+
+function continuing(sessions: number): string {
+  return `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`;
 }

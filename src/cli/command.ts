@@ -102,7 +102,7 @@ const printOptions = {
 export const connectionOptions = {
   url: {
     value: 'URL',
-    does: 'address of the interface; also GATEWAY_ADMIN_URL; default http://127.0.0.1:8989',
+    does: 'address of the interface with the path of its mount; also GATEWAY_ADMIN_URL; default http://127.0.0.1:8989',
   },
   user: { value: 'NAME', does: 'user to log in; also GATEWAY_ADMIN_USER' },
   'password-file': {

@@ -1,8 +1,9 @@
 /**
  * Completion for shells: each script asks `gateway-admin complete`, so that the table of commands is the only source.
  */
+import { valueOf } from './answer.ts';
 import type { Argument, Call, Command } from './command.ts';
-import { connect, methodOf, valueOf } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
 import { kindOf } from './kind.ts';
 import { safeText } from './output.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The connection: from the options and the environment to a client, and from what goes wrong on the way to exit codes.
+ * The connection: from the options and the environment to a client, and what goes wrong on the way.
  */
 import { isIP } from 'node:net';
 
@@ -11,7 +11,7 @@ import {
   type EndpointId,
   type Send,
 } from '../client/index.ts';
-import type { AdminRequest, AdminResponse, Fault, Plan, Problem } from '../index.ts';
+import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { safeText } from './output.ts';
 import { readPassword } from './password-input.ts';
@@ -21,7 +21,7 @@ const defaultUrl = 'http://127.0.0.1:8989';
 /** Connects to the interface that the options name. Nothing is sent yet. */
 export async function connect(call: Call): Promise<Client> {
   const url = urlOf(call);
-  const user = call.valueOf('user') ?? call.surroundings.env['GATEWAY_ADMIN_USER'];
+  const user = userOf(call);
   const headers = user === undefined ? {} : { authorization: await authorizationOf(call, url, user) };
   return createClient(explaining(sendWithFetch(url.href, { headers, fetch: fetchHere }), url));
 }
@@ -51,6 +51,14 @@ function parsedUrl(text: string): URL | undefined {
   } catch {
     return undefined;
   }
+}
+
+function userOf({ valueOf, surroundings }: Call): string | undefined {
+  const user = valueOf('user') ?? surroundings.env['GATEWAY_ADMIN_USER'];
+  // Basic authentication ends the name at the first colon (RFC 7617, 2): the rest would count as the password.
+  if (user?.includes(':') === true)
+    throw new CommandError('The name of a user to log in has no colon.', exitCodes.wrongUse);
+  return user === '' ? undefined : user;
 }
 
 async function authorizationOf(call: Call, url: URL, user: string): Promise<string> {
@@ -117,7 +125,11 @@ function assertInterface(
       `${what} The outcome of the command is unknown: look at the state.`,
       exitCodes.unknown,
     );
-  throw new CommandError(`${what} Give the address with --url or GATEWAY_ADMIN_URL.`, exitCodes.unreachable);
+  const whole = 'with the path of its mount, such as http://127.0.0.1:8989/admin';
+  throw new CommandError(
+    `${what} Give the address of the interface, ${whole}, with --url or GATEWAY_ADMIN_URL.`,
+    exitCodes.unreachable,
+  );
 }
 
 /** More bytes than any answer has, and any event of a stream. */
@@ -172,49 +184,4 @@ function codeOf({ code, ...rest }: NodeJS.ErrnoException): string {
 
 function causeText(cause: NodeJS.ErrnoException): string {
   return safeText(cause.message.trim() || codeOf(cause));
-}
-
-/** The value of the answer to a command that was sent: if nobody understands the answer, the outcome is unknown. */
-export async function outcomeOf<T>(answer: Promise<Answer<T>>): Promise<T> {
-  try {
-    const value = valueOf(await answer);
-    if (value === undefined || (typeof value === 'object' && value !== null)) return value;
-    throw new Error('it is no resource');
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(
-      `The answer cannot be understood (${String(error)}). The outcome of the command is unknown: look at the state.`,
-      exitCodes.unknown,
-    );
-  }
-}
-
-/** The value of an answer; a refusal ends the command. */
-export function valueOf<T>(answer: Answer<T>): T {
-  if (answer.ok) return answer.value;
-  throw refusal(answer.problem, answer.retryAfterMs);
-}
-
-/** The end of a command that was refused. */
-export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
-  const { code, status, title, detail, errors = [] } = problem;
-  if (typeof code !== 'string') throw new Error('the problem has no code');
-  const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(fault)}`);
-  const what = safeText(`${faults.length === 0 ? detail : title} (${code})`);
-  const text = [what, ...nextStep(problem, retryAfterMs), ...faults].join('');
-  if (code === 'outcome-unknown') return new CommandError(text, exitCodes.unknown, problem);
-  const isNotAllowed = status === 401 || status === 403;
-  return new CommandError(text, isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
-}
-
-function nextStep({ code }: Problem, retryAfterMs: number | undefined): readonly string[] {
-  if (code === 'unauthenticated') return [' Try: --user NAME'];
-  if (code === 'outcome-unknown') return [' Try: gateway-admin commands'];
-  if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) return [];
-  return [` Try again in ${String(Math.ceil(retryAfterMs / 1000))} s.`];
-}
-
-/** A fault in a line. */
-export function faultText({ pointer, detail }: Fault): string {
-  return safeText(`${pointer}: ${detail}`);
 }

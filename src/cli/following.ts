@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { undoOf, type Client, type EventStreamItem, type ShownEvent } from '../client/index.ts';
+import { refusal } from './answer.ts';
 import { make, operationLine } from './change.ts';
 import {
   changeOptions,
@@ -13,10 +14,10 @@ import {
   type Call,
   type Command,
 } from './command.ts';
-import { connect, refusal } from './connection.ts';
+import { connect } from './connection.ts';
 import { kindOf, kinds } from './kind.ts';
 import { counted, safeText } from './output.ts';
-import { list, listingOf, print, read } from './reading.ts';
+import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
 
@@ -35,6 +36,7 @@ export const events: Command = {
     const { output } = call;
     const types = call.valueOf('types')?.split(',');
     const after = call.valueOf('after');
+    if (after !== undefined) assertEventId(after);
     const given = {
       ...(types === undefined ? {} : { types }),
       ...(after === undefined ? {} : { after }),
@@ -132,10 +134,12 @@ export const watch: Command = {
         const changed = new Promise<void>((resolve) => {
           due = resolve;
         });
-        const page = await read(client, listing);
-        if (!isFirst && !call.output.isJson) call.output.clear();
-        if (call.output.isJson) call.output.jsonLine(page.elements);
-        else print(call, listing, page);
+        const page = await read(client, listing).catch((error: unknown) => {
+          // Once it has answered, the interface comes back: a gateway that restarts is what somebody watches.
+          if (isFirst || !isUnreachable(error)) throw error;
+          call.output.note(error.message);
+        });
+        if (page !== undefined) show(call, listing, page, isFirst);
         await Promise.all([
           Promise.race([changed, changes, sleep(staleMs, undefined, unneeded)]),
           sleep(restMs),
@@ -146,6 +150,16 @@ export const watch: Command = {
     }
   },
 };
+
+function show(call: Call, listing: Listing, page: Page, isFirst: boolean): void {
+  if (call.output.isJson) return call.output.jsonLine(page.elements);
+  if (!isFirst) call.output.clear();
+  print(call, listing, page);
+}
+
+function isUnreachable(error: unknown): error is CommandError {
+  return error instanceof CommandError && error.exitCode === exitCodes.unreachable;
+}
 
 /** The command `undo`. */
 export const undo: Command = {
@@ -171,12 +185,7 @@ export const undo: Command = {
 const findMs = 5000;
 
 async function findEvent(client: Client, id: string): Promise<ShownEvent> {
-  const [, life, revision, index] = /^([0-9a-f]+)\.(\d{1,15})\.(\d{1,15})$/.exec(id) ?? [];
-  if (life === undefined)
-    throw new CommandError(
-      'An event id has the form 5f0c8e21a9b3.7.0: see gateway-admin events.',
-      exitCodes.wrongUse,
-    );
+  const [life, revision, index] = assertEventId(id);
   const signal = AbortSignal.timeout(findMs);
   for await (const item of following(client, {
     after: before(life, Number(revision), Number(index)),
@@ -188,6 +197,16 @@ async function findEvent(client: Client, id: string): Promise<ShownEvent> {
   throw new CommandError(
     'The interface has no event with this id, or no longer: it keeps the last events of its process.',
     exitCodes.refused,
+  );
+}
+
+/** The life, the revision and the index in the id of an event. */
+function assertEventId(id: string): readonly [life: string, revision: string, index: string] {
+  const [, life = '', revision = '', index = ''] = /^([0-9a-f]+)\.(\d{1,15})\.(\d{1,15})$/.exec(id) ?? [];
+  if (life !== '') return [life, revision, index];
+  throw new CommandError(
+    'An event id has the form 5f0c8e21a9b3.7.0: see gateway-admin events.',
+    exitCodes.wrongUse,
   );
 }
 

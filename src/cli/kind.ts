@@ -62,6 +62,11 @@ export const kinds = {
     id: 'id',
   },
   module: { list: 'gateway.modules', columns: ['name', 'type', 'version', 'api_version', 'maturity'] },
+  node: {
+    list: 'fleet.list',
+    columns: ['node', 'alive', 'version', 'position', 'applied', 'behind'],
+    id: 'node',
+  },
   task: { list: 'gateway.tasks', columns: ['name', 'type', 'frequency', 'next_due'] },
 } as const satisfies Readonly<Record<string, Kind>>;
 

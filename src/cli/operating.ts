@@ -2,9 +2,10 @@
  * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command.
  */
 import type { Client, EndpointId } from '../client/index.ts';
+import { valueOf } from './answer.ts';
 import { make } from './change.ts';
 import { askingOptions, changeOptions, connectionOptions, type Command } from './command.ts';
-import { connect, valueOf } from './connection.ts';
+import { connect } from './connection.ts';
 import { list } from './reading.ts';
 
 const startable = { service: 'service', monitor: 'monitor' } as const;

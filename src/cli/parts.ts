@@ -9,8 +9,9 @@ import {
   type GatewayDocument,
   type Snapshot,
 } from '../index.ts';
+import { valueOf } from './answer.ts';
 import { CommandError, exitCodes } from './command.ts';
-import { methodOf, valueOf } from './connection.ts';
+import { methodOf } from './connection.ts';
 import { safeText } from './output.ts';
 
 /** The collections, in an order in which links lead back. */

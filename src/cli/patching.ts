@@ -4,6 +4,7 @@
 import type { Client, EndpointId } from '../client/index.ts';
 import type { Operation } from '../index.ts';
 import { parseJson, type Json } from '../json/index.ts';
+import { valueOf } from './answer.ts';
 import { make } from './change.ts';
 import {
   changeOptions,
@@ -14,7 +15,7 @@ import {
   type GivenOption,
   type Surroundings,
 } from './command.ts';
-import { connect, methodOf, valueOf } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
 import { longestDocument, readText } from './input.ts';
 import { readGiven } from './password-input.ts';
 

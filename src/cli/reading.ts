@@ -2,15 +2,16 @@
  * `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
+import { valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
-import { connect, methodOf, valueOf } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
 import { cellOf, columns, safeText } from './output.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** A list as the client gives it. */
-interface Page {
+export interface Page {
   readonly elements: readonly Row[];
   readonly total: number;
 }

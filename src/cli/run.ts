@@ -125,25 +125,45 @@ function parse(name: string, command: Command, args: readonly string[]): Parsed 
     return { words: positionals, options: given };
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw wrongUse(`${name} ${mistakes[code] ?? 'got options that it does not take'}.`, `help ${name}`);
+    const meant = code === unknownOption ? meantBy(args, Object.keys(options)) : undefined;
+    const next = meant === undefined ? `help ${name}` : `${name} --${meant}`;
+    throw wrongUse(`${name} ${mistakes[code] ?? 'got options that it does not take'}.`, next);
   }
+}
+
+const unknownOption = 'ERR_PARSE_ARGS_UNKNOWN_OPTION';
+
+/** The option that somebody has misspelt: without a hyphen, too short or too long. */
+function meantBy(args: readonly string[], known: readonly string[]): string | undefined {
+  const { tokens } = parseArgs({ args: [...args], strict: false, tokens: true });
+  const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const written = given.find((name) => !known.includes(name))?.replaceAll('-', '') ?? '';
+  return known.find((name) => {
+    const letters = name.replaceAll('-', '');
+    return written.length > 1 && (letters.startsWith(written) || written.startsWith(letters));
+  });
 }
 
 /** Not the messages of Node: they quote the argument, which can be a password by mistake. */
 const mistakes: Readonly<Record<string, string>> = {
   ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL: 'takes no arguments, only options',
   ERR_PARSE_ARGS_INVALID_OPTION_VALUE: 'got an option without its value, or a switch with a value',
-  ERR_PARSE_ARGS_UNKNOWN_OPTION: 'got an option that it does not take',
+  [unknownOption]: 'got an option that it does not take',
 };
 
 /** The arguments, if they fit the table. Of an argument with choices, the choice. */
 function checked(name: string, expected: readonly Argument[], words: readonly string[]): readonly string[] {
+  if (words.includes('')) throw wrongUse(`${name} got an empty argument.`, `help ${name}`);
+  if (words.length > expected.length) {
+    const taken = expected.map(nounOf).join(' and ');
+    throw wrongUse(`${name} takes ${taken}; the rest are options.`, `help ${name}`);
+  }
+  // Before what is missing: who leaves the kind out has written the name in its place.
+  const given = words.map((word, at) => choiceOf(name, expected[at] as Argument, word));
   const missing = expected.find((argument, at) => argument.optional !== true && words[at] === undefined);
   if (missing !== undefined)
     throw wrongUse(`${name} needs ${nounOf(missing)}${choicesOf(missing)}.`, `help ${name}`);
-  if (words.includes('')) throw wrongUse(`${name} got an empty argument.`, `help ${name}`);
-  if (words.length > expected.length) throw wrongUse(`${name} got too many arguments.`, `help ${name}`);
-  return words.map((word, at) => choiceOf(name, expected[at] as Argument, word));
+  return given;
 }
 
 function nounOf({ name }: Argument): string {

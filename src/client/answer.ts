@@ -45,18 +45,15 @@ export function refusalOf(
   headers: AdminResponse['headers'],
   text: string,
 ): Extract<Answer<never>, { readonly ok: false }> {
-  if (headers['content-type']?.startsWith('application/problem+json') !== true) throw foreign(status, text);
+  // Something other than the interface answered, such as a proxy on the way.
+  if (headers['content-type']?.startsWith('application/problem+json') !== true)
+    throw new Error(`Not an answer of the interface: status ${String(status)}, ${text.slice(0, 100)}`);
   const after = headers['retry-after'];
   return {
     ok: false,
     problem: JSON.parse(text) as Problem,
     retryAfterMs: after === undefined ? undefined : Number(after) * 1000,
   };
-}
-
-/** Something other than the interface answered, such as a proxy on the way. */
-function foreign(status: number, text: string): Error {
-  return new Error(`Not an answer of the interface: status ${String(status)}, ${text.slice(0, 100)}`);
 }
 
 /** The text of a body. @internal */

@@ -6,6 +6,7 @@ import type {
   CommandRepresentation,
   ConnectionRepresentation,
   FilterRepresentation,
+  FleetNodeRepresentation,
   InstanceRepresentation,
   InterfaceRepresentation,
   Listener,
@@ -139,6 +140,7 @@ export type Endpoints = {
   'users.delete': Command;
   'commands.list': List<CommandRepresentation>;
   'commands.abandon': Command;
+  'fleet.list': List<FleetNodeRepresentation>;
 };
 
 /**

@@ -14,6 +14,7 @@ import type { Send } from './send.ts';
  * @public
  */
 export function withEtags(send: Send): Send {
+  if (typeof send !== 'function') throw new TypeError('send must be a function, such as sendTo(admin)');
   const tags = new Map<string, string>();
   return async (request) => {
     const resource = resourceOf(request.target);

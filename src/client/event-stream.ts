@@ -103,17 +103,14 @@ async function* connect(
   for await (const text of textsOf(body)) {
     const frames = (rest + text).split('\n\n');
     // What follows the last empty line is not complete.
-    rest = frames.pop() ?? '';
+    rest = frames.pop() as string;
     for (const frame of frames) yield frameOf(frame);
   }
 }
 
 function frameOf(text: string): Frame {
-  const lines = Array.from(
-    text.matchAll(/^(\w+): ?(.*)/gm),
-    ([, name = '', value]) => [name, value] as const,
-  );
-  return Object.fromEntries(lines);
+  const lines = text.matchAll(/^(\w+): ?(.*)/gm);
+  return Object.fromEntries(Array.from(lines, ([, ...nameAndValue]) => nameAndValue)) as Frame;
 }
 
 /** Waits until the next connection, or until the signal aborts. */

@@ -23,7 +23,7 @@ export interface FetchOptions {
 }
 
 /**
- * Sends requests with `fetch`.
+ * Sends requests with `fetch`. A redirect is an error: the log-in and the body are for this address alone.
  *
  * @param base - where the interface is, such as `http://127.0.0.1:8080/admin`
  * @param options - headers and the function to use
@@ -39,11 +39,12 @@ export function sendWithFetch(base: string, { headers, fetch: own = fetch }: Fet
     if (!url.href.endsWith(target)) throw new RangeError(`No URL has the path ${target}`);
     const all = new Headers(headers);
     for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
-    const response = await own(url, { method, headers: all, body: body as string, signal: signal ?? null });
+    // An interface redirects nobody: the log-in and the body would go to somebody else.
+    const response = await own(url, { method, headers: all, body, signal, redirect: 'error' } as RequestInit);
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),
-      body: response.body === null ? '' : chunksOf(response.body),
+      body: response.body ? chunksOf(response.body) : '',
     };
   };
 }
@@ -52,12 +53,15 @@ export function sendWithFetch(base: string, { headers, fetch: own = fetch }: Fet
  * Sends requests to an interface in the same process.
  *
  * @param admin - the running interface
+ * @throws TypeError for something that is no interface
  *
  * @public
  */
-export function sendTo({ handle }: Pick<Admin, 'handle'>): Send {
+export function sendTo(admin: Pick<Admin, 'handle'>): Send {
+  if (typeof (admin as Partial<Admin> | null | undefined)?.handle !== 'function')
+    throw new TypeError('sendTo needs the interface that createAdmin or openAdmin has given');
   return async (request) => {
-    const handled = await handle(request);
+    const handled = await admin.handle(request);
     // The path comes from the table of endpoints.
     if (!handled.matched) throw new Error(`The interface has no ${request.target}: it is of another version`);
     return handled.response;

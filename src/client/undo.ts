@@ -35,6 +35,8 @@ export type Undo =
  * @public
  */
 export function undoOf(event: ShownEvent): Undo | undefined {
+  if (typeof event !== 'object' || (event as ShownEvent | null) === null)
+    throw new TypeError('event must be an object');
   switch (event.type) {
     case 'service.started':
       return { id: 'services.stop', given: [event.service] };

@@ -164,6 +164,18 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     );
   }
 
+  /** This collection with other versions; the same object if they are equal. */
+  revised(versionOf: (entity: T) => Version, version: Version): IndexedCollection<T> {
+    const entries = this.#entries.map((entity) => {
+      const next = versionOf(entity);
+      return next === entity.version ? entity : Object.freeze({ ...entity, version: next });
+    });
+    const isSame = version === this.version && entries.every((entity, at) => entity === this.#entries[at]);
+    return isSame
+      ? this
+      : new IndexedCollection(Object.freeze(entries), this.#positions, this.#secrets, version);
+  }
+
   [Symbol.iterator](): Iterator<T> {
     return this.#entries[Symbol.iterator]();
   }

@@ -5,7 +5,7 @@
  * events over the snapshot gives the next snapshot. Commands, replay and dry runs all use this fold.
  */
 import { deepFreeze } from '../json/value.ts';
-import { createOwner, type Owner } from './ordered-map.ts';
+import { Batch } from './batch.ts';
 import type { Problem } from '../problem.ts';
 import type { TimeFormat } from './time.ts';
 
@@ -41,6 +41,20 @@ export interface EventBase {
   readonly resource: string;
   /** Id of the command that settled with this event; left out in a decision and for a report of the host. */
   readonly command?: string;
+  /** The place in the log of the fleet; left out for an event that the other nodes do not share, and without a fleet. */
+  readonly fleet?: FleetPlace;
+}
+
+/**
+ * The place of an event in the log that the nodes of a fleet share.
+ *
+ * @public
+ */
+export interface FleetPlace {
+  /** The position behind the record of the event, or behind a later record of the same change. */
+  readonly position: string;
+  /** The name of the node that was asked for the change. */
+  readonly node: string;
 }
 
 /**
@@ -159,8 +173,8 @@ export interface Change {
   readonly revision: number;
   /** Whether a command or a report of the host causes the change; see {@link nextVersion}. */
   readonly origin: Origin;
-  /** Token of the batch. A persistent map changes the nodes of this batch in place. */
-  readonly owner: Owner;
+  /** The batch of the change. What the batch has made is changed in place. */
+  readonly batch: Batch;
 }
 
 /** The origin of an event. */
@@ -181,12 +195,15 @@ interface EvolvingRow<S, E> {
 /** A row for reports of the host. A reported change is already in place: no effect causes or undoes the change. */
 interface ReportedRow<S, E> extends EvolvingRow<S, E> {
   readonly origin: 'report';
+  readonly scope?: never;
   readonly effect?: never;
   readonly revert?: never;
 }
 
 interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly origin: 'command';
+  /** `node` if the event is about this gateway alone; left out if all nodes of a fleet share the change. */
+  readonly scope?: 'node';
   /** The effect that causes the event; left out if only records of the library change. */
   readonly effect?: string;
   /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
@@ -247,10 +264,10 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
   snapshot: S,
 ): Folding<S, E> {
   const revision = snapshot.revision + 1;
-  const owner = createOwner();
+  const batch = new Batch();
   const changes = {
-    command: { revision, origin: 'command', owner },
-    report: { revision, origin: 'report', owner },
+    command: { revision, origin: 'command', batch },
+    report: { revision, origin: 'report', batch },
   } as const satisfies Record<Origin, Change>;
   let current = snapshot;
   return {
@@ -258,16 +275,23 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
     apply(event) {
       if (!Object.hasOwn(table, event.type)) throw new TypeError(`There is no event of type "${event.type}"`);
       const row = table[event.type as E['type']];
+      const before = batch.changes;
       const next = row.evolve(
         current,
         event as Extract<E, { readonly type: E['type'] }>,
         changes[row.origin],
       );
-      const changed = next !== current;
+      const changed = next !== current || batch.changes !== before;
       current = next;
       return changed;
     },
-    finish: () => (current === snapshot ? snapshot : Object.freeze({ ...current, revision })),
+    finish() {
+      if (current === snapshot) return snapshot;
+      batch.end();
+      // The first change has made a copy, unless the row has frozen its state.
+      const next: S = Object.isFrozen(current) ? { ...current } : current;
+      return Object.freeze(Object.assign(next, { revision }));
+    },
   };
 }
 

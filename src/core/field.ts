@@ -222,7 +222,7 @@ export function representFields({ all }: Fields, representing: Representing): ob
   const { rest, settings = rest, derived = rest, times } = representing;
   const representation: Record<string, unknown> = {};
   for (const field of all) {
-    if (!isShown(field)) continue;
+    if (field.secret !== undefined || field.shown === false) continue;
     const value =
       field.derived === true ? (derived as Stored)[field.name] : storedValue(field, rest, settings);
     if (value === undefined || (field.hiddenWhenEmpty === true && isEmpty(value))) continue;

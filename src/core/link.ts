@@ -5,6 +5,9 @@
 /** The characters that a path segment must escape: all except `pchar` (RFC 3986 §3.3), and `%` itself. */
 const unsafeInSegment = /[^\w.~!$&'()*+,;=:@-]/gu;
 
+/** Names that a path shows as they are. Most names are of this kind. */
+const plainSegment = /^[\w.~-]*$/;
+
 /**
  * Gives the canonical link of a resource: white space becomes hyphens, letters keep their case, and characters that a
  * URL does not allow are percent-encoded.
@@ -27,7 +30,8 @@ const unsafeInSegment = /[^\w.~!$&'()*+,;=:@-]/gu;
  * @public
  */
 export function linkTo(collection: string, name: string | number): string {
-  return `/${collection}/${encodeSegment(String(name).replace(/\s/g, '-'))}`;
+  const text = String(name);
+  return `/${collection}/${plainSegment.test(text) ? text : encodeSegment(text.replace(/\s/g, '-'))}`;
 }
 
 /** Percent-encodes one path segment. @see RFC 3986 §3.3. @internal */

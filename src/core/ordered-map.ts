@@ -11,17 +11,11 @@
  */
 
 /**
- * Token of a batch of changes. A change with a token changes the nodes of earlier changes with that token in place. So
- * only the last map of a batch may be used. Maps made before the batch, or without the token, do not change.
- *
- * @internal
+ * Token of a batch of changes, such as a {@link Batch}. A change with a token changes the nodes of earlier changes with
+ * that token in place. So only the last map of a batch may be used. Maps made before the batch, or without the token, do
+ * not change.
  */
-export type Owner = object;
-
-/** Creates a new token. @internal */
-export function createOwner(): Owner {
-  return {};
-}
+type Owner = object;
 
 /** The weight of a value: an integer, 0 or more, always the same for one value. @internal */
 export type Weigh<V> = (this: void, value: V) => number;
@@ -56,12 +50,10 @@ const leastWidth = 9;
  */
 export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key: number, value: V]> {
   readonly #root: Node<V>;
-  readonly #size: number;
   readonly #weigh: Weigh<V>;
 
-  private constructor(root: Node<V>, size: number, weigh: Weigh<V>) {
+  private constructor(root: Node<V>, weigh: Weigh<V>) {
     this.#root = root;
-    this.#size = size;
     this.#weigh = weigh;
   }
 
@@ -70,12 +62,12 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
    * 1.
    */
   static empty<V extends NonNullable<unknown>>(weigh: Weigh<V> = one): OrderedMap<V> {
-    return new OrderedMap(new Leaf<V>(undefined, 0, [], []), 0, weigh);
+    return new OrderedMap(new Leaf<V>(undefined, 0, [], []), weigh);
   }
 
   /** A map with the given entries; the last entry of each key counts. */
   static from<V extends NonNullable<unknown>>(entries: Iterable<readonly [number, V]>): OrderedMap<V> {
-    const owner = createOwner();
+    const owner = {};
     let map = OrderedMap.empty<V>();
     for (const [key, value] of entries) map = map.set(key, value, owner);
     return map;
@@ -83,7 +75,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
 
   /** The number of entries. */
   get size(): number {
-    return this.#size;
+    return this.#root.count;
   }
 
   /** The total weight of all entries. */
@@ -131,14 +123,10 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
    */
   update(key: number, recipe: (value: V | undefined) => V | undefined, owner?: Owner): OrderedMap<V> {
     if (!Number.isSafeInteger(key)) throw new RangeError(`A key must be a safe integer, not ${String(key)}`);
-    const before = this.get(key);
-    const value = recipe(before);
-    if (value === before) return this;
     const weigh = this.#weigh;
-    const gain = (value === undefined ? 0 : weigh(value)) - (before === undefined ? 0 : weigh(before));
-    const growth = Number(value !== undefined) - Number(before !== undefined);
-    const change = { key, value, gain, growth, weigh, owner };
-    return new OrderedMap(asRoot(this.#root.apply(change), change), this.#size + growth, weigh);
+    const change: Change<V> = { key, recipe, weigh, owner, gain: 0, growth: 0 };
+    const root = this.#root.apply(change);
+    return root === undefined ? this : new OrderedMap(asRoot(root, change), weigh);
   }
 
   /**
@@ -198,7 +186,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     const span: Span<V> = { leaves: [], before: 0 };
     this.#root.gather(countOf, offset, offset + length, span);
     // Created with the final length, because growing an array costs more than copying the items.
-    const items = new Array<T>(Math.max(Math.min(length, this.#size - offset), 0));
+    const items = new Array<T>(Math.max(Math.min(length, this.size - offset), 0));
     let count = 0;
     let first = span.before;
     for (const part of span.leaves.map(column)) {
@@ -216,17 +204,16 @@ interface Span<V> {
   before: number;
 }
 
-/** A change of one entry, passed down the tree. */
+/** A change of one entry, passed down the tree. The leaf sets the result, and the nodes above read it on the way up. */
 interface Change<V> {
   readonly key: number;
-  /** The new value; `undefined` removes the entry. */
-  readonly value: V | undefined;
-  /** The weight that the change adds to every node above the entry. */
-  readonly gain: number;
-  /** The number of entries that the change adds to every node above the entry. */
-  readonly growth: number;
+  readonly recipe: (value: V | undefined) => V | undefined;
   readonly weigh: Weigh<V>;
   readonly owner: Owner | undefined;
+  /** The weight that the change adds to every node above the entry. */
+  gain: number;
+  /** The number of entries that the change adds to every node above the entry: 1, 0 or -1. */
+  growth: number;
 }
 
 type Node<V> = Leaf<V> | Branch<V>;
@@ -265,18 +252,28 @@ class Leaf<V> extends Part<V> {
     return this.keys.length;
   }
 
-  apply(change: Change<V>): Leaf<V> {
-    const { key, value } = change;
+  /** This leaf after a change; `undefined` if the value stays the same. */
+  apply(change: Change<V>): Leaf<V> | undefined {
+    const { key, recipe, weigh } = change;
     const end = countUpTo(this.keys, key);
-    const start = end > 0 && item(this.keys, end - 1) === key ? end - 1 : end;
-    if (value === undefined) {
-      return this.revise(change, this.keys.toSpliced(start, 1), this.items.toSpliced(start, 1));
+    const at = end - 1;
+    const before = end > 0 && item(this.keys, at) === key ? item(this.items, at) : undefined;
+    const value = recipe(before);
+    if (value === before) return undefined;
+    if (before !== undefined) {
+      change.gain -= weigh(before);
+      change.growth -= 1;
     }
-    if (start === end) {
+    if (value === undefined) {
+      return this.revise(change, this.keys.toSpliced(at, 1), this.items.toSpliced(at, 1));
+    }
+    change.gain += weigh(value);
+    change.growth += 1;
+    if (before === undefined) {
       return this.revise(change, this.keys.toSpliced(end, 0, key), this.items.toSpliced(end, 0, value));
     }
     const items = isOwn(this, change) ? this.items : this.items.slice();
-    items[start] = value;
+    items[at] = value;
     return this.revise(change, this.keys, items);
   }
 
@@ -325,12 +322,14 @@ class Branch<V> extends Part<Node<V>> {
     this.count = count;
   }
 
-  apply(change: Change<V>): Branch<V> {
+  /** This branch after a change; `undefined` if the value stays the same. */
+  apply(change: Change<V>): Branch<V> | undefined {
     const at = countUpTo(this.keys, change.key);
     const node = item(this.items, at).apply(change);
+    if (node === undefined) return undefined;
     const branch = this.revise(change, at, node);
     if (node.items.length > width) branch.divide(at, change);
-    else if (node.items.length < leastWidth && change.value === undefined) branch.refill(at, change);
+    else if (node.items.length < leastWidth && change.growth < 0) branch.refill(at, change);
     return branch;
   }
 
@@ -364,8 +363,7 @@ class Branch<V> extends Part<Node<V>> {
   /** This branch with one node replaced: changed in place if it belongs to the batch, else a copy. */
   revise(change: Change<V>, at: number, node: Node<V>): Branch<V> {
     const { owner, gain, growth } = change;
-    const own = isOwn(this, change);
-    const branch = own ? this : new Branch(owner, this, this.keys, this.items.slice());
+    const branch = isOwn(this, change) ? this : new Branch(owner, this, this.keys, this.items.slice());
     branch.weight += gain;
     branch.count += growth;
     branch.items[at] = node;
@@ -389,8 +387,7 @@ class Branch<V> extends Part<Node<V>> {
     const end = node.items.length;
     // New keys are mostly the largest keys, so the left part stays full. This holds for the last node alone: elsewhere,
     // descending keys below a larger key would leave one node for each key.
-    const grows =
-      at === this.items.length - 1 && change.value !== undefined && node.keys.at(-1) === change.key;
+    const grows = at === this.items.length - 1 && change.growth > 0 && node.keys.at(-1) === change.key;
     const place = grows ? width : end >>> 1;
     this.keys = this.keys.toSpliced(at, 0, node.bound(place));
     this.items = this.items.toSpliced(at, 1, node.part(0, place, change), node.part(place, end, change));

@@ -89,7 +89,7 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
   }
   return Object.freeze({
     ...hooks,
-    shape: z.compile(objectOf(settings, 'patchName', settingShape)) as z.core.$ZodType as z.core.$ZodType<T>,
+    shape: objectOf(settings, 'patchName', settingShape) as z.core.$ZodType as z.core.$ZodType<T>,
     names: patchable.map(({ patchName }) => patchName).join(', '),
     readOnly: fields.all
       .filter((field) => isShown(field) && field.setting === undefined)

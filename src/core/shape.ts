@@ -31,6 +31,11 @@ export const name = z.string().check((context) => {
   if (fault !== undefined) context.issues.push({ code: 'custom', message: fault, input: context.value });
 });
 
+/** A number that every JSON parser reads back unchanged: an integer is at most 2^53 - 1. */
+export const number = z
+  .number()
+  .check(z.minimum(-Number.MAX_SAFE_INTEGER), z.maximum(Number.MAX_SAFE_INTEGER));
+
 /** A TCP port: 1 to 65535. */
 export const port = z.int().check(z.minimum(1), z.maximum(65_535));
 
@@ -120,13 +125,36 @@ export function parseShape<T>(
   return { ok: false, faults: oneForEachPointer(faults) };
 }
 
+/** How often a shape was used, and its compiled form. */
+interface Use {
+  count: number;
+  compiled?: z.core.$ZodType;
+}
+
+/** A shape is compiled after so many uses. To compile takes as long as some hundred checks. */
+const usesBeforeCompiling = 100;
+
+const uses = new WeakMap<z.core.$ZodType, Use>();
+
+/** The compiled form of a shape that is used often. Where programs may not be made at run time, zod gives the shape back. */
+function compiledOf<T>(shape: z.core.$ZodType<T>): z.core.$ZodType<T> {
+  const use = uses.get(shape) ?? { count: 0 };
+  if (use.compiled !== undefined) return use.compiled as z.core.$ZodType<T>;
+  use.count += 1;
+  uses.set(shape, use);
+  if (use.count < usesBeforeCompiling) return shape;
+  const compiled = z.compile(shape);
+  use.compiled = compiled;
+  return compiled;
+}
+
 /**
  * Checks a value; `undefined` if a member has too many faults. zod passes the faults of a member on as arguments of one
  * call, and a call with more than about 100,000 arguments overflows the stack.
  */
 function check<T>(shape: z.core.$ZodType<T>, value: unknown): z.core.util.SafeParseResult<T> | undefined {
   try {
-    return z.safeParse(shape, value);
+    return z.safeParse(compiledOf(shape), value);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -168,7 +168,7 @@ function createProbe(zone: string): (instant: number) => number {
 function createOffsetTexts(zone: string): Intl.DateTimeFormat {
   try {
     // Platforms differ in the offsets that they take for a zone; Node 24 takes one with the minus sign U+2212.
-    if (!/^[A-Za-z]/.test(zone)) throw new RangeError('A name begins with a letter');
+    if (typeof zone !== 'string' || !/^[A-Za-z]/.test(zone)) throw new RangeError('No name');
     return new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
   } catch (cause) {
     const expected = 'give an IANA name such as "Europe/Helsinki" or an offset such as "+03:00"';
@@ -239,8 +239,11 @@ export function parseInstant(text: string): number | undefined {
   if (match === null) return undefined;
   const [, wall = '', fraction = '', sign, hours, minutes] = match;
   const asUtc = Date.parse(`${wall}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // `Date.parse` turns 30 February into 1 March and 24:00 into the next day. Written back, such a text differs.
-  if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(wall)) return undefined;
+  // `Date.parse` turns 30 February into 1 March and 24:00 into the next day. The day or the hour then differs.
+  if (Number.isNaN(asUtc)) return undefined;
+  const date = new Date(asUtc);
+  if (date.getUTCDate() !== Number(wall.slice(8, 10)) || date.getUTCHours() !== Number(wall.slice(11, 13)))
+    return undefined;
   const instant = asUtc - toMilliseconds(sign, hours, minutes);
   return instant < earliest || instant > latest ? undefined : instant;
 }

@@ -58,6 +58,7 @@ export const endpoints = {
   'filters.list': list('/filters'),
   'filters.get': item('/filters/:name'),
   'filters.patch': patch('/filter/:name'),
+  'fleet.list': list('/fleet'),
   'users.list': list('/users'),
   'users.create': { ...command('PUT', '/users'), body: 'application/json' },
   'users.patch': patch('/users/:name'),

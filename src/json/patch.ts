@@ -8,7 +8,18 @@
 import { finish, insertAt, removeAt, replaceAt, freezeOwned, type Draft } from './draft.ts';
 import { copyJson } from './copy.ts';
 import * as pointer from './pointer.ts';
-import { assertObject, isArray, isPlain, sameJson, sizeOf, type Json, type JsonLimits } from './value.ts';
+import {
+  assertObject,
+  isArray,
+  isContainer,
+  isDeepFrozen,
+  isPlain,
+  sameJson,
+  sizeOf,
+  type Json,
+  type JsonContainer,
+  type JsonLimits,
+} from './value.ts';
 import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result } from '../problem.ts';
 
 /**
@@ -284,18 +295,43 @@ export function applyOperations(
   rules: OwnPatchRules = {},
 ): Result<Json> {
   const draft: Draft = { document, changes: 0, owned: [] };
-  const run: Run = { draft, rules, size: 0 };
+  const run: Run = { draft, rules, before: document, size: 0 };
   for (const operation of operations) {
     const fault = reservedFault(run, operation) ?? perform(run, operation);
     if (fault !== undefined) return { ok: false, problem: problemOf([fault]) };
   }
-  return ok(finish(draft, document, operations.at(-1)?.path[0] ?? ''));
+  const after = finish(draft, document, operations.at(-1)?.path[0] ?? '');
+  if (run.size >= largeSize) passSizeOn(document, after, run.size);
+  return ok(after);
+}
+
+/** Documents from this size on are measured once. For smaller ones, to remember the size takes longer than to measure. */
+const largeSize = 16_384;
+
+/** Upper bounds of the sizes of large documents, frozen to any depth. To measure one takes longer than to patch it. */
+const sizes = new WeakMap<JsonContainer, number>();
+
+/** An upper bound of the size of a document; some larger number than `most` if the document is larger. */
+function knownSize(document: Json, most: number): number {
+  if (!isContainer(document)) return sizeOf(document, most);
+  const known = sizes.get(document);
+  if (known !== undefined) return known;
+  const size = sizeOf(document, most);
+  if (size >= largeSize && size <= most && isDeepFrozen(document)) sizes.set(document, size);
+  return size;
+}
+
+/** Keeps the bound for the patched document, which is frozen as the document before was: the next patch starts there. */
+function passSizeOn(before: Json, after: Json, size: number): void {
+  if (isContainer(before) && isContainer(after) && sizes.has(before)) sizes.set(after, size);
 }
 
 /** The progress of applying a patch. */
 interface Run {
   readonly draft: Draft;
   readonly rules: OwnPatchRules;
+  /** The document before the patch. */
+  readonly before: Json;
   /** An upper bound of the size of the document; 0 before the first measurement. */
   size: number;
 }
@@ -381,13 +417,14 @@ function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fa
 
 /** Checks an added value: did its place exist (`done`), and is the document still small enough? */
 function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean): Fault | undefined {
-  const { draft, rules, size } = run;
+  const { draft, rules } = run;
   if (!done) return missing(run, operation, operation.path);
   if (draft.changes === 0) return undefined;
   const { maxResultBytes: most = usualLimits.maxResultBytes } = rules;
+  const size = run.size === 0 ? knownSize(run.before, most) : run.size;
   const sum = size + sizeOf(value, most) + (operation.path[operation.path.length - 1]?.length ?? 0) + 4;
   // Removed values are not subtracted: a sum that is too high only leads to a new measurement.
-  run.size = size === 0 || sum > most ? sizeOf(draft.document, most) : sum;
+  run.size = sum > most ? sizeOf(draft.document, most) : sum;
   if (run.size <= most) return undefined;
   return faultOf(
     operation,

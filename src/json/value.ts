@@ -185,6 +185,17 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
+/** Whether a value is frozen to any depth, the containers inside it one by one. @internal */
+export function isDeepFrozen(value: Json): boolean {
+  const pending: Json[] = [value];
+  for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
+    if (!isContainer(each)) continue;
+    if (!Object.isFrozen(each)) return false;
+    for (const member of Object.values(each)) if (isContainer(member)) pending.push(member);
+  }
+  return true;
+}
+
 function isThawed(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Object.isFrozen(value);
 }

@@ -158,6 +158,22 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     outcome:
       '`pending`: the caller waits for the outcome. `unknown`: the gateway or the store did not answer in time, and the caller was told that the outcome is unknown. Only an `unknown` command can be abandoned.',
   },
+  FleetNode: {
+    '': 'A node of a fleet in a response.',
+    behind: 'Where its gateway is not what the fleet has.',
+    'behind.*.since': 'Since when, such as `2016-08-29T12:52:31+03:00`, by the clock of that node.',
+    'behind.*.resource': 'Link of the resource.',
+    'behind.*.code':
+      'The code of the problem, such as `effect-refused`; left out while the gateway is asked for the first time.',
+    'behind.*.detail': 'Why, for people.',
+    node: 'The name of the node.',
+    version: 'The version of the library that the node runs.',
+    alive: 'Whether the node has been heard within the lease.',
+    position: 'How far the node has read the log.',
+    applied: 'How far its gateway has come; another position than `position` while it follows.',
+    differs:
+      'Whether the node has read another configuration out of the same log than this one. That is a fault of the library or of the store: report it, and restart the node that is wrong.',
+  },
   Interface: {
     '': 'The interface in a response.',
     ready: 'Whether the interface takes commands: the interface is not closed, and its store answers.',
@@ -227,6 +243,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   users: 'The users who may query and change the gateway through this interface.',
   commands:
     'The commands in flight, and the event of a command that had an unknown outcome and then turned out to have failed.',
+  fleet: 'The nodes that share one configuration.',
   events: 'What happens in the gateway, as a stream.',
   interface: 'What there is to read, the version of the library, the health, and the read-only mode.',
 };

@@ -542,6 +542,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         filters: '/filters',
         users: '/users',
         commands: '/commands',
+        fleet: '/fleet',
         events: '/events',
       },
     },
@@ -566,9 +567,23 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         filters: '/filters',
         users: '/users',
         commands: '/commands',
+        fleet: '/fleet',
         events: '/events',
       },
     },
+  },
+  'fleet.list': {
+    answer: [
+      {
+        node: 'berlin',
+        version: '0.1.0',
+        alive: true,
+        position: '3.5f0c8e21a9b3',
+        applied: '3.5f0c8e21a9b3',
+        behind: [],
+        differs: false,
+      },
+    ],
   },
 };
 
@@ -998,6 +1013,31 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     detail:
       'The audit records of earlier commands are not kept yet, so this command was refused. Nothing was changed. Reading still works. Send the command again in a few seconds. If that does not help, repair the audit sink as the error in the log of the gateway says.',
     code: 'audit-unavailable',
+  },
+  fenced: {
+    type: 'urn:problem-type:gateway-admin:fenced',
+    title: 'The fleet has ended the command',
+    status: 503,
+    detail:
+      'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back. Look at the state, and send the command again.',
+    code: 'fenced',
+    command: 'own-5f0c8e21a9b3-1',
+  },
+  'node-outdated': {
+    type: 'urn:problem-type:gateway-admin:node-outdated',
+    title: 'This node is too old for the fleet',
+    status: 503,
+    detail:
+      'The fleet uses a later version of the administration interface than this node. Nothing was changed. Reading still works, and the gateway goes on with what it last had. Send the command to another node, and update this one.',
+    code: 'node-outdated',
+  },
+  'node-behind': {
+    type: 'urn:problem-type:gateway-admin:node-behind',
+    title: 'The gateway has not followed the fleet',
+    status: 409,
+    detail:
+      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
+    code: 'node-behind',
   },
   'store-unavailable': {
     type: 'urn:problem-type:gateway-admin:store-unavailable',

@@ -3,6 +3,8 @@
  *
  * @packageDocumentation
  */
+import { assertMembers } from '../core/member.ts';
+import { assertObject, assertText } from '../json/value.ts';
 import { contractVersion } from '../index.ts';
 import { schemas } from './component.ts';
 import { tagDescriptions } from './description.ts';
@@ -39,6 +41,7 @@ const basic = { basic: { type: 'http', scheme: 'basic' } };
  *
  * @param options - the title, the addresses and the ways to log in
  * @returns a new document
+ * @throws TypeError for an unknown option, and for an option of a wrong type
  *
  * @example
  * ```ts
@@ -53,7 +56,11 @@ const basic = { basic: { type: 'http', scheme: 'basic' } };
  * @public
  */
 export function createOpenApi(options: OpenApiOptions = {}): object {
+  assertMembers(options, ['title', 'servers', 'security'], 'option of createOpenApi');
   const { title = 'Gateway administration', servers = [{ url: '/' }], security = basic } = options;
+  assertText(title, 'title');
+  if (!Array.isArray(servers)) throw new TypeError('servers must be a list');
+  assertObject(security, 'security');
   const names = Object.keys(security);
   return structuredClone({
     openapi: '3.1.0',

@@ -48,6 +48,7 @@ const additions: ReadonlySet<string> = new Set([
   'interface.get',
   'interface.patch',
   'events.stream',
+  'fleet.list',
 ]);
 
 /** `/services/{name}` for `/services/:name`. */

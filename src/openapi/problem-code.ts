@@ -33,6 +33,8 @@ const rules: readonly Rule[] = [
   [(route) => isCommand(route) && !('worksReadOnly' in route), ['read-only']],
   [isResourceCommand, ['command-in-progress', 'outcome-unknown', 'closed', 'store-unavailable']],
   [asksHost, ['effect-refused']],
+  [isResourceCommand, ['node-outdated']],
+  [isShared, ['node-behind', 'fenced']],
   [
     hasBody,
     ['body-missing', 'body-encoding-invalid', 'body-not-json', 'body-duplicate-key', 'body-too-deep'],
@@ -74,6 +76,11 @@ function isResourceCommand(route: BoundRoute): boolean {
 /** Admin users are the only resources that the host knows nothing of. */
 function asksHost(route: BoundRoute): boolean {
   return isResourceCommand(route) && !route.id.startsWith('users.');
+}
+
+/** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */
+function isShared(route: BoundRoute): boolean {
+  return asksHost(route) && /\.(?:patch|start|stop)$/.test(route.id);
 }
 
 function hasBody({ mediaTypes }: BoundRoute): boolean {

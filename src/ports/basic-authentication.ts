@@ -2,6 +2,7 @@
  * Basic authentication of the admin users.
  */
 import { assertMembers } from '../core/member.ts';
+import { assertText } from '../json/value.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Authenticate } from './port.ts';
 
@@ -60,6 +61,7 @@ export interface BasicAuthenticationOptions {
 export function createBasicAuthentication(options: BasicAuthenticationOptions = {}): Authenticate {
   assertMembers(options, ['realm', 'openUntilFirstUser'], 'option of createBasicAuthentication');
   const { realm = 'gateway admin', openUntilFirstUser = false } = options;
+  assertText(realm, 'realm');
   // A text such as "false" would open the interface to everybody.
   if (typeof openUntilFirstUser !== 'boolean')
     throw new TypeError('The option openUntilFirstUser must be true or false');

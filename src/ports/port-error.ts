@@ -80,15 +80,23 @@ export class StoreLost extends Error {
 }
 
 /**
- * Whether an error of a store means that the store is lost for good. The name is compared as well, because the store may
- * have loaded another copy of this library. An error that throws while it is read is temporary.
+ * Whether an error of a store means that the store is lost for good. The name is compared, because the store may have loaded
+ * another copy of this library. An error that throws while it is read is temporary.
  *
  * @internal
  */
 export function isStoreLost(error: unknown): boolean {
+  return isNamed(error, 'StoreLost') || isConflict(error);
+}
+
+/** Whether an error of a store means that somebody else has written to it. @internal */
+export function isConflict(error: unknown): boolean {
+  return isNamed(error, 'StoreConflictError');
+}
+
+function isNamed(error: unknown, name: string): boolean {
   try {
-    if (error instanceof StoreLost || error instanceof StoreConflictError) return true;
-    return error instanceof Error && ['StoreLost', 'StoreConflictError'].includes(error.name);
+    return error instanceof Error && error.name === name;
   } catch {
     return false;
   }

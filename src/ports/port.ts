@@ -214,6 +214,66 @@ export interface ConfigurationStore {
 }
 
 /**
+ * A store that several gateway nodes have open at once: one log, in one order that all nodes see.
+ *
+ * Three promises differ from those of {@link ConfigurationStore}:
+ *
+ * - After any rejection, the store goes on. After a {@link StoreConflictError} the library reads, and appends again at the
+ *   new end. After another rejection it makes the same call again, as with every store.
+ * - What a call of `append` has stored is seen by every later `read` of every node.
+ * - A position names the call that ended there, and not only a number: the same position never stands for different
+ *   content, also if the store is set back to an earlier state, and other records follow.
+ *
+ * `compact` is a step of the same order, with a position of its own. The library makes one call at a time, except for
+ * `changed` and `announce`.
+ *
+ * @public
+ */
+export interface SharedStore extends ConfigurationStore {
+  /**
+   * Where the store reaches its servers. `openFleet` warns if a listener of the gateway itself is among them. Left out if the
+   * store has no servers, or does not know.
+   */
+  readonly addresses?: readonly { readonly host: string; readonly port: number }[];
+  /**
+   * Gives what was appended behind a position, whoever appended it.
+   *
+   * @param after - a position that this store has given
+   * @returns a step for each call, in order; `gone` if no way leads on from the position, because the records were
+   *   compacted away, or because the store was set back. Then the library loads again
+   */
+  read(after: string): Promise<readonly LogStep[] | 'gone'>;
+  /**
+   * Waits for a hint that the end of the log has moved. May resolve for nothing, and may never resolve: the library also
+   * reads once a second.
+   *
+   * @param after - the end that the library knows
+   * @param signal - ends the waiting: `changed` then resolves
+   */
+  changed(after: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Keeps what a node says of itself, in place of what it said before, and gives what every node says. Need not be durable.
+   *
+   * @param node - the name of the node
+   * @param status - what the node says, as plain JSON; `null` takes the node out
+   * @returns what each node says, by name
+   */
+  announce(node: string, status: Json | null): Promise<ReadonlyMap<string, Json>>;
+}
+
+/**
+ * What one call has added to a shared store.
+ *
+ * @public
+ */
+export interface LogStep {
+  /** The records that the call appended, in order; none if the call was a compaction. */
+  readonly records: readonly Json[];
+  /** The position that the call gave. */
+  readonly position: string;
+}
+
+/**
  * Keeps audit records outside the process, such as in a file.
  *
  * The library makes one call at a time. If `append` rejects, the same records come again, in the same order and perhaps with

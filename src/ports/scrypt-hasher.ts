@@ -31,6 +31,7 @@ export interface ScryptHasherOptions {
  *
  * @param options - the cost; see `ScryptHasherOptions`
  * @returns the hasher
+ * @throws TypeError for an unknown option
  * @throws RangeError when the cost is not a power of two from 2 to 2^20
  *
  * @example
@@ -50,7 +51,8 @@ export interface ScryptHasherOptions {
 export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
   assertMembers(options, ['cost'], 'option of createScryptHasher');
   const { cost = 2 ** 17 } = options;
-  const logCost = Math.log2(cost);
+  // A text of digits has a logarithm too.
+  const logCost = typeof cost === 'number' ? Math.log2(cost) : NaN;
   if (!isLogCost(logCost)) {
     throw new RangeError(
       `The cost of scrypt must be a power of two from 2 to ${String(2 ** maxLogCost)}, not ${String(cost)}`,

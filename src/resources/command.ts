@@ -105,7 +105,14 @@ export function objectionTo({ id, outcome }: CommandInFlight): Problem | undefin
 /** The kind "command". @internal */
 export const commandKind: Kind<CommandEvent, never, never> = {
   fields: { command: fields },
-  events: { 'command.failed': { origin: 'command', revert: 'irreversible', evolve: (snapshot) => snapshot } },
+  events: {
+    'command.failed': {
+      origin: 'command',
+      scope: 'node',
+      revert: 'irreversible',
+      evolve: (snapshot) => snapshot,
+    },
+  },
   effects: {},
   reports: {},
   routes: [

@@ -159,11 +159,11 @@ export type ConnectionEffect = EffectOf<'connections.close'> & {
 
 const line = shape.text(4096);
 const counters = z.strictObject({
-  reads: z.number(),
-  writes: z.number(),
-  buffered_writes: z.number(),
-  high_water_events: z.number(),
-  low_water_events: z.number(),
+  reads: shape.number,
+  writes: shape.number,
+  buffered_writes: shape.number,
+  high_water_events: shape.number,
+  low_water_events: shape.number,
 });
 
 /** Fields of the chapter "Connection". Server and service are stored as keys and shown as links. */
@@ -204,6 +204,7 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
           { id, server, role, state, statistics: noStatistics },
           change,
         ),
+        change,
       ),
   },
   'connection.updated': {
@@ -216,21 +217,28 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
           { role, state, statistics },
           change,
         ),
+        change,
       ),
   },
   'connection.closed': {
     origin: 'report',
     evolve: (snapshot, { session, connected, id }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).closeConnection({ session, connected, id }, change)),
+      withSessions(
+        snapshot,
+        sessionsOf(snapshot).closeConnection({ session, connected, id }, change),
+        change,
+      ),
   },
   'connections.closed': {
     origin: 'command',
+    scope: 'node',
     effect: 'connections.close',
     revert: 'irreversible',
     evolve: (snapshot, { connections }, change) =>
       withSessions(
         snapshot,
         connections.reduce((table, each) => table.closeConnection(each, change), sessionsOf(snapshot)),
+        change,
       ),
   },
 };

@@ -182,21 +182,21 @@ const threadsFields = defineFields<{
 }>()({
   load_average: {
     shape: z.strictObject({
-      historic: z.number(),
-      current: z.number(),
-      '1min': z.number(),
-      '5min': z.number(),
-      '15min': z.number(),
+      historic: shape.number,
+      current: shape.number,
+      '1min': shape.number,
+      '5min': shape.number,
+      '15min': shape.number,
     }),
   },
   threads: {
     shape: z.array(
       z.strictObject({
-        id: z.number(),
+        id: shape.number,
         state: shape.text(255),
-        file_descriptors: z.number(),
+        file_descriptors: shape.number,
         event: z.array(shape.text(255)),
-        run_time: z.number(),
+        run_time: shape.number,
       }),
     ),
   },
@@ -209,7 +209,7 @@ const taskFields = defineFields<{
 }>()({
   name: { shape: shape.text(255) },
   type: { shape: shape.text(255) },
-  frequency: { shape: z.number() },
+  frequency: { shape: shape.number },
   next_due: { shape: shape.instant, time: 'asctime' },
 });
 
@@ -220,7 +220,7 @@ export const telemetryShapes = {
     z.strictObject({
       name: shape.text(255),
       type: shape.text(255),
-      frequency: z.number(),
+      frequency: shape.number,
       next_due: shape.milliseconds,
     }),
   ),

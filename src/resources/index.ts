@@ -30,6 +30,7 @@ import {
 } from './connection.ts';
 import { eventKind } from './event.ts';
 import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
+import { fleetKind } from './fleet.ts';
 import { gatewayDocument, gatewayKind, loadGateway, saveGateway } from './gateway.ts';
 import { interfaceKind } from './interface.ts';
 import { loadLogs, logDocument, logKind, saveLogs, type LogEffect, type LogEvent } from './log.ts';
@@ -58,6 +59,7 @@ const kinds = [
   filterKind,
   userKind,
   commandKind,
+  fleetKind,
   eventKind,
   interfaceKind,
 ] as const;

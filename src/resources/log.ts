@@ -88,7 +88,7 @@ const fields = defineFields<{
   },
   log_augmentation: { shape: z.strictObject({ function: z.boolean() }), optional: true },
   log_throttling: {
-    shape: z.strictObject({ limit: z.number(), window: z.number(), suppression: z.number() }),
+    shape: z.strictObject({ limit: shape.number, window: shape.number, suppression: shape.number }),
     optional: true,
   },
   last_flushed: { shape: shape.instant, time: 'rfc5322', optional: true },
@@ -114,6 +114,7 @@ export function saveLogs({ logs: { last_flushed, attributes } }: Snapshot): obje
 const events: EventTable<Snapshot, LogEvent> = {
   'logs.flushed': {
     origin: 'command',
+    scope: 'node',
     effect: 'logs.flush',
     revert: 'irreversible',
     evolve: (snapshot, { at }, change) => ({

@@ -4,7 +4,6 @@
  * Implements the chapter "Server" of the Gateway Administration REST Interface. `connection.ts` has the endpoints about
  * connections to a server.
  */
-import { castDraft } from 'immer';
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
@@ -16,7 +15,7 @@ import { mergeUpdate, type Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
 import { quoted } from '../problem.ts';
-import { linkOf, revise, type Snapshot } from '../snapshot/snapshot.ts';
+import { linkOf, replace, type Snapshot } from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
 import type { Rendering } from './shared/rendering.ts';
@@ -143,7 +142,7 @@ const words = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
 const parameters = z
   .record(
     shape.text(255).check(z.minLength(1)),
-    z.union([z.number(), shape.text(4096)], { error: 'must be a number or a string' }),
+    z.union([shape.number, shape.text(4096)], { error: 'must be a number or a string' }),
   )
   .check(shape.membersAtMost(shape.mostMembers));
 
@@ -239,9 +238,11 @@ const events: EventTable<Snapshot, ServerEvent> = {
   'server.reported': {
     origin: 'report',
     evolve: (snapshot, { server, status }, change) =>
-      revise(snapshot, 'servers', server, change, (draft, { settings: { state } }) => {
-        const next = reportedStatus(state, status);
-        if (!sameJson(state, next)) draft.settings.state = castDraft(next);
+      replace<'servers'>(snapshot, 'servers', server, change, (before) => {
+        const { settings } = before;
+        const state = reportedStatus(settings.state, status);
+        if (sameJson(settings.state, state)) return before;
+        return { ...before, settings: Object.freeze({ ...settings, state: Object.freeze(state) }) };
       }),
   },
 };

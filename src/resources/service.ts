@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Change, Context } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
-import { createOwner } from '../core/ordered-map.ts';
+import { Batch } from '../core/batch.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
@@ -324,7 +324,7 @@ export function patchService(
  * @internal
  */
 export function openServices(snapshot: Snapshot, now: number): Snapshot {
-  const change = { revision: snapshot.revision, origin: 'report', owner: createOwner() } as const;
+  const change = { revision: snapshot.revision, origin: 'report', batch: new Batch() } as const;
   const opened = [...snapshot.services].reduce(
     (next, { key, state }) =>
       revise<'services'>(next, 'services', key, change, (draft) => {

@@ -147,7 +147,7 @@ export type SessionEffect = EffectOf<'sessions.close'> & {
 };
 
 const line = shape.text(4096);
-const idleTime = z.number();
+const idleTime = shape.number;
 
 /** Fields of the chapter "Session". The service is stored as its key and shown as its link. */
 const fields = defineFields<{
@@ -190,27 +190,30 @@ const events: EventTable<Snapshot, SessionEvent> = {
           { id, state, user, address, service, connected, idle: 0, connections: [] },
           change,
         ),
+        change,
       ),
   },
   'session.updated': {
     origin: 'report',
     evolve: (snapshot, { id, connected, state, user, idle }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).update({ id, connected }, { state, user, idle }, change)),
+      withSessions(
+        snapshot,
+        sessionsOf(snapshot).update({ id, connected }, { state, user, idle }, change),
+        change,
+      ),
   },
   'session.closed': {
     origin: 'report',
     evolve: (snapshot, { id, connected }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).close({ id, connected }, change)),
+      withSessions(snapshot, sessionsOf(snapshot).close([{ id, connected }], change), change),
   },
   'sessions.closed': {
     origin: 'command',
+    scope: 'node',
     effect: 'sessions.close',
     revert: 'irreversible',
     evolve: (snapshot, { sessions }, change) =>
-      withSessions(
-        snapshot,
-        sessions.reduce((table, each) => table.close(each, change), sessionsOf(snapshot)),
-      ),
+      withSessions(snapshot, sessionsOf(snapshot).close(sessions, change), change),
   },
 };
 

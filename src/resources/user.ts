@@ -321,6 +321,33 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decis
   });
 }
 
+/**
+ * Makes the users of a snapshot those of another one: creates, changes and deletes users until they are equal.
+ *
+ * @returns the decision; no rule about the last user applies, because the fleet has decided already
+ * @internal
+ */
+export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Context): Decision {
+  const gone = [...snapshot.users].filter(({ key }) => find(wanted, 'users', key) === undefined);
+  const deletions = gone.map((user) => ({
+    type: 'user.deleted' as const,
+    ...eventHead(linkOf('users', user), context),
+    user: user.key,
+  }));
+  const changes = [...wanted.users].flatMap((user): readonly UserEvent[] => {
+    const { key, name, passwordHash } = user;
+    const present = find(snapshot, 'users', key);
+    if (present?.passwordHash === passwordHash) return [];
+    const head = { ...eventHead(linkOf('users', user), context), user: key, passwordHash };
+    return [
+      present === undefined ? { type: 'user.created', name, ...head } : { type: 'user.updated', ...head },
+    ];
+  });
+  const all = [...deletions, ...changes];
+  if (all.length === 0) return unchanged(snapshot, [resource]);
+  return accepted(events, snapshot, [resource], { events: all, effects: [] });
+}
+
 /** Deletes the created user. A later user of the same name, or with a new password, has another hash and stays. */
 function revertCreation(
   snapshot: Snapshot,

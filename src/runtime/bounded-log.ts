@@ -22,16 +22,6 @@ export interface LogView<T, Item> {
   readonly gap: (next: T | undefined, missed: number) => Item;
 }
 
-/** A reader of the log. */
-interface Reader {
-  /** Ends the reader when it aborts. */
-  readonly signal: AbortSignal | undefined;
-  /** Whether the caller has ended the reader. */
-  ended: boolean;
-  /** Continues the reader if it waits for an item. */
-  resume: () => void;
-}
-
 /**
  * Largest total size of the kept items, in bytes. Items can be large, because updates contain complete settings.
  *
@@ -44,8 +34,8 @@ export class BoundedLog<T> {
   readonly #ring: ({ readonly item: T; readonly size: number } | undefined)[] = [];
   readonly #capacity: number;
   readonly #sizeOf: (item: T, most: number) => number;
-  /** Wakes the readers that have read every item. */
-  readonly #waiting = new Set<() => void>();
+  /** Called when there is something new. A function that gives `false` is not called again. */
+  readonly #waiting = new Set<() => boolean>();
   /** The number of items ever appended. Item number n is at position n % capacity of the ring. */
   #count = 0;
   /** The number of the oldest kept item. */
@@ -94,20 +84,7 @@ export class BoundedLog<T> {
     signal: AbortSignal | undefined,
     view: LogView<T, Item>,
   ): AsyncIterableIterator<Item> {
-    const reader: Reader = { signal, ended: false, resume: () => undefined };
-    const items = this.#follow(new Cursor(this, start, view), reader);
-    return {
-      next: () => items.next(),
-      return: () => {
-        reader.ended = true;
-        // Otherwise `return` would wait for the next item, which may never come.
-        reader.resume();
-        return items.return(undefined);
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+    return new Reader(new Cursor(this, start, view), this, signal);
   }
 
   /** Ends each reader after the reader has read the items in the log. */
@@ -123,7 +100,26 @@ export class BoundedLog<T> {
 
   /** Resolves when an item is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
   arrival(signal: AbortSignal): Promise<void> {
-    return this.#arrival({ signal, ended: false, resume: () => undefined });
+    return new Promise((resolve) => {
+      const wake = (): boolean => {
+        this.ignore(wake);
+        leave();
+        resolve();
+        return false;
+      };
+      const leave = onAbort(signal, wake);
+      this.await(wake);
+    });
+  }
+
+  /** Calls a function whenever an item is appended or the log closes, until the function gives `false`. */
+  await(wake: () => boolean): void {
+    this.#waiting.add(wake);
+  }
+
+  /** Calls a function no more. */
+  ignore(wake: () => boolean): void {
+    this.#waiting.delete(wake);
   }
 
   #dropOldest(): void {
@@ -132,37 +128,89 @@ export class BoundedLog<T> {
     this.#oldest += 1;
   }
 
-  async *#follow<Item extends object>(
+  #wake(): void {
+    for (const wake of [...this.#waiting]) if (!wake()) this.#waiting.delete(wake);
+  }
+}
+
+/**
+ * A reader of a log. One object for the life of the reader: an async generator, and a listener for each item, would take
+ * ten times as long.
+ */
+class Reader<T, Item extends object> implements AsyncIterableIterator<Item, undefined> {
+  readonly #cursor: Cursor<T, Item>;
+  readonly #log: Pick<BoundedLog<T>, 'await' | 'ignore' | 'isClosed'>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #pending: ((result: IteratorResult<Item, undefined>) => void)[] = [];
+  #ended = false;
+  /** Removes the listener on the signal; `undefined` while there is none. */
+  #leave: (() => void) | undefined;
+
+  constructor(
     cursor: Cursor<T, Item>,
-    reader: Reader,
-  ): AsyncGenerator<Item, undefined> {
-    while (!reader.ended && reader.signal?.aborted !== true) {
-      const item = cursor.take();
-      if (item !== undefined) yield item;
-      else if (this.#closed) return;
-      else await this.#arrival(reader);
-    }
+    log: Pick<BoundedLog<T>, 'await' | 'ignore' | 'isClosed'>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#cursor = cursor;
+    this.#log = log;
+    this.#signal = signal;
   }
 
-  /**
-   * Resolves when an item is appended, the log closes, or the reader ends. A reader that does not wait has no listener on
-   * its signal, so an abandoned reader leaks nothing.
-   */
-  #arrival(reader: Reader): Promise<void> {
+  next(): Promise<IteratorResult<Item, undefined>> {
+    const result = this.#pending.length === 0 ? this.#take() : undefined;
+    if (result !== undefined) return Promise.resolve(result);
     return new Promise((resolve) => {
-      const resume = (): void => {
-        this.#waiting.delete(resume);
-        leave?.();
-        resolve();
-      };
-      reader.resume = resume;
-      this.#waiting.add(resume);
-      const leave = reader.signal === undefined ? undefined : onAbort(reader.signal, resume);
+      this.#pending.push(resolve);
+      this.#log.await(this.#wake);
+      if (this.#signal !== undefined) this.#leave ??= onAbort(this.#signal, this.#end);
     });
   }
 
-  #wake(): void {
-    for (const resume of [...this.#waiting]) resume();
+  return(): Promise<IteratorResult<Item, undefined>> {
+    this.#end();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Gives what is new to the callers that wait. A reader that nobody waits for is left alone, so it leaks nothing. */
+  readonly #wake = (): boolean => {
+    while (this.#pending.length > 0) {
+      const result = this.#take();
+      if (result === undefined) return true;
+      this.#pending.shift()?.(result);
+    }
+    this.#stopListening();
+    return false;
+  };
+
+  /** Ends the reader. The callers that wait get no item any more. */
+  readonly #end = (): void => {
+    this.#ended = true;
+    this.#log.ignore(this.#wake);
+    this.#stopListening();
+    for (const resolve of this.#pending.splice(0)) resolve({ value: undefined, done: true });
+  };
+
+  /** The next result; `undefined` if there is none yet. */
+  #take(): IteratorResult<Item, undefined> | undefined {
+    const value = this.#isOver() ? undefined : this.#cursor.take();
+    if (value !== undefined) return { value, done: false };
+    if (!this.#isOver() && !this.#log.isClosed) return undefined;
+    this.#ended = true;
+    this.#stopListening();
+    return { value: undefined, done: true };
+  }
+
+  #isOver(): boolean {
+    return this.#ended || this.#signal?.aborted === true;
+  }
+
+  #stopListening(): void {
+    this.#leave?.();
+    this.#leave = undefined;
   }
 }
 

@@ -28,6 +28,7 @@ import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
 import { EventLog } from './event-log.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
+import type { FleetView } from './fleet-view.ts';
 import { shareSecrets } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createRequestHandler } from './handler/handler.ts';
@@ -35,6 +36,7 @@ import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife, drawLife } from './life.ts';
+import { OwnLog } from './log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
@@ -128,7 +130,9 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     declareSecretParameters(snapshot, history.snapshot.secretParameters);
     if (repaired !== undefined) onError(new Error(repaired));
     const deadlineMs = limits.storeDeadlineMs;
-    const journal = await openJournal({ store, position, history, clock, deadlineMs, instruments, onError });
+    const log = new OwnLog(store, history, position);
+    const journal = openJournal({ log, clock, deadlineMs, instruments, onError });
+    await journal.compact();
     const { admin, writer } = assemble(
       complete,
       beginLife(openServices(history.snapshot, clock.now())),
@@ -155,7 +159,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
 }
 
 /** Loads the content of the store. `onError` gets a timeout too, so that the timeout is logged like other store errors. */
-async function loadInTime(
+export async function loadInTime(
   store: ConfigurationStore,
   { clock, limits: { storeDeadlineMs }, instruments, onError }: CompleteOptions,
 ): Promise<StoredHistory> {
@@ -174,7 +178,7 @@ async function loadInTime(
  * Disposes of the store and of the audit sink after a failed start. A second failure must not hide the first one, and any
  * option can be the reason for the first one.
  */
-async function letGo(options: Partial<OpenAdminOptions> | null | undefined): Promise<void> {
+export async function letGo(options: Partial<OpenAdminOptions> | null | undefined): Promise<void> {
   const { store, audit, clock: given, limits, logger, onError: hook } = options ?? {};
   const { clock, onError } = toldOf({
     ...(typeof given?.sleep === 'function' ? { clock: given } : {}),
@@ -197,17 +201,29 @@ interface Assembly {
   readonly writer: Writer;
 }
 
-/** Connects the parts of an interface. */
-function assemble(options: CompleteOptions, snapshot: Snapshot, journal: Journal): Assembly {
+/** What differs in a node of a fleet. */
+interface Membership {
+  /** Begins the id of each command. */
+  readonly prefix: string;
+  readonly fleet?: FleetView;
+}
+
+/** Connects the parts of an interface. @internal */
+export function assemble(
+  options: CompleteOptions,
+  snapshot: Snapshot,
+  journal: Journal,
+  { prefix, ...around }: Membership = { prefix: snapshot.epoch },
+): Assembly {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
-  const writer: Writer = writerOf(options, snapshot, { log, journal, audit });
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix });
   const mode: Mode = { isReadOnly: false };
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const handle = handlerOf(options, { writer, journal, mode, passwords, audit, streams });
+  const handle = handlerOf(options, { writer, journal, mode, passwords, audit, streams, ...around });
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -300,9 +316,13 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
 function handlerOf(
   options: CompleteOptions,
   parts: Pick<Parts, 'writer' | 'mode' | 'audit'> &
-    SelfOptions & { readonly passwords: Passwords; readonly streams: EventStreams },
+    SelfOptions & {
+      readonly passwords: Passwords;
+      readonly streams: EventStreams;
+      readonly fleet?: FleetView;
+    },
 ): Admin['handle'] {
-  const { writer, mode, passwords, audit, streams } = parts;
+  const { writer, mode, passwords, audit, streams, fleet } = parts;
   return createRequestHandler({
     ...options,
     snapshot: () => writer.snapshot,
@@ -313,17 +333,24 @@ function handlerOf(
     passwords,
     audit,
     streams,
+    ...(fleet === undefined ? {} : { fleet }),
   });
 }
 
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { log, journal, audit }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit },
+  {
+    log,
+    journal,
+    audit,
+    prefix,
+  }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit; readonly prefix: string },
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
     snapshot,
+    prefix,
     journal,
     gateway,
     clock,
@@ -346,13 +373,18 @@ function writerOf(
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  parts: SelfOptions & { readonly writer: Writer },
+  parts: SelfOptions & { readonly writer: Writer; readonly fleet?: FleetView },
 ): Surroundings {
-  const { writer } = parts;
+  const { writer, fleet } = parts;
   const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
   const self = createSelf(parts);
-  if (telemetry === undefined) return Object.freeze({ times, commands, self });
-  return Object.freeze({ times, commands, self, telemetry: guardTelemetry(telemetry, onError) });
+  return Object.freeze({
+    times,
+    commands,
+    self,
+    ...(fleet === undefined ? {} : { nodes: fleet.nodes }),
+    ...(telemetry === undefined ? {} : { telemetry: guardTelemetry(telemetry, onError) }),
+  });
 }
 
 /** A second call returns the promise of the first one. */

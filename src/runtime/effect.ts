@@ -4,7 +4,7 @@
 import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
-import { beforeDeadline } from './deadline.ts';
+import { beforeDeadline, type Deadline } from './deadline.ts';
 import { answerText, causeText, HostError } from './host-error.ts';
 import type { Instruments } from './instrumentation/instruments.ts';
 
@@ -86,6 +86,7 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
   });
   const onUnknown = (): AbortSignal => {
     call.standing = 'unknown';
+    if (call.ending === undefined) options.onError(unsettled(effect, options));
     return options.onUnknown();
   };
   try {
@@ -138,6 +139,16 @@ async function endingOf(
 
 const asksInspect = 'The library asks inspect for the outcome.';
 
+/** The error for a host that has not settled its `apply` when the command is answered with a 504. */
+function unsettled(effect: Effect, { commandId, deadlineMs }: EffectOptions): HostError {
+  const place = placeOf(effect, { commandId });
+  return new HostError(
+    `apply did not settle within ${String(deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
+      'settle when its signal aborts.',
+    { call: 'apply', effect, commandId },
+  );
+}
+
 /** What follows an answer of `apply`, in each standing; `undefined` if the answer comes in time. */
 const lateness: Readonly<Record<Standing, { readonly done?: string; readonly failed?: string }>> = {
   awaited: {},
@@ -160,7 +171,7 @@ const lateness: Readonly<Record<Standing, { readonly done?: string; readonly fai
   },
 };
 
-function placeOf({ type, resource }: Effect, { commandId }: EffectContext): string {
+function placeOf({ type, resource }: Effect, { commandId }: Pick<EffectContext, 'commandId'>): string {
   return `${type} of ${resource} (command ${commandId})`;
 }
 
@@ -240,10 +251,26 @@ export async function inspect(
   return seen;
 }
 
+/** What the host gets with a call. A class, because a getter in a literal takes several times as long. */
+class CallContext implements EffectContext {
+  readonly commandId: string;
+  readonly #deadline: Deadline;
+
+  constructor(commandId: string, deadline: Deadline) {
+    this.commandId = commandId;
+    this.#deadline = deadline;
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
+  }
+}
+
 /** Calls the host and waits until the deadline. Then the signal of the call aborts. */
 async function withDeadline(
   { clock, deadlineMs, commandId }: InspectOptions,
   call: (context: EffectContext) => Promise<void>,
 ): Promise<void> {
-  await beforeDeadline(clock, deadlineMs, (signal) => call({ commandId, signal }));
+  const called = (deadline: Deadline): Promise<void> => call(new CallContext(commandId, deadline));
+  await beforeDeadline(clock, deadlineMs, called);
 }

@@ -111,6 +111,54 @@ export function storeUnavailable(
 }
 
 /**
+ * The log of the fleet needs a later version of this library.
+ *
+ * @param held - what earlier parts of the command have done, in a sentence
+ * @internal
+ */
+export function nodeOutdated(
+  held = 'Nothing was changed.',
+): Extract<Execution, { readonly outcome: 'refused' }> {
+  return refusal(
+    'node-outdated',
+    `The fleet uses a later version of the administration interface than this node. ${held} Reading still works, and the ` +
+      'gateway goes on with what it last had. Send the command to another node, and update this one.',
+  );
+}
+
+/** Another node of the fleet holds the resource. @internal */
+export function foreignCommand(
+  commandId: string,
+  node: string,
+): Extract<Execution, { readonly outcome: 'refused' }> {
+  const detail =
+    `A command (${commandId}) of the node ${node} on this resource has not ended yet, so this command was refused. Nothing ` +
+    'was changed. Try again in a moment.';
+  return { outcome: 'refused', problem: problemOn('command-in-progress', commandId, detail), events: [] };
+}
+
+/** This gateway has not followed the fleet yet. @internal */
+export function nodeBehind(
+  link: string,
+  reason?: string,
+): Extract<Execution, { readonly outcome: 'refused' }> {
+  const why = reason === undefined ? '' : ` ${reason}`;
+  return refusal(
+    'node-behind',
+    `The gateway of this node has not followed a change of ${link} yet that another node has made.${why} Nothing was ` +
+      'changed. Try again in a moment, send the command to another node, or take the change back there.',
+  );
+}
+
+/** Other nodes of the fleet took this one for dead, and have ended its command. @internal */
+export function fenced(commandId: string): Execution {
+  const detail =
+    'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back. ' +
+    'Look at the state, and send the command again.';
+  return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events: [] };
+}
+
+/**
  * The audit sink does not keep records, and a rule of the host requires that it does.
  *
  * @internal

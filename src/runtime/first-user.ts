@@ -3,7 +3,7 @@
  */
 import { refused } from '../core/decision.ts';
 import type { SecretPorts } from '../core/secret.ts';
-import type { Json } from '../json/value.ts';
+import { assertObject, type Json } from '../json/value.ts';
 import { problem } from '../problem.ts';
 import type { Transition } from '../resources/index.ts';
 import { userCreation } from '../resources/user.ts';
@@ -53,6 +53,7 @@ export async function createFirstUser(
   const secrets = secretsOf.get(admin);
   if (secrets === undefined)
     throw new TypeError('createFirstUser needs the interface that createAdmin or openAdmin has given');
+  assertObject(user, 'user');
   const { name, password } = user;
   // Before the hashing, which takes long.
   const creation = admin.snapshot.users.size > 0 ? refuse : await transitionOf({ name, password }, secrets);

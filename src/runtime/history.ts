@@ -204,11 +204,12 @@ function withoutSessions(snapshot: Snapshot): Snapshot {
 }
 
 function begin(given: Snapshot, document: GatewayDocument, revision: number, unsettled?: Unsettled): History {
-  return new History(
-    Object.freeze({ ...createSnapshot(withoutProcess(document)), ...processOf(given), revision }),
-    revision,
-    unsettled,
-  );
+  return new History(configured(given, document, revision), revision, unsettled);
+}
+
+/** The snapshot of a stored document, with everything that belongs to the process from the given one. @internal */
+export function configured(given: Snapshot, document: GatewayDocument, revision: number): Snapshot {
+  return Object.freeze({ ...createSnapshot(withoutProcess(document)), ...processOf(given), revision });
 }
 
 /** What belongs to the process, and is always taken from the given snapshot. */
@@ -225,8 +226,8 @@ function processOf({
   return { epoch, ...declared, gateway, logs, threads, tasks, modules };
 }
 
-/** Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. */
-function withoutProcess(document: GatewayDocument): GatewayDocument {
+/** Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. @internal */
+export function withoutProcess(document: GatewayDocument): GatewayDocument {
   const {
     gateway: _1,
     threads: _2,

@@ -8,13 +8,14 @@
  * A call that fails is made again, with growing pauses, until the store answers. During such an outage the journal takes
  * the results of commands in flight, and gives up the records of commands that have not changed anything yet.
  */
-import { type Json, sizeOf } from '../json/value.ts';
-import { isStoreLost } from '../ports/port-error.ts';
-import type { Clock, ConfigurationStore } from '../ports/port.ts';
+import { sizeOf } from '../json/value.ts';
+import { isConflict, isStoreLost } from '../ports/port-error.ts';
+import type { Clock } from '../ports/port.ts';
 import { beforeDeadline } from './deadline.ts';
-import type { History, JournalRecord } from './history.ts';
-import type { Instruments } from './instrumentation/instruments.ts';
+import type { JournalRecord } from './history.ts';
+import type { Instruments, StoreCall } from './instrumentation/instruments.ts';
 import { longestUnmarked } from './life.ts';
+import { nowhere, type Ask, type Entry, type Log, type Obstacle, type Placed } from './log.ts';
 
 /** The store does not answer. @internal */
 export interface Outage {
@@ -46,12 +47,14 @@ const uses = {
   refusal: { isGivenUp: false, waits: false },
 } as const satisfies Record<string, Handling>;
 
-/** A record, with its use. */
-interface Keeping<T> {
+/** A record, with its use. @internal */
+export interface Keeping<T> {
   readonly record: JournalRecord;
+  /** The links of the resources that the record is about. */
+  readonly resources: readonly string[];
   readonly use: RecordUse;
   /** Called when the record is stored, before `then` of the next record. */
-  readonly then: () => T;
+  readonly then: (placed: Placed) => T;
   /** Called if the record is not stored in time. The record can still be stored later. Can be called again. */
   readonly onLate?: () => void;
 }
@@ -75,11 +78,21 @@ export interface Journal {
   /** The present outage; `undefined` while the store answers. */
   readonly outage: Outage | undefined;
   /**
+   * Says whether somebody else holds a resource, or has changed one and this gateway has not followed yet.
+   *
+   * @param resources - the links of the resources that a decision rests on
+   * @returns `undefined` if nothing is in the way
+   */
+  obstacleTo(resources: readonly string[]): Obstacle | undefined;
+  /**
    * Stores a record.
    *
-   * @returns the result of `then`; rejects with {@link NotKept}, or with the error that `then` throws
+   * @returns the result of `then`; rejects with {@link NotKept}, with the objection of the log, or with the error that
+   *   `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
+  /** Takes in what others have appended. Returns whether they had appended anything. */
+  catchUp(): Promise<boolean>;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
   /** From now on, a failed call is not made again; a call that has failed already is made once more, at once. */
@@ -91,7 +104,9 @@ export interface Journal {
 /** The journal of an interface without a store: stores nothing. @internal */
 export const noJournal: Journal = Object.freeze({
   outage: undefined,
-  keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then()),
+  obstacleTo: () => undefined,
+  catchUp: () => Promise.resolve(false),
+  keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(nowhere)),
   mark: () => undefined,
   stopRepeating: () => undefined,
   close: () => Promise.resolve(),
@@ -99,11 +114,7 @@ export const noJournal: Journal = Object.freeze({
 
 /** The options of {@link openJournal}. @internal */
 export interface JournalOptions {
-  readonly store: ConfigurationStore;
-  /** The position of the next record. */
-  readonly position: string;
-  /** The history from the content of the store. */
-  readonly history: History;
+  readonly log: Log;
   readonly clock: Clock;
   /**
    * The deadline of one call to the store, in milliseconds. In an outage, also the time after which a record counts as
@@ -132,47 +143,71 @@ interface Failure {
   readonly isLate: boolean;
 }
 
+/** An answer of the store. */
+interface Answer<T> {
+  readonly value: T;
+}
+
 /** A record that is not stored yet. */
 interface Pending {
-  readonly record: JournalRecord;
+  readonly entry: Entry;
   readonly handling: Handling;
   /** Approximate size as JSON, in bytes. */
   readonly size: number;
-  readonly kept: () => void;
-  readonly notKept: (error: NotKept) => void;
+  readonly kept: (placed: Placed) => void;
+  readonly notKept: (error: Error) => void;
   readonly late: () => void;
   /** Whether a call of the store contains the record. */
   isSent: boolean;
 }
 
 /**
- * Opens the journal of a store, and compacts the content of the store.
+ * Opens the journal of a log.
  *
  * Until {@link OpenedJournal.startRepeating}, the first call that fails ends the journal: nothing was promised to a
  * client yet, and the host learns at once that the store does not work.
  *
- * @throws the error of the store, or an Error if the store does not answer in time
  * @internal
  */
-export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
-  const journal = new StoreJournal(options);
-  await journal.compact();
-  return journal;
+export function openJournal(options: JournalOptions): OpenedJournal {
+  return new StoreJournal(options);
 }
 
 /** The journal of a store. @internal */
 export interface OpenedJournal extends Journal {
+  /**
+   * Replaces the records by the state that they lead to.
+   *
+   * @throws the error of the store, or an Error if the store does not answer in time
+   */
+  compact(): Promise<void>;
+  /** Takes in what others have appended, as soon as the store is free. Resolves when that is done, or the journal has ended. */
+  follow(): Promise<void>;
+  /**
+   * Makes another call to the log as soon as the store is free.
+   *
+   * @returns what the call gives; rejects if the call conflicts with what others have appended, or the journal has ended
+   */
+  inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T>;
   /** From now on, a failed call is made again until the store answers. */
   startRepeating(): void;
+}
+
+/** A call that waits for the store to be free. */
+interface WaitingCall {
+  readonly run: () => Promise<void>;
+  readonly reject: (error: unknown) => void;
 }
 
 class StoreJournal implements OpenedJournal {
   outage: Outage | undefined;
   readonly #options: JournalOptions;
-  #position: string;
   #pending: Pending[] = [];
+  #calls: WaitingCall[] = [];
   #flushing: Promise<void> | undefined;
   #grown = { records: 0, bytes: 0 };
+  /** Whether others may have appended something. */
+  #isBehind = false;
   #repeats = false;
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
@@ -181,22 +216,27 @@ class StoreJournal implements OpenedJournal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#position = options.position;
   }
 
-  keep<T>({ record, use, then, onLate = () => undefined }: Keeping<T>): Promise<T> {
+  obstacleTo(resources: readonly string[]): Obstacle | undefined {
+    return this.#options.log.obstacleTo?.(resources);
+  }
+
+  keep<T>({ record, resources, use, then, onLate = () => undefined }: Keeping<T>): Promise<T> {
+    const entry = this.#options.log.enter(record, resources, use === 'change');
     return new Promise((resolve, reject) => {
-      const kept = (): void => {
+      const kept = (placed: Placed): void => {
         try {
-          resolve(then());
+          resolve(then(placed));
         } catch (error) {
           // The record itself is stored, so the journal stores the later records as usual.
           reject(asError(error));
         }
       };
-      const size = sizeOf(record as unknown as Json, growth.bytes);
+      if (entry === undefined) return kept(nowhere);
+      const size = sizeOf(entry.json, growth.bytes);
       const pending = {
-        record,
+        entry,
         handling: uses[use],
         size,
         kept,
@@ -211,18 +251,42 @@ class StoreJournal implements OpenedJournal {
   }
 
   mark(revision: number): void {
-    const { history } = this.#options;
-    if (this.outage !== undefined || revision - history.revision < longestUnmarked) return;
+    const { log } = this.#options;
+    if (this.outage !== undefined || revision - log.revision < longestUnmarked) return;
     const record = { type: 'mark', revision } as const;
-    this.keep({ record, use: 'intent', then: () => undefined }).catch(() => undefined);
+    this.keep({ record, resources: [], use: 'intent', then: () => undefined }).catch(() => undefined);
+  }
+
+  async catchUp(): Promise<boolean> {
+    const { log } = this.#options;
+    if (log.follow === undefined) return false;
+    const before = log.position;
+    await this.follow();
+    return log.position !== before;
+  }
+
+  async follow(): Promise<void> {
+    if (this.outage !== undefined && this.outage.retryAfterMs === undefined) return;
+    this.#isBehind = true;
+    await (this.#flushing ??= this.#flush());
+  }
+
+  async inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
+    if (this.outage !== undefined && this.outage.retryAfterMs === undefined) throw asError(this.outage.error);
+    return new Promise((resolve, reject) => {
+      this.#calls.push({ run: async () => resolve(await call(this.#ask)), reject });
+      this.#flushing ??= this.#flush();
+    });
   }
 
   async compact(): Promise<void> {
-    const { store, history } = this.#options;
-    const state = history.toState();
-    const expectedPosition = this.#position;
-    this.#position = await this.#untilAnswered('compact', () => store.compact(state, { expectedPosition }));
-    this.#grown = { records: 0, bytes: 0 };
+    try {
+      await this.#options.log.compact(this.#ask);
+      this.#grown = { records: 0, bytes: 0 };
+    } catch (error) {
+      // After what others have appended, the next append leads to another try.
+      this.#assertFollows(error);
+    }
   }
 
   startRepeating(): void {
@@ -237,8 +301,8 @@ class StoreJournal implements OpenedJournal {
     this.stopRepeating();
     await this.#flushing;
     try {
-      const { store, clock, deadlineMs } = this.#options;
-      const disposed = await beforeDeadline(clock, deadlineMs, () => store[Symbol.asyncDispose]());
+      const { log, clock, deadlineMs } = this.#options;
+      const disposed = await beforeDeadline(clock, deadlineMs, () => log.dispose());
       if (disposed === 'late') throw lateError(deadlineMs);
     } catch (error) {
       // No record is pending any more, so the failed disposal is only reported.
@@ -251,8 +315,11 @@ class StoreJournal implements OpenedJournal {
     // Wait one microtask, so that records of the same turn of the event loop are stored in one call.
     await Promise.resolve();
     try {
-      while (this.#pending.length > 0) {
-        await this.#append(this.#pending.slice(0, this.#fitting()));
+      while (this.#pending.length > 0 || this.#isBehind || this.#calls.length > 0) {
+        if (this.#isBehind) await this.#catchUp();
+        await this.#makeCall();
+        this.#giveUpOvertaken();
+        if (this.#pending.length > 0) await this.#append(this.#pending.slice(0, this.#fitting()));
         if (this.#grown.records >= growth.records || this.#grown.bytes >= growth.bytes) await this.compact();
       }
     } catch (error) {
@@ -260,6 +327,16 @@ class StoreJournal implements OpenedJournal {
     } finally {
       // Reset in the same turn in which the queue became empty: a later record must start a new loop.
       this.#flushing = undefined;
+    }
+  }
+
+  async #makeCall(): Promise<void> {
+    const next = this.#calls.shift();
+    try {
+      await next?.run();
+    } catch (error) {
+      next?.reject(error);
+      this.#assertFollows(error);
     }
   }
 
@@ -271,18 +348,54 @@ class StoreJournal implements OpenedJournal {
   }
 
   async #append(batch: readonly Pending[]): Promise<void> {
-    const { store, history } = this.#options;
-    const records = batch.map(({ record }) => record as unknown as Json);
-    const expectedPosition = this.#position;
+    const { log, instruments } = this.#options;
     for (const pending of batch) pending.isSent = true;
-    this.#position = await this.#untilAnswered('append', () => store.append(records, { expectedPosition }));
-    this.#options.instruments.appended(batch.reduce((bytes, { size }) => bytes + size, 0));
-    for (const { record, size, kept } of batch) {
+    try {
+      await log.append(
+        batch.map(({ entry }) => entry.json),
+        this.#ask,
+      );
+    } catch (error) {
+      this.#assertFollows(error);
+      return;
+    }
+    instruments.appended(batch.reduce((bytes, { size }) => bytes + size, 0));
+    for (const { entry, size, kept } of batch) {
       this.#pending.shift();
-      history.take(record);
       this.#grown.records += 1;
       this.#grown.bytes += size;
-      kept();
+      kept(entry.take());
+    }
+  }
+
+  /** @throws the error, unless it says that others have appended something, which can be read */
+  #assertFollows(error: unknown): void {
+    if (this.#options.log.follow === undefined || !isConflict(error)) throw error;
+    this.#endOutage();
+    this.#isBehind = true;
+  }
+
+  /** Takes in what others have appended, and what the store has kept of calls that seemed to fail. */
+  async #catchUp(): Promise<void> {
+    this.#isBehind = false;
+    await this.#options.log.follow?.(this.#ask);
+    const pending = this.#pending;
+    this.#pending = pending.filter(({ entry }) => entry.found() === undefined);
+    for (const { entry, kept } of pending) {
+      const placed = entry.found();
+      if (placed !== undefined) kept(placed);
+    }
+  }
+
+  #giveUpOvertaken(): void {
+    const pending = this.#pending;
+    // Set before anybody is told: who is told may store another record.
+    this.#pending = pending.filter(({ entry }) => entry.objection() === undefined);
+    for (const { entry, notKept } of pending) {
+      const objection = entry.objection();
+      if (objection === undefined) continue;
+      entry.drop();
+      notKept(objection);
     }
   }
 
@@ -291,28 +404,34 @@ class StoreJournal implements OpenedJournal {
    *
    * @throws the error of the store if the store is lost, or failed calls are not made again
    */
-  async #untilAnswered(name: 'append' | 'compact', call: () => Promise<string>): Promise<string> {
+  readonly #ask: Ask = async <T>(name: StoreCall, call: () => Promise<T>): Promise<T> => {
     const { clock } = this.#options;
     // A call that was late can still answer in a pause.
-    const late: Promise<string>[] = [];
+    const late: Promise<Answer<T>>[] = [];
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const isLast = this.#stopped.signal.aborted;
       const latest = this.#options.instruments.storeCall(name, call);
       const answer = await this.#answerOf(latest);
-      if ('position' in answer) return this.#endOutage(answer.position);
+      if ('value' in answer) return this.#endOutage(answer.value);
       if (isLast || !this.#repeats || isStoreLost(answer.error)) throw answer.error;
-      if (answer.isLate) late.push(latest.catch(() => new Promise<never>(() => undefined)));
+      if (answer.isLate)
+        late.push(
+          latest.then(
+            (value) => ({ value }),
+            () => new Promise<never>(() => undefined),
+          ),
+        );
       this.#beginOutage(answer, pauseMs);
       const pause = clock.sleep(pauseMs, this.#stopped.signal).then(() => undefined);
-      const position = await Promise.race([...late, pause]);
-      if (position !== undefined) return this.#endOutage(position);
+      const answered = await Promise.race([...late, pause]);
+      if (answered !== undefined) return this.#endOutage(answered.value);
     }
-  }
+  };
 
-  async #answerOf(call: Promise<string>): Promise<{ readonly position: string } | Failure> {
+  async #answerOf<T>(call: Promise<T>): Promise<Answer<T> | Failure> {
     const { clock, deadlineMs } = this.#options;
     try {
-      const answer = await beforeDeadline(clock, deadlineMs, async () => ({ position: await call }));
+      const answer = await beforeDeadline(clock, deadlineMs, async () => ({ value: await call }));
       return answer === 'late' ? { error: lateError(deadlineMs), isLate: true } : answer;
     } catch (error) {
       return { error, isLate: false };
@@ -330,19 +449,20 @@ class StoreJournal implements OpenedJournal {
     if (isLate) for (const { handling, late } of this.#pending) if (handling.waits) late();
   }
 
-  /** Gives the position with which the store has answered. */
-  #endOutage(position: string): string {
+  /** Gives what the store has answered. */
+  #endOutage<T>(value?: T): T {
     if (this.outage !== undefined) {
       this.#answered.abort();
       this.#options.instruments.storeAnswers();
     }
     this.outage = undefined;
-    return position;
+    return value as T;
   }
 
   /** Applies an outage to a record. Returns whether the record stays in the queue. */
-  #endures({ handling, isSent, notKept, late }: Pending, outage: Outage): boolean {
+  #endures({ entry, handling, isSent, notKept, late }: Pending, outage: Outage): boolean {
     if (outage.retryAfterMs === undefined || (handling.isGivenUp && !isSent)) {
+      entry.drop();
       notKept(new NotKept(isSent, outage));
       return false;
     }
@@ -364,8 +484,12 @@ class StoreJournal implements OpenedJournal {
     if (this.outage === undefined || isStoreLost(error)) this.#options.onError(error);
     const outage = { error };
     this.outage = outage;
+    for (const { reject } of this.#calls.splice(0)) reject(error);
     this.#answered.abort();
-    for (const { isSent, notKept } of this.#pending.splice(0)) notKept(new NotKept(isSent, outage));
+    for (const { entry, isSent, notKept } of this.#pending.splice(0)) {
+      entry.drop();
+      notKept(new NotKept(isSent, outage));
+    }
   }
 }
 

@@ -43,6 +43,15 @@ export function beginLife(snapshot: Snapshot): Snapshot {
     : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(life)}` });
 }
 
+/** The largest number of lives whose revisions are safe integers. */
+const mostLives = Math.floor(Number.MAX_SAFE_INTEGER / revisionsOfLife) - 1;
+
+/** Draws the first revision of a life that does not know how many there were, as a node of a fleet. @internal */
+export function drawRevision(): number {
+  const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return (1 + (drawn % mostLives)) * revisionsOfLife;
+}
+
 /** Draws a random text that no other life has. @internal */
 export function drawLife(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6));

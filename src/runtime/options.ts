@@ -42,7 +42,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
 type Ports = Pick<SecretPorts, 'seal' | 'objection'>;
 
 /** The options of an interface, with or without a store. */
-type GivenOptions = AdminOptions & { readonly store?: ConfigurationStore };
+type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, 'durable'> };
 
 /**
  * Checks options and adds the defaults.

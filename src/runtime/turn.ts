@@ -13,6 +13,8 @@ import { onAbort } from './abort-listener.ts';
 import { SearchEnded } from './effect.ts';
 import { ended, inProgress, refusal, type Execution } from './execution.ts';
 import type { Instruments } from './instrumentation/instruments.ts';
+import type { Journal } from './journal.ts';
+import type { Obstacle } from './log.ts';
 
 /** A command as the caller sends it. @internal */
 export interface CommandRequest {
@@ -23,6 +25,8 @@ export interface CommandRequest {
   readonly signal?: AbortSignal;
   /** Is told how the command gets on, for the audit record. */
   readonly watch?: CommandWatch;
+  /** Keeps the records of a command that other nodes have decided; the journal of the interface if left out. */
+  readonly journal?: Journal;
 }
 
 /** Is told how a command gets on. A function is called before the caller of the command learns the same. @internal */
@@ -66,8 +70,14 @@ export interface TurnOptions {
   readonly maxInFlight: number;
   /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decision;
-  /** The refusal of every command at this moment; `undefined` if commands are possible. */
-  readonly refuseAll: () => Execution | undefined;
+  /** The refusal of a command at this moment, whatever it is about; `undefined` if the command is possible. */
+  readonly refuseAll: (request: CommandRequest) => Execution | undefined;
+  /** What somebody else does with the resources of a command; see {@link Journal}. */
+  readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Obstacle | undefined;
+  /** How long a command waits for an obstacle to go, in milliseconds. */
+  readonly obstacleDeadlineMs: number;
+  /** The current time, in milliseconds. */
+  readonly now: () => number;
   readonly instruments: Pick<Instruments, 'commands'>;
   /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
@@ -76,6 +86,8 @@ export interface TurnOptions {
 /** A command in the queue, with the resources of its last decision; empty before the first decision. */
 interface Entry extends Waiting {
   resources: readonly string[];
+  /** The time at which the command met an obstacle. */
+  obstructedSince?: number;
 }
 
 /** A row of the table of commands in flight. */
@@ -97,7 +109,7 @@ const sendAgain = 'Nothing was changed. Send the command again when the interfac
  */
 export class Turns {
   readonly #options: TurnOptions;
-  readonly #queue = new Set<Entry>();
+  #queue = new Set<Entry>();
   /** The table of commands in flight, by id. The next two members are derived from this table. */
   readonly #inFlight = new Map<string, Row>();
   /** The rows, by the link of each resource that a row holds. */
@@ -139,6 +151,19 @@ export class Turns {
     }
     this.#tellCounts();
     return promise.finally(stopListening);
+  }
+
+  /** Gives the commands that wait another chance, because something outside has changed. */
+  retry(): void {
+    this.#pump();
+  }
+
+  /** Puts a command that had its turn back to the head of the queue, to be decided again. */
+  putBack(waiting: Waiting): void {
+    const closed = this.refuseClosed();
+    if (closed !== undefined) return waiting.answer(closed);
+    // The same object: the signal of the caller removes it from the queue.
+    this.#queue = new Set([Object.assign(waiting, { resources: [] }), ...this.#queue]);
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
@@ -255,8 +280,12 @@ export class Turns {
   }
 
   /** @param claimed - the resources of earlier commands that still wait */
-  #mustWait({ resources }: Entry, claimed: ReadonlySet<string>): boolean {
-    return resources.some((link) => claimed.has(link) || this.#holders.get(link)?.outcome === 'pending');
+  #mustWait({ request, resources }: Entry, claimed: ReadonlySet<string>): boolean {
+    // What other nodes have decided goes first: commands that wait here may wait for that.
+    const isFirst = request.journal !== undefined;
+    return resources.some(
+      (link) => (!isFirst && claimed.has(link)) || this.#holders.get(link)?.outcome === 'pending',
+    );
   }
 
   /**
@@ -276,12 +305,22 @@ export class Turns {
     if (!this.#queue.has(entry)) return true;
     entry.resources = decision.resources;
     entry.request.watch?.decided(decision.resources);
-    const refused = this.#options.refuseAll() ?? this.refuseUnknown(entry.resources);
+    const { request, resources } = entry;
+    const refused = this.#options.refuseAll(request) ?? this.refuseUnknown(resources);
+    const obstacle = this.#options.obstacleTo(request, resources);
     if (refused !== undefined) entry.answer(refused);
-    else if (this.#mustWait(entry, claimed)) return false;
+    else if (obstacle !== undefined && this.#hasWaited(entry)) entry.answer(obstacle);
+    else if (obstacle !== undefined || this.#mustWait(entry, claimed)) return false;
     else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
     else entry.answer(ended(decision));
     return this.#queue.delete(entry);
+  }
+
+  /** Whether a command with an obstacle has waited for as long as it may. */
+  #hasWaited(entry: Entry): boolean {
+    const { now, obstacleDeadlineMs } = this.#options;
+    entry.obstructedSince ??= now();
+    return now() - entry.obstructedSince >= obstacleDeadlineMs;
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { isTrusted, partsOf, refused, type Changes, type Context } from '../core/decision.ts';
 import {
+  eventTable,
   evolve,
   foldHostReports,
   type AdminEvent,
@@ -13,11 +14,14 @@ import {
   type Effect,
 } from '../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../resources/command.ts';
+import type { Problem } from '../problem.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
   changeLost,
   changePending,
+  fenced,
+  nodeOutdated,
   outcomeUnknown,
   refusal,
   resultLost,
@@ -28,7 +32,8 @@ import {
 import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
-import { NotKept, type Journal } from './journal.ts';
+import { NotKept, type Journal, type Outage } from './journal.ts';
+import { Fenced, isNodeOutdated, nowhere, Overtaken, type Placed } from './log.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -49,6 +54,8 @@ export interface WriterOptions
     Pick<CommandOptions, 'gateway' | 'clock' | 'deadlineMs'>,
     Pick<TurnOptions, 'maxQueued' | 'maxInFlight'> {
   readonly snapshot: Snapshot;
+  /** Begins the id of each command. */
+  readonly prefix: string;
   readonly journal: Journal;
   readonly contextOf: (actor: string | undefined) => Context;
   /** The guarded rule of the host; left out if the host has none. */
@@ -66,6 +73,8 @@ export interface WriterOptions
 interface Performing {
   readonly command: Command;
   readonly span: CommandSpan;
+  /** Keeps the records of the command. */
+  readonly journal: Journal;
   /**
    * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
    * effects takes hold only once its events are journaled.
@@ -111,12 +120,26 @@ export class Writer {
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
-      refuseAll: () => options.refuseAll() ?? this.#storeUnavailable(),
+      refuseAll: ({ journal = options.journal }) => options.refuseAll() ?? unavailable(journal),
+      obstacleTo: ({ journal = options.journal }, resources) => journal.obstacleTo(resources),
+      obstacleDeadlineMs: options.deadlineMs,
+      now: () => options.clock.now(),
       instruments: options.instruments,
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
     });
+  }
+
+  /** Gives the commands that wait another chance: what was in their way may be gone. */
+  retry(): void {
+    this.#turns.retry();
+  }
+
+  /** Replaces the versions of resources by those that other nodes know. */
+  align(align: Placed['align']): void {
+    const next = align(this.#snapshot, this.#snapshot.revision + 1);
+    if (next !== this.#snapshot) this.#record(next, []);
   }
 
   get snapshot(): Snapshot {
@@ -145,12 +168,21 @@ export class Writer {
   /** Decides as {@link decide}, and refuses what a command of unknown outcome holds. Changes nothing. */
   preview(request: CommandRequest): Decision {
     const decision = this.decide(request);
-    const held = this.#turns.refuseUnknown(decision.resources);
+    const { journal } = this.#options;
+    const held = this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources);
     return held === undefined ? decision : refused(this.#snapshot, held.problem, decision.resources);
   }
 
-  /** Executes a command when its turn comes. */
-  execute(request: CommandRequest): Promise<Execution> {
+  /**
+   * Executes a command when its turn comes. A condition that is not met is checked again after the changes of other nodes: the
+   * client may have read the entity tag there.
+   */
+  async execute(request: CommandRequest): Promise<Execution> {
+    const execution = await this.#turns.wait(request);
+    // A decision that the host has built can lack its problem.
+    const { problem } = execution as { readonly problem?: Problem };
+    const isUnmet = problem?.code === 'precondition-failed';
+    if (!isUnmet || !(await this.#options.journal.catchUp())) return execution;
     return this.#turns.wait(request);
   }
 
@@ -167,12 +199,13 @@ export class Writer {
     const problem = found.ok ? objectionTo(found.value) : found.problem;
     if (problem !== undefined) return { outcome: 'refused', problem, events: [] };
     const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
+    const resources = found.ok ? found.value.resources : [];
     try {
-      await this.#options.journal.keep({ record, use: 'intent', then: () => undefined });
+      await this.#options.journal.keep({ record, resources, use: 'intent', then: () => undefined });
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
       // If the store may get the record, the command is abandoned: the record stands before those of later commands.
-      if (!error.isPossible) return storeUnavailable(error.outage.retryAfterMs);
+      if (!error.isPossible) return unavailableIn(error.outage);
     }
     await this.#turns.abandon(id);
     this.#crossings.take(id);
@@ -206,6 +239,7 @@ export class Writer {
    */
   recover(open: OpenCommand): Promise<void> {
     const { command: id } = open.intent;
+    const { journal } = this.#options;
     const command = commandIn(open, this.#options.clock.now());
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of open.intent.effects) this.#crossings.begin(id, effect);
@@ -216,7 +250,7 @@ export class Writer {
         try {
           const performed = await recover(
             open,
-            this.#optionsOf({ command, span, asksHost: true, answer: () => resolve(), settled: [] }),
+            this.#optionsOf({ command, span, journal, asksHost: true, answer: () => resolve(), settled: [] }),
           );
           this.#recovered({ command, span }, this.#executionOf(performed));
         } catch (error) {
@@ -232,7 +266,8 @@ export class Writer {
   async settleAbandoned(open: OpenCommand): Promise<void> {
     const command = commandIn(open, this.#options.clock.now());
     const span = this.#options.instruments.recovery(command);
-    const performing = { command, span, asksHost: true, answer: () => undefined, settled: [] };
+    const { journal } = this.#options;
+    const performing = { command, span, journal, asksHost: true, answer: () => undefined, settled: [] };
     const events = await inspectAbandoned(open, this.#optionsOf(performing));
     if (events === undefined) {
       this.#options.onError(new Error(stillUnknown(command)));
@@ -261,9 +296,11 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, { request: { watch }, answer, fail }: Waiting): void {
+  #begin(decision: Acceptance, waiting: Waiting): void {
+    const { request, answer, fail } = waiting;
+    const { watch, journal = this.#options.journal } = request;
     this.#commands += 1;
-    const id = `${this.#snapshot.epoch}-${String(this.#commands)}`;
+    const id = `${this.#options.prefix}-${String(this.#commands)}`;
     const { events, effects } = firstOf(decision);
     const { resources } = decision;
     const command = commandOf(id, { resources, events }, this.#options.clock.now());
@@ -272,15 +309,16 @@ export class Writer {
       try {
         const asksHost = effects.length > 0;
         const onBegun = (): void => watch?.begun(command, decision, events);
-        const performing = { command, span, asksHost, answer, settled: [], onBegun };
+        const performing = { command, span, journal, asksHost, answer, settled: [], onBegun };
         const execution = await this.#perform(performing, decision);
         span.ended(execution);
         if (this.#turns.isUnknown(id)) watch?.settled(execution);
         answer(execution);
       } catch (error) {
-        if (error instanceof SearchEnded) span.leftOpen(error.why);
+        if (error instanceof Overtaken) this.#turns.putBack(waiting);
+        else if (error instanceof SearchEnded) span.leftOpen(error.why);
         else span.brokenOff(error);
-        fail(error);
+        if (!(error instanceof Overtaken)) fail(error);
       }
     });
   }
@@ -296,17 +334,11 @@ export class Writer {
     }
   }
 
-  /** The refusal of every command while the store does not answer; `undefined` while the store answers. */
-  #storeUnavailable(): Execution | undefined {
-    const { outage } = this.#options.journal;
-    return outage === undefined ? undefined : storeUnavailable(outage.retryAfterMs);
-  }
-
   /** Ends a command in the journal that the gateway was not asked about: the store may still get the intent. */
-  #withdraw({ id }: Command): void {
+  #withdraw({ command: { id, resources }, journal }: Performing): void {
     const { revision } = this.#snapshot;
     const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
-    this.#options.journal.keep({ record, use: 'refusal', then: () => undefined }).catch(() => undefined);
+    journal.keep({ record, resources, use: 'refusal', then: () => undefined }).catch(() => undefined);
   }
 
   /** Checks a decision that the host has built. An event that does not fold would make the journal unreadable. */
@@ -346,12 +378,12 @@ export class Writer {
     const events = group.map(({ event }) => event);
     const record = { type: 'intent', command, resources, part, of, events, effects } as const;
     try {
-      await this.#options.journal.keep({ record, use: 'intent', then: () => undefined });
+      await performing.journal.keep({ record, resources, use: 'intent', then: () => undefined });
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
-      if (error.isPossible || part > 0) this.#withdraw(performing.command);
+      if (error.isPossible || part > 0) this.#withdraw(performing);
       const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
-      const refused = storeUnavailable(error.outage.retryAfterMs, held);
+      const refused = unavailableIn(error.outage, held);
       throw new Unsettled(part === 0 ? refused : { ...refused, events: performing.settled });
     }
   }
@@ -369,25 +401,31 @@ export class Writer {
     place: Place,
   ): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(performing, settled, place);
-    const { command, asksHost } = performing;
-    const { id } = command;
+    const { command, journal, asksHost } = performing;
+    const { id, resources } = command;
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
     const use = !asksHost ? 'change' : events.length > 0 ? 'result' : 'refusal';
     try {
-      return await this.#options.journal.keep({
+      return await journal.keep({
         record: { type: 'settlement', command: id, revision, events, last },
+        resources,
         use,
-        then: () => this.#apply(performing, events),
+        then: (placed) => this.#apply(performing, events, placed),
         onLate: () => {
           this.#answerUnknown(performing, asksHost ? resultPending(id, heldBy(place)) : changePending(id));
         },
       });
     } catch (error) {
+      if (error instanceof Fenced) {
+        this.#apply(performing, events, nowhere);
+        this.#withdraw(performing);
+        throw new Unsettled(fenced(id));
+      }
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(performing, events);
+      if (use === 'refusal') return this.#apply(performing, events, nowhere);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
-      if (asksHost) this.#apply(performing, events);
+      if (asksHost) this.#apply(performing, events, nowhere);
       throw new Unsettled(this.#unsettled(performing, place, error));
     }
   }
@@ -399,7 +437,7 @@ export class Writer {
     { isPossible, outage }: NotKept,
   ): Execution {
     if (asksHost) return resultLost(id, heldBy(place));
-    return isPossible ? changeLost(id) : storeUnavailable(outage.retryAfterMs);
+    return isPossible ? changeLost(id) : unavailableIn(outage);
   }
 
   /**
@@ -416,8 +454,13 @@ export class Writer {
   }
 
   /** Folds events over the current snapshot, which reports may have changed since the decision. */
-  #apply({ command, settled }: Performing, events: readonly AdminEvent[]): readonly AdminEvent[] {
-    this.#foldSettled(events);
+  #apply(
+    { command, settled }: Performing,
+    recorded: readonly AdminEvent[],
+    placed: Placed,
+  ): readonly AdminEvent[] {
+    const events = placedEvents(recorded, placed);
+    this.#foldSettled(events, placed);
     settled.push(...events);
     const crossing = this.#crossings.take(command.id);
     // A contradiction is no error: the report may be older than the end of the effect.
@@ -425,10 +468,11 @@ export class Writer {
     return events;
   }
 
-  #foldSettled(events: readonly AdminEvent[]): void {
+  #foldSettled(events: readonly AdminEvent[], { align }: Placed): void {
     if (events.length === 0) return;
     const before = this.#snapshot;
-    const next = evolve(before, events);
+    const folded = evolve(before, events);
+    const next = align(folded, folded.revision);
     // The events of a command need a revision of their own, even if reports of the host have made the change already.
     this.#record(
       next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next,
@@ -440,6 +484,25 @@ export class Writer {
     if (reason !== undefined) return refusal('effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
+}
+
+/** Gives the events that other nodes share their place in the log. */
+function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonly AdminEvent[] {
+  if (fleet === undefined) return events;
+  return Object.freeze(
+    events.map((event) =>
+      eventTable[event.type].scope === 'node' ? event : Object.freeze({ ...event, fleet }),
+    ),
+  );
+}
+
+/** The refusal of every command while a store does not answer; `undefined` while the store answers. */
+function unavailable({ outage }: Journal): Execution | undefined {
+  return outage === undefined ? undefined : unavailableIn(outage);
+}
+
+function unavailableIn({ error, retryAfterMs }: Outage, held?: string): ReturnType<typeof storeUnavailable> {
+  return isNodeOutdated(error) ? nodeOutdated(held) : storeUnavailable(retryAfterMs, held);
 }
 
 /** The first part of a decision: the rest of a long teardown is not made yet. */

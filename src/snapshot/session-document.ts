@@ -2,9 +2,9 @@
  * Sessions in a gateway document: loaded into a session table, and saved again.
  */
 import { type Json, isObject, type JsonObject } from '../json/value.ts';
+import { Batch } from '../core/batch.ts';
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import { createOwner } from '../core/ordered-map.ts';
 import { formatPointer } from '../json/pointer.ts';
 import { faultsOf, quoted, type Fault, type Result } from '../problem.ts';
 import { canonicalLink, resolveLinks, type FindName } from '../core/reference.ts';
@@ -91,21 +91,24 @@ export function readSessions(
   find: FindName,
   { services, servers }: Declared,
 ): { readonly table: IndexedSessionTable; readonly faults: readonly Fault[] } {
-  const change = { revision: 0, owner: createOwner() };
+  const batch = new Batch();
+  const change = { revision: 0, batch };
   let table = IndexedSessionTable.create(positionsOf(services), positionsOf(servers));
   const faults: Fault[] = [];
   const seen = new Set<Json>();
   const keyOf = createKeys();
+  const resolving: Resolving = { find, known: new Set() };
   let position = 0;
   for (const item of items) {
     const path = ['sessions', position];
     const read = item.ok
-      ? readSession(entryShape, item.value, path, find, seen)
+      ? readSession(entryShape, item.value, path, resolving, seen)
       : { faults: faultsOf(item.problem) };
     if ('faults' in read) for (const fault of read.faults) faults.push(fault);
     else if (faults.length === 0) table = table.open(toSession(read.entry, keyOf), change);
     position += 1;
   }
+  batch.end();
   return { table, faults };
 }
 
@@ -118,7 +121,7 @@ function readSession(
   entryShape: shape.ObjectShape,
   entry: Json,
   path: readonly (string | number)[],
-  find: FindName,
+  resolving: Resolving,
   seen: Set<Json>,
 ): { readonly entry: Entry } | { readonly faults: readonly Fault[] } {
   const parsed = shape.parseShape(entryShape, entry, path);
@@ -126,7 +129,7 @@ function readSession(
   const faults = [
     ...reservedFaults(entry, path),
     ...(parsed.ok ? [] : parsed.faults),
-    ...referenceFaults(written, path, find, seen),
+    ...referenceFaults(written, path, resolving, seen),
   ];
   if (typeof written['id'] === 'number') seen.add(written['id']);
   return parsed.ok && faults.length === 0 ? { entry: parsed.value as unknown as Entry } : { faults };
@@ -136,14 +139,14 @@ function readSession(
 function referenceFaults(
   entry: JsonObject,
   path: readonly (string | number)[],
-  find: FindName,
+  resolving: Resolving,
   seen: ReadonlySet<Json>,
 ): readonly Fault[] {
   const { id = null, service, connections } = entry;
   const known = new Set<Json>();
   return [
     ...(seen.has(id) ? [repeated([...path, 'id'], 'session')] : []),
-    ...linkFaults(service, 'services', find, [...path, 'service']),
+    ...linkFaults(service, 'services', resolving, [...path, 'service']),
     ...(Array.isArray(connections) ? (connections as readonly Json[]) : []).flatMap(
       (connection, position) => {
         const place = [...path, 'connections', position];
@@ -151,8 +154,8 @@ function referenceFaults(
         const again = inner !== null && known.has(inner);
         known.add(inner);
         const links = [
-          ...linkFaults(server, 'servers', find, [...place, 'server']),
-          ...serviceFaults(named, service, find, [...place, 'service']),
+          ...linkFaults(server, 'servers', resolving, [...place, 'server']),
+          ...serviceFaults(named, service, resolving, [...place, 'service']),
         ];
         return again ? [repeated([...place, 'id'], 'connection of this session'), ...links] : links;
       },
@@ -160,14 +163,26 @@ function referenceFaults(
   ];
 }
 
+/** Look-up of names for links, and the links that are known to resolve: a million sessions share a few links. */
+interface Resolving {
+  readonly find: FindName;
+  readonly known: Set<string>;
+}
+
 /** Gives the faults of a single link. Their pointer is the place of the link itself. */
 function linkFaults(
   link: Json | undefined,
   collection: string,
-  find: FindName,
+  { find, known }: Resolving,
   path: readonly (string | number)[],
 ): readonly Fault[] {
   if (typeof link !== 'string') return [];
+  // A link of another collection is never known here, because a link begins with its collection.
+  if (known.has(link) && link.startsWith(`/${collection}/`)) return [];
+  if (canonicalLink(link, collection, find) !== undefined) {
+    known.add(link);
+    return [];
+  }
   const pointer = formatPointer(path);
   return resolveLinks([link], collection, find, []).faults.map((fault) => ({ ...fault, pointer }));
 }
@@ -179,13 +194,13 @@ function linkFaults(
 function serviceFaults(
   named: Json | undefined,
   ofSession: Json | undefined,
-  find: FindName,
+  resolving: Resolving,
   path: readonly (string | number)[],
 ): readonly Fault[] {
   if (typeof named !== 'string' || parseLink(named, 'services') === undefined) return [];
-  const faults = linkFaults(named, 'services', find, path);
+  const faults = linkFaults(named, 'services', resolving, path);
   if (typeof ofSession !== 'string' || faults.length > 0) return faults;
-  const [link, own] = [named, ofSession].map((each) => canonicalLink(each, 'services', find));
+  const [link, own] = [named, ofSession].map((each) => canonicalLink(each, 'services', resolving.find));
   // A link of the session that does not resolve has a fault of its own.
   if (link === undefined || own === undefined || link === own) return [];
   const detail = `names ${quoted(link)}, and the session is on ${quoted(own)}; leave this member out, or correct one of the links`;
@@ -200,31 +215,35 @@ function repeated(path: readonly (string | number)[], owner: string): Fault {
   };
 }
 
-function toSession(
-  { service, connected, idle = 0, connections = [], ...rest }: Entry,
-  keyOf: KeyOf,
-): Session {
-  const taken = new Set(connections.map(({ id }) => id));
+/** Written out, because to take members out and spread the rest takes several times as long. */
+function toSession(entry: Entry, keyOf: KeyOf): Session {
+  const { id, state, user, address, service, connected, idle = 0, connections = [] } = entry;
+  return {
+    id,
+    state,
+    user,
+    address,
+    service: keyOf(service, 'services'),
+    connected: parseInstant(connected) ?? 0,
+    idle,
+    connections: connections.length === 0 ? [] : toConnections(connections, keyOf),
+  };
+}
+
+function toConnections(entries: readonly ConnectionDocument[], keyOf: KeyOf): readonly Connection[] {
+  const taken = new Set(entries.map(({ id }) => id));
   let free = 0;
   const nextFree = (): number => {
     while (taken.has(free)) free += 1;
     return free++;
   };
-  return {
-    ...rest,
-    service: keyOf(service, 'services'),
-    connected: parseInstant(connected) ?? 0,
-    idle,
-    connections: connections.map(
-      ({ id = nextFree(), role, state, server, statistics = noStatistics }): Connection => ({
-        id,
-        server: keyOf(server, 'servers'),
-        role,
-        state,
-        statistics,
-      }),
-    ),
-  };
+  return entries.map(({ id = nextFree(), role, state, server, statistics = noStatistics }) => ({
+    id,
+    server: keyOf(server, 'servers'),
+    role,
+    state,
+    statistics,
+  }));
 }
 
 /** Gives the key of the name in a link. */

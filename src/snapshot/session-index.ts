@@ -1,25 +1,19 @@
 /**
- * The index of a session table: for each service and each server, the ids of its sessions and the counters.
+ * The index of a session table: for each service its sessions and counters, for each server the ids of its sessions.
  *
  * The index consists of ordered maps that share unchanged parts. A change copies a few short paths, also in a table
- * with a million sessions.
+ * with a million sessions. A batch of changes copies each path once, and changes its copies in place.
  */
-import { OrderedMap, type Owner } from '../core/ordered-map.ts';
+import type { Batch } from '../core/batch.ts';
+import { OrderedMap } from '../core/ordered-map.ts';
+import type { Session } from './session-table.ts';
 
 /** The revision and the batch of a change of a session table. @internal */
 export interface TableChange {
   /** The revision of the snapshot that is being made. */
   readonly revision: number;
-  /** Token of a batch: any object that only this batch uses. Faster, but only the last table of a batch may be used. */
-  readonly owner?: Owner;
-}
-
-/** The members of a session that the index reads. */
-interface Indexed {
-  readonly id: number;
-  readonly connected: number;
-  readonly service: string;
-  readonly connections: readonly Placed[];
+  /** The batch; left out for a change alone. Faster, but only the last table of a batch may be used. */
+  readonly batch?: Batch;
 }
 
 /** The members of a connection that the index reads. */
@@ -27,18 +21,31 @@ interface Placed {
   readonly server: string;
 }
 
-/** The entry of a service or a server. The counters are used for services only. */
-interface Entry {
-  readonly position: number;
-  /** By session id: the connect time (service), or the number of connections, which is also the weight (server). */
-  readonly sessions: OrderedMap<number>;
-  /** The number of connections of all sessions of a service. */
-  readonly connections: number;
-  readonly total: number;
-  readonly live: number;
+/** The entry of a service. */
+class ServiceEntry {
+  /** The batch that has made the entry, and may change it. */
+  readonly batch: Batch | undefined;
+  /** The sessions by their ids. */
+  sessions: OrderedMap<Session>;
+  /** The number of connections of all sessions. */
+  connections: number;
+  total: number;
+  live: number;
+
+  constructor(batch: Batch | undefined, { sessions, connections, total, live }: Omit<ServiceEntry, 'batch'>) {
+    this.batch = batch;
+    this.sessions = sessions;
+    this.connections = connections;
+    this.total = total;
+    this.live = live;
+  }
 }
 
-type Entries = OrderedMap<Entry>;
+/** The entry of a server: the number of connections by session id. This number is also the weight of a session. */
+type ServerEntry = OrderedMap<number>;
+
+type Services = OrderedMap<ServiceEntry>;
+type Servers = OrderedMap<ServerEntry>;
 type Positions = ReadonlyMap<string, number>;
 
 /** The entry of a service in plain values, for people. @internal */
@@ -61,119 +68,131 @@ export interface IndexedServer {
 
 const tag = 'String';
 
-const zero: Pick<Entry, 'connections' | 'total' | 'live'> = { connections: 0, total: 0, live: 0 };
-
 /**
- * The index of one session table. Immutable. Services and servers are identified by the keys of their names.
+ * The index of one session table. Immutable from the end of its batch on. Services and servers are identified by the keys
+ * of their names.
  *
  * @internal
  */
 export class SessionIndex {
   /** The number of sessions ever opened on all services together. */
-  readonly total: number;
+  total: number;
   /** The revision at which the counters of any service last changed; 0 if no counter has changed. */
-  readonly live: number;
+  live: number;
+  readonly #batch: Batch | undefined;
   readonly #positions: { readonly services: Positions; readonly servers: Positions };
-  readonly #services: Entries;
-  readonly #servers: Entries;
+  #services: Services;
+  #servers: Servers;
 
   private constructor(
+    batch: Batch | undefined,
     positions: { readonly services: Positions; readonly servers: Positions },
-    services: Entries,
-    servers: Entries,
+    services: Services,
+    servers: Servers,
     total = 0,
     live = 0,
   ) {
     this.total = total;
     this.live = live;
+    this.#batch = batch;
     this.#positions = positions;
     this.#services = services;
     this.#servers = servers;
-    Object.freeze(this);
   }
 
   /** Creates an index without sessions. The maps give the position of each key, and must never change. */
   static create(services: Positions, servers: Positions): SessionIndex {
-    const entries = (positions: Positions, sessions: OrderedMap<number>): Entries =>
-      OrderedMap.from(
-        Array.from(positions.values(), (position) => [position, { position, sessions, ...zero }]),
-      );
-    const counts = OrderedMap.empty<number>((connections) => connections);
-    const times = OrderedMap.empty<number>();
-    return new SessionIndex({ services, servers }, entries(services, times), entries(servers, counts));
+    const entries = <E extends object>(positions: Positions, each: E): OrderedMap<E> =>
+      OrderedMap.from(Array.from(positions.values(), (position) => [position, each]));
+    const none = { sessions: OrderedMap.empty<Session>(), connections: 0, total: 0, live: 0 };
+    const service = new ServiceEntry(undefined, none);
+    const server = OrderedMap.empty<number>((connections) => connections);
+    return new SessionIndex(
+      undefined,
+      { services, servers },
+      entries(services, service),
+      entries(servers, server),
+    ).seal();
   }
 
   /** The entry of a service, by key. */
-  ofService(key: string): Entry | undefined {
+  ofService(key: string): Readonly<ServiceEntry> | undefined {
     const position = this.#positions.services.get(key);
     return position === undefined ? undefined : this.#services.get(position);
   }
 
   /** The entry of a server, by key. */
-  ofServer(key: string): Entry | undefined {
+  ofServer(key: string): ServerEntry | undefined {
     const position = this.#positions.servers.get(key);
     return position === undefined ? undefined : this.#servers.get(position);
   }
 
   /** Whether a session on this service with these connections can be indexed. */
-  has({ service, connections }: Pick<Indexed, 'service' | 'connections'>): boolean {
+  has({ service, connections }: Pick<Session, 'service' | 'connections'>): boolean {
     const { services, servers } = this.#positions;
     return services.has(service) && connections.every(({ server }) => servers.has(server));
   }
 
   /** This index with one more session, also in the total of its service. The service and the servers must exist. */
-  opened({ id, connected, service, connections }: Indexed, { revision, owner }: TableChange): SessionIndex {
-    const before = this.ofService(service) as Entry;
-    const { position } = before;
-    const entry = {
-      position,
-      sessions: before.sessions.set(id, connected, owner),
-      connections: before.connections + connections.length,
-      total: before.total + 1,
-      live: revision,
-    };
-    const services = this.#services.set(position, entry, owner);
-    const servers = this.#recount(id, connections, 1, owner);
-    return new SessionIndex(this.#positions, services, servers, this.total + 1, revision);
+  opened(session: Session, { revision, batch }: TableChange): SessionIndex {
+    const { id, connections } = session;
+    const index = this.#draft(batch);
+    const service = index.#ownService(session.service, batch);
+    service.sessions = service.sessions.set(id, session, batch);
+    service.connections += connections.length;
+    service.total += 1;
+    service.live = revision;
+    for (const connection of connections) index.#recount(id, connection, 1, batch);
+    index.total += 1;
+    index.live = revision;
+    return index.#made(batch);
   }
 
-  /** This index without a session. The session must be in the index. */
-  closed({ id, service, connections }: Indexed, { revision, owner }: TableChange): SessionIndex {
-    const before = this.ofService(service) as Entry;
-    const { position, total } = before;
-    const entry = {
-      position,
-      sessions: before.sessions.delete(id, owner),
-      connections: before.connections - connections.length,
-      total,
-      live: revision,
-    };
-    const services = this.#services.set(position, entry, owner);
-    const servers = this.#recount(id, connections, -1, owner);
-    return new SessionIndex(this.#positions, services, servers, this.total, revision);
+  /** This index with another record of a session, which has the same id, service and servers. */
+  replaced(session: Session, { batch }: TableChange): SessionIndex {
+    const index = this.#draft(batch);
+    const service = index.#ownService(session.service, batch);
+    service.sessions = service.sessions.set(session.id, session, batch);
+    return index.#made(batch);
   }
 
-  /** This index with a connection of a session added or removed. The server must exist. */
-  recounted(
-    { id, service }: Pick<Indexed, 'id' | 'service'>,
-    connection: Placed,
-    by: 1 | -1,
-    { owner }: TableChange,
-  ): SessionIndex {
-    const servers = this.#recount(id, [connection], by, owner);
-    const before = this.ofService(service) as Entry;
-    const entry = { ...before, connections: before.connections + by };
-    const services = this.#services.set(before.position, entry, owner);
-    return new SessionIndex(this.#positions, services, servers, this.total, this.live);
+  /** This index without some sessions. The sessions must be in the index. */
+  closed(sessions: readonly Session[], { revision, batch }: TableChange): SessionIndex {
+    const index = this.#draft(batch);
+    for (const { id, service: key, connections } of sessions) {
+      const service = index.#ownService(key, batch);
+      service.sessions = service.sessions.delete(id, batch);
+      service.connections -= connections.length;
+      service.live = revision;
+      for (const connection of connections) index.#recount(id, connection, -1, batch);
+    }
+    index.live = revision;
+    return index.#made(batch);
+  }
+
+  /** This index with a connection of a session added or removed; `session` is the record with the change. */
+  recounted(session: Session, connection: Placed, by: 1 | -1, { batch }: TableChange): SessionIndex {
+    const index = this.#draft(batch);
+    const service = index.#ownService(session.service, batch);
+    service.sessions = service.sessions.set(session.id, session, batch);
+    service.connections += by;
+    index.#recount(session.id, connection, by, batch);
+    return index.#made(batch);
   }
 
   /** This index with a higher total of a service. A lower total changes nothing. */
   withTotal(key: string, total: number): SessionIndex {
     const service = this.ofService(key);
     if (service === undefined || total <= service.total) return this;
-    const services = this.#services.set(service.position, { ...service, total });
-    const sum = this.total - service.total + total;
-    return new SessionIndex(this.#positions, services, this.#servers, sum, this.live);
+    const index = this.#draft(undefined);
+    index.#ownService(key, undefined).total = total;
+    index.total += total - service.total;
+    return index.#made(undefined);
+  }
+
+  /** Freezes the index, at the end of its batch. */
+  seal(): this {
+    return Object.freeze(this);
   }
 
   /** The services that have open sessions, with their number. */
@@ -187,15 +206,16 @@ export class SessionIndex {
   /** The entries of all services in plain values, in the order of declaration. */
   get services(): readonly IndexedService[] {
     return Array.from(this.#positions.services.keys(), (key) => {
-      const { sessions, total, live } = this.ofService(key) as Entry;
-      return { key, total, live, sessions: Object.fromEntries(sessions) };
+      const { sessions, total, live } = this.ofService(key) as ServiceEntry;
+      const times = Array.from(sessions, ([id, { connected }]) => [id, connected] as const);
+      return { key, total, live, sessions: Object.fromEntries(times) };
     });
   }
 
   /** The entries of all servers in plain values, in the order of declaration. */
   get servers(): readonly IndexedServer[] {
     return Array.from(this.#positions.servers.keys(), (key) => {
-      const { sessions } = this.ofServer(key) as Entry;
+      const sessions = this.ofServer(key) as ServerEntry;
       return { key, sessions: Object.fromEntries(sessions) };
     });
   }
@@ -210,16 +230,34 @@ export class SessionIndex {
     return JSON.stringify([this.total, this.live, this.services, this.servers]);
   }
 
-  /** The servers with connections of a session added or removed. */
-  #recount(id: number, connections: readonly Placed[], by: 1 | -1, owner?: Owner): Entries {
-    let servers = this.#servers;
-    for (const { server } of connections) {
-      const position = this.#positions.servers.get(server) as number;
-      const entry = servers.get(position) as Entry;
-      // A count of 0 removes the entry.
-      const sessions = entry.sessions.update(id, (count = 0) => count + by || undefined, owner);
-      servers = servers.set(position, { position, sessions, ...zero }, owner);
-    }
-    return servers;
+  /** This index if the batch has made it, else a copy, to be changed in place. */
+  #draft(batch: Batch | undefined): SessionIndex {
+    if (batch !== undefined && this.#batch === batch) return this;
+    return new SessionIndex(batch, this.#positions, this.#services, this.#servers, this.total, this.live);
+  }
+
+  /** This draft as a result: a change alone is complete, and the end of a batch seals the others. */
+  #made(batch: Batch | undefined): this {
+    return batch === undefined ? this.seal() : this;
+  }
+
+  /** The entry of a service, to be changed in place. The service must exist. */
+  #ownService(key: string, batch: Batch | undefined): ServiceEntry {
+    const position = this.#positions.services.get(key) as number;
+    const before = this.#services.get(position) as ServiceEntry;
+    if (batch !== undefined && before.batch === batch) return before;
+    const entry = new ServiceEntry(batch, before);
+    this.#services = this.#services.set(position, entry, batch);
+    return entry;
+  }
+
+  /** Adds or removes a connection of a session in the entry of its server. The server must exist. */
+  #recount(id: number, { server }: Placed, by: 1 | -1, batch: Batch | undefined): void {
+    // A count of 0 removes the session.
+    const count = (before = 0): number | undefined => before + by || undefined;
+    const position = this.#positions.servers.get(server) as number;
+    const recount = (sessions?: ServerEntry): ServerEntry =>
+      (sessions as ServerEntry).update(id, count, batch);
+    this.#servers = this.#servers.update(position, recount, batch);
   }
 }

@@ -189,11 +189,29 @@ export function revise<K extends keyof Collections>(
     recipe(draft as Draft<Collections[K]>, before);
   });
   if (after === before) return snapshot;
-  return put(
-    snapshot,
-    collection,
-    Object.freeze({ ...after, version: nextVersion(before.version, change) }) as Collections[K],
-  );
+  const entity = Object.freeze({ ...after, version: nextVersion(before.version, change) }) as Collections[K];
+  return put(snapshot, collection, entity, change);
+}
+
+/**
+ * Changes one resource of a collection as {@link revise} does, without a draft, which would take several times as long.
+ *
+ * @param copy - gives a changed copy, not frozen itself; the given resource itself if nothing changes
+ * @internal
+ */
+export function replace<K extends keyof Collections>(
+  snapshot: Snapshot,
+  collection: K,
+  key: string,
+  change: Change,
+  copy: (before: Collections[K]) => Collections[K],
+): Snapshot {
+  const before = find(snapshot, collection, key);
+  if (before === undefined) return snapshot;
+  const after: { version: Version } = copy(before);
+  if (after === before) return snapshot;
+  after.version = nextVersion(before.version, change);
+  return put(snapshot, collection, Object.freeze(after) as Collections[K], change);
 }
 
 /**
@@ -218,7 +236,7 @@ export function replaceSettings<K extends Exclude<keyof Collections, 'users'>>(
     settings,
     version: nextVersion(before.version, change),
   } as Entity;
-  return put(snapshot, collection, Object.freeze(after) as Collections[K]);
+  return put(snapshot, collection, Object.freeze(after) as Collections[K], change);
 }
 
 /** Replaces the resource with the key of `entity`, or adds `entity`. @internal */
@@ -226,8 +244,25 @@ export function put<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
   entity: Collections[K],
+  change?: Change,
 ): Snapshot {
-  return { ...snapshot, [collection]: collectionOf(snapshot, collection).with(entity) };
+  return withMember(snapshot, collection, collectionOf(snapshot, collection).with(entity), change);
+}
+
+/**
+ * A snapshot with another value of one member. The first change of a fold copies the snapshot; the others change that copy,
+ * which is frozen at the end of the fold.
+ */
+function withMember(
+  snapshot: Snapshot,
+  member: keyof Snapshot,
+  value: SessionTable | Collection<Entity>,
+  change: Change | undefined,
+): Snapshot {
+  if (change === undefined || Object.isFrozen(snapshot)) return { ...snapshot, [member]: value };
+  (snapshot as unknown as Record<string, unknown>)[member] = value;
+  change.batch.count();
+  return snapshot;
 }
 
 /** Removes the resource with a key. Gives the same snapshot if the resource is gone. @internal */
@@ -239,7 +274,7 @@ export function remove(
 ): Snapshot {
   const before = collectionOf(snapshot, collection);
   const after = before.without(key, nextVersion(initialVersion, change));
-  return after === before ? snapshot : { ...snapshot, [collection]: after };
+  return after === before ? snapshot : withMember(snapshot, collection, after, change);
 }
 
 /** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
@@ -251,11 +286,38 @@ export function markChanged(
 ): Snapshot {
   const entity = find(snapshot, collection, nameKey(parseLink(link, collection) ?? ''));
   if (entity === undefined) return snapshot;
-  return put(
-    snapshot,
-    collection,
-    Object.freeze({ ...entity, version: nextVersion(entity.version, change) }),
-  );
+  const version = nextVersion(entity.version, change);
+  return put(snapshot, collection, Object.freeze({ ...entity, version }), change);
+}
+
+/**
+ * Gives resources and collections other command versions.
+ *
+ * @param snapshot - the snapshot to change
+ * @param commandOf - gives the wanted version of a resource by its collection and key, or of a collection; `undefined` to
+ *   leave it
+ * @param live - gives the live version of what changes, from its command version
+ * @returns the snapshot with these versions; the same object if no version changes
+ * @internal
+ */
+export function alignVersions(
+  snapshot: Snapshot,
+  commandOf: (collection: keyof Collections, key?: string) => number | undefined,
+  live: (command: number) => number,
+): Snapshot {
+  const changed: Partial<Record<keyof Collections, unknown>> = {};
+  for (const collection of Object.keys(singular) as (keyof Collections)[]) {
+    const before = collectionOf(snapshot, collection);
+    const aligned = (version: Version, key?: string): Version => {
+      const command = commandOf(collection, key);
+      if (command === undefined || command === version.command) return version;
+      return Object.freeze({ command, live: live(command) });
+    };
+    const after = before.revised(({ key, version }) => aligned(version, key), aligned(before.version));
+    if (after !== before) changed[collection] = after;
+  }
+  if (Object.keys(changed).length === 0) return snapshot;
+  return Object.freeze({ ...snapshot, ...(changed as Partial<Snapshot>) });
 }
 
 /**
@@ -270,6 +332,6 @@ export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
 }
 
 /** Replaces the session table of a snapshot. Gives the same snapshot for the same table. @internal */
-export function withSessions(snapshot: Snapshot, sessions: SessionTable): Snapshot {
-  return sessions === snapshot.sessions ? snapshot : { ...snapshot, sessions };
+export function withSessions(snapshot: Snapshot, sessions: SessionTable, change?: Change): Snapshot {
+  return sessions === snapshot.sessions ? snapshot : withMember(snapshot, 'sessions', sessions, change);
 }

@@ -1,6 +1,7 @@
 /**
  * A clock for tests: the time passes only when a test moves the clock.
  */
+import { assertMembers } from '../core/member.ts';
 import type { Clock } from '../index.ts';
 
 /**
@@ -98,6 +99,8 @@ const turnOf = {
  * @param start - the initial time, in milliseconds since 1970-01-01T00:00:00Z; the year 2000 if left out
  * @param options - when the code under test is idle; see `VirtualClockOptions`
  * @returns the clock; `monotonic` begins at 0
+ * @throws TypeError for an unknown option
+ * @throws RangeError if `start`, `turn` or `turns` is out of range
  *
  * @example
  * ```ts
@@ -119,6 +122,8 @@ export function createVirtualClock(
   start: number = usualStart,
   options: VirtualClockOptions = {},
 ): VirtualClock {
+  if (!Number.isFinite(start)) throw new RangeError('start must be a number of milliseconds since 1970');
+  assertMembers(options, ['turn', 'turns'], 'option of createVirtualClock');
   const line = new Timeline(start, options);
   const goOn = async (end: number, goesOn: () => boolean = () => true): Promise<void> => {
     await line.settle();
@@ -168,6 +173,10 @@ class Timeline {
   readonly #turns: number;
 
   constructor(start: number, { turn = 'promises', turns = usualTurns }: VirtualClockOptions) {
+    if (!Object.hasOwn(turnOf, turn))
+      throw new RangeError(`turn must be one of ${Object.keys(turnOf).join(', ')}`);
+    if (!Number.isSafeInteger(turns) || turns < 1)
+      throw new RangeError('turns must be a whole number from 1 on');
     this.#offset = start;
     this.#turn = turnOf[turn];
     this.#turns = turns;

@@ -35,3 +35,4 @@ export type {
 export { gatewayAudits, type GatewayAudit } from './gateway-audit/gateway-audit.ts';
 export type { AuditClient, AuditedGateway, GatewayAuditOptions } from './gateway-audit/audited-gateway.ts';
 export { storeAudits, type StoreAudit, type StorePlace } from './store-audit.ts';
+export { sharedStoreAudits, type SharedStorePlace } from './shared-store-audit.ts';

@@ -3,6 +3,7 @@
  */
 import type { ConfigurationStore, StoredHistory } from '../index.ts';
 import type { Json } from '../json/index.ts';
+import { describe, expectConflict, expectRejection, expectSame } from './expectation.ts';
 
 /**
  * The place where the store under audit keeps its content, such as a directory, a table or an object.
@@ -61,6 +62,7 @@ export interface StoreAudit {
  * @public
  */
 export function storeAudits(createPlace: () => Promise<StorePlace>): readonly StoreAudit[] {
+  if (typeof createPlace !== 'function') throw new TypeError('createPlace must be a function');
   return table.map(([id, name, check]) => ({
     id,
     name,
@@ -388,48 +390,4 @@ async function historyIn(place: StorePlace): Promise<StoredHistory> {
 async function expectHistory(place: StorePlace, expected: Omit<StoredHistory, 'position'>): Promise<void> {
   const { position: _position, ...found } = await historyIn(place);
   expectSame('the loaded content', found, expected);
-}
-
-async function expectRejection(method: string, call: Promise<unknown>): Promise<void> {
-  const given = await call.then(describe, () => undefined);
-  if (given !== undefined) throw new Error(`${method} must reject, but resolved to ${given}`);
-}
-
-/** Compares the name of the error, because a store may use another copy of this library. */
-async function expectConflict(method: string, call: Promise<unknown>): Promise<void> {
-  const fault = await call.then(
-    (given) => `resolved to ${describe(given)}`,
-    (error: unknown) =>
-      error instanceof Error && error.name === 'StoreConflictError'
-        ? undefined
-        : `rejected with ${String(error)}`,
-  );
-  if (fault !== undefined)
-    throw new Error(`${method} must reject with a StoreConflictError for another position, but ${fault}`);
-}
-
-function expectSame(what: string, found: unknown, expected: unknown): void {
-  if (isSame(found, expected)) return;
-  throw new Error(`${what} must be ${describe(expected)}, not ${describe(found)}`);
-}
-
-/** Whether two JSON values are equal; the order of members does not matter. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (!isContainer(one) || !isContainer(other)) return Object.is(one, other);
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const [keys, others] = [Object.keys(one), Object.keys(other)];
-  return keys.length === others.length && keys.every((key) => hasSame(one, other, key));
-}
-
-function hasSame(one: object, other: object, key: string): boolean {
-  return Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key));
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-function describe(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }

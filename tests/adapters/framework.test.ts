@@ -44,6 +44,7 @@ async function run<T>(
   heading: string,
   names: readonly string[],
   modules: Record<string, unknown> = {},
+  edit = (code: string) => code,
 ): Promise<T> {
   const [block] = blocksOf(heading);
   if (block === undefined) throw new Error(`docs/frameworks.md has no block below "${heading}"`);
@@ -54,7 +55,8 @@ async function run<T>(
   const line = block.line + block.code.split('\n').length + 1;
   const code = `import { take } from 'the test';\ntake({ ${names.join(', ')} });`;
   const all: Record<string, unknown> = { ...modules, 'the test': { take } };
-  await runChain([block, { ...block, line, code }], (id) => all[id] ?? jest.requireActual(id));
+  const edited = { ...block, code: edit(block.code) };
+  await runChain([edited, { ...block, line, code }], (id) => all[id] ?? jest.requireActual(id));
   return taken as T;
 }
 
@@ -160,6 +162,34 @@ describe.each([
   });
 });
 
+describe('the other line of the block for Express', () => {
+  const otherLine = /^(app\.use\(createHandler.*\n)\/\/ (app\.use\('\/admin', .*)$/m;
+
+  it('mounts the interface too', async () => {
+    expect(blocksOf('Express 5')[0]?.code).toMatch(otherLine);
+    const edit = (code: string): string => code.replace(otherLine, '$2');
+    const { app } = await run<{ readonly app: unknown }>('Express 5', ['app'], {}, edit);
+    const send = await listen(app);
+    expect((await send('/admin')).status).toBe(200);
+    expect((await send('/admin/service/Sales/stop', { method: 'PUT' })).status).toBe(204);
+    expect((await send('/admin/users', joan)).status).toBe(204);
+    expect(await (await send('/')).text()).toBe('my own page');
+    expect((await send('/administrators/services')).status).toBe(404);
+  });
+});
+
+describe('the interface under a path of Express', () => {
+  it.each(['/admin', '/'])('is where it was mounted, with the base path %s', async (basePath) => {
+    const { admin } = runAdmin();
+    const app = express();
+    app.use('/admin', createHandler(admin, { basePath }));
+    const send = await listen(app);
+    expect((await send('/admin/services')).status).toBe(200);
+    expect((await send('/admin?fields=ready')).status).toBe(200);
+    expect((await send('/services')).headers.get('content-type')).toMatch(/^text\/html/);
+  });
+});
+
 describe('a log-in of the framework', () => {
   it('says who sends a request', async () => {
     const { app } = await run<{ readonly app: unknown }>('Log in with your framework', ['app']);
@@ -212,7 +242,7 @@ describe('a body parser before the interface', () => {
   };
 
   // Promise: body-parser
-  it.each(Object.keys(opened))('is told to onError, and answered with 500: %s', async (name) => {
+  it.each(Object.keys(opened))('is an error for onError, and a 500 for the client: %s', async (name) => {
     const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });
     const send = await opened[name]?.(admin);
     const response = await send?.('/admin/users', joan);

@@ -457,7 +457,7 @@ describe('messages that do not come from the other side of the adapter', () => {
   ];
 
   // Promise: port-messages
-  it.each(strange)('are told to onError, and change nothing: %j', async (message) => {
+  it.each(strange)('change nothing, and are an error for onError: %j', async (message) => {
     const { send, far, told } = open(runAdmin().admin);
     far.postMessage(message);
     expect((await send(get)).status).toBe(200);

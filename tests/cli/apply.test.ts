@@ -50,14 +50,8 @@ type Exported = Record<'servers' | 'filters' | 'monitors' | 'services', Entry[]>
 const apply = ['apply', '-', '--yes'];
 const nothing = { code: 0, out: 'Nothing to do: the gateway is as - says.\n', err: '' };
 
-/** Documents that can be a body: no name is a path segment that URLs resolve, and no integer is beyond those of JSON. */
-const reachable = givenDocuments
-  .filter((document) => !/"\.{1,2}"/.test(JSON.stringify(document)))
-  .map((document) => JSON.parse(JSON.stringify(document), withSafeNumber) as GatewayDocument);
-
-function withSafeNumber(_name: string, value: unknown): unknown {
-  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? 1 : value;
-}
+/** Documents that can be a body: no name is a path segment that URLs resolve. */
+const reachable = givenDocuments.filter((document) => !/"\.{1,2}"/.test(JSON.stringify(document)));
 
 /** Other values for the settings of a document. */
 const wishes = fc.record({

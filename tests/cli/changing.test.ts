@@ -238,6 +238,13 @@ describe('gateway-admin user', () => {
     expect(await ask(['list', 'users'], { env })).toMatchObject({ code: 5 });
   });
 
+  it('refuses a user with a colon, and takes an empty one for none', async () => {
+    const { code, err } = await ask(['list', 'users', '--user', 'ada:engine'], { input: 'x' });
+    expect([code, err]).toEqual([2, 'gateway-admin: The name of a user to log in has no colon.\n']);
+    const env = { GATEWAY_ADMIN_USER: '' };
+    expect(await ask(['list', 'users'], { env })).toMatchObject({ code: 0, err: '' });
+  });
+
   it('asks for the password of the user on a terminal, and for a new one twice', async () => {
     const typed = await ask(['user', 'add', 'bob'], { input: 'new\nnew', isTerminal: true });
     expect(typed.err).toBe('New password: \nThe same password again: \n');

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -10,6 +12,7 @@ import {
   type Operation,
   type PublishedEvent,
 } from 'gateway-admin-core';
+import { createHandler } from 'gateway-admin-core/node';
 
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
@@ -95,9 +98,12 @@ describe('gateway-admin events', () => {
     expect(printed()).toBe('Events are missing here: look at the state.\n');
   });
 
-  it('says why it gets no events', async () => {
-    const { code, err } = await command(['events', '--after', 'nonsense', '--url', url]);
-    expect([code, err]).toEqual([1, expect.stringContaining('(header-invalid)')]);
+  it.each([
+    [['--after', 'nonsense'], 2, 'An event id has the form 5f0c8e21a9b3.7.0'],
+    [['--types', 'no such type'], 1, '(query-invalid)'],
+  ])('says why it gets no events with %j', async (options, code, told) => {
+    const result = await command(['events', ...options, '--url', url]);
+    expect(result).toMatchObject({ code, err: expect.stringContaining(told) });
   });
 
   it('ends when its reader has enough', async () => {
@@ -125,6 +131,41 @@ describe('gateway-admin watch', () => {
     await stop('My Service');
     await until('the change is shown', () => /My Service +stopped/.test(printed()));
     expect(tables()[0]).not.toContain('My Service      stopped');
+  });
+});
+
+describe('gateway-admin watch, while the interface is away,', () => {
+  it('says so, and lists again when the interface is back', async () => {
+    const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    url = `http://127.0.0.1:${String(port)}`;
+    const printed = follow('watch', 'services', '--fields', 'name,state');
+    await until('the first table is printed', () => printed().includes('Report Service'));
+    server.close().closeAllConnections();
+    await once(server, 'close');
+    await until('the interface is missed', () => printed().includes('ECONNREFUSED'), 30_000);
+    await stop('My Service');
+    server.listen(port, '127.0.0.1');
+    await until('the change is shown', () => /My Service +stopped/.test(printed()), 30_000);
+    server.close().closeAllConnections();
+  });
+});
+
+describe('gateway-admin watch, while something changes all the time,', () => {
+  it('lists at most once a second', async () => {
+    const begin = performance.now();
+    const leavesAfterMs = 1500;
+    const watching = command(['watch', 'servers', '--json', '--url', url], { leavesAfterMs });
+    let isRunning = false;
+    const changing = setInterval(() => {
+      isRunning = !isRunning;
+      admin.report([{ type: 'server.reported', server: 'db-serv-3', status: isRunning ? ['running'] : [] }]);
+    }, 20);
+    const { out } = await watching.finally(() => clearInterval(changing));
+    const lists = out.split('\n').length - 1;
+    expect(lists).toBeGreaterThan(1);
+    expect(lists).toBeLessThanOrEqual(1 + Math.floor((performance.now() - begin) / 1000));
   });
 });
 

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,6 +9,7 @@ import { createScryptHasher } from 'gateway-admin-core/scrypt';
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { itOnTerminal, onTerminal } from '../support/terminal.ts';
 
 const program = join(root, 'dist/cli/main.js');
 
@@ -29,8 +30,7 @@ function run(args: readonly string[], input = ''): Result {
 
 /** Runs the program on a terminal, and types a line after each question. */
 async function type(lines: readonly string[]): Promise<Result> {
-  // The program "script" gives a terminal, and passes the exit code on.
-  const child = spawn('script', ['-qec', `"${process.execPath}" "${program}" hash-password`, '/dev/null']);
+  const child = onTerminal(`"${process.execPath}" "${program}" hash-password`);
   let [out, asked] = ['', 0];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
@@ -40,10 +40,6 @@ async function type(lines: readonly string[]): Promise<Result> {
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, out, err: '' };
 }
-
-const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
-// eslint-disable-next-line no-restricted-properties -- Not every machine has the program "script".
-const onTerminal = hasTerminal ? it : it.skip;
 
 describe('gateway-admin hash-password', () => {
   const newDirectory = temporaryDirectories();
@@ -89,7 +85,7 @@ describe('gateway-admin hash-password', () => {
     expect(result.err).not.toContain('planted');
   });
 
-  onTerminal('asks twice on a terminal, and shows nothing of what is typed', async () => {
+  itOnTerminal('asks twice on a terminal, and shows nothing of what is typed', async () => {
     const { code, out } = await type(['correct horse\n', 'correct horse\n']);
     expect(code).toBe(0);
     expect(out).not.toContain('horse');
@@ -97,7 +93,7 @@ describe('gateway-admin hash-password', () => {
     expect(await createPbkdf2Hasher().verify('correct horse', hash)).toBe(true);
   });
 
-  onTerminal('prints no hash if the two passwords differ, or if the user interrupts', async () => {
+  itOnTerminal('prints no hash if the two passwords differ, or if the user interrupts', async () => {
     const differing = await type(['correct horse\n', 'battery staple\n']);
     expect([differing.code, differing.out.includes('$pbkdf2')]).toEqual([1, false]);
     expect(differing.out).toContain('The two passwords differ. Try again.');

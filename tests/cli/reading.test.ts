@@ -1,10 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';
 import fc from 'fast-check';
 
 import { kinds, plurals } from '../../src/cli/kind.ts';
 import { cellOf, columns, jsonText } from '../../src/cli/output.ts';
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
+import { itOnTerminal, onTerminal } from '../support/terminal.ts';
 import { command, servers, type Result } from './command-line.ts';
 
 const serve = servers(afterEach);
@@ -36,7 +39,12 @@ describe('gateway-admin list', () => {
   });
 
   it.each(plurals)('gives programs what the interface says about %s', async (kind) => {
-    const path = /modules|tasks/.test(kind) ? `/gateway/${kind}` : `/${kind}`;
+    const paths: Readonly<Record<string, string>> = {
+      modules: '/gateway/modules',
+      tasks: '/gateway/tasks',
+      nodes: '/fleet',
+    };
+    const path = paths[kind] ?? `/${kind}`;
     const { code, out } = await ask('list', kind, '--json');
     expect([code, JSON.parse(out)]).toEqual([0, await get(path)]);
   });
@@ -87,9 +95,15 @@ describe('gateway-admin list', () => {
     [['list', 'listeners'], 'list listeners needs the name of a service.'],
     [['list', 'services', '--range', '9'], 'A range has the form 0-99'],
     [['list', 'services', '--service', 'x'], 'Only sessions can be searched: --service.'],
-    [['list', 'listeners', 'x', 'y'], 'list got too many arguments.'],
+    [['list', 'listeners', 'x', 'y'], 'list takes a kind and a name; the rest are options.'],
     [['list', 'services', '--nothing'], 'list got an option that it does not take'],
     [['show', 'service'], 'show service needs a name.'],
+    [['list', 'services', '--jsn'], 'list got an option that it does not take. Try: gateway-admin help list'],
+    [
+      ['list', 'services', '--js'],
+      'list got an option that it does not take. Try: gateway-admin list --json',
+    ],
+    [['stop', 'Sales'], 'stop does not take "Sales": service, monitor.'],
     [['show', 'service', ''], 'show got an empty argument.'],
     [['show', 'gateway', 'x'], 'show gateway takes no name.'],
     [['show', 'service', '..'], 'show got "..", and no URL can name such a resource.'],
@@ -177,8 +191,21 @@ describe('the output of gateway-admin', () => {
     );
   });
 
-  it('has colours on a terminal', async () => {
-    const { out } = await command(['list', 'users', '--url', url], { isTerminal: true });
-    expect(out.split('\n')[0]).toBe('\u001b[2mNAME\u001b[22m');
+  describe('on a terminal', () => {
+    beforeAll(() => {
+      buildPackage();
+    });
+
+    itOnTerminal.each([
+      [{}, '\u001b[2mNAME\u001b[22m'],
+      [{ NO_COLOR: '1' }, 'NAME'],
+    ])('has colours, if the environment has %j', async (env, first) => {
+      const program = `"${process.execPath}" "${root}dist/cli/main.js" list users --url ${url}`;
+      // Many a variable turns colours on or off: CI, for one, and what the test runner sets.
+      const { PATH } = process.env;
+      const { stdout } = onTerminal(program, { PATH, TERM: 'xterm-256color', ...env });
+      const text = (await stdout.setEncoding('utf8').toArray()).join('');
+      expect(text.split('\r\n')[0]).toBe(first);
+    });
   });
 });

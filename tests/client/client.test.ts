@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -158,19 +158,37 @@ describe('createClient', () => {
 });
 
 describe('sendWithFetch', () => {
-  it('sends its headers with each request', async () => {
-    const seen: string[] = [];
-    const server = createServer((request, response) => {
-      seen.push(`${String(request.headers.authorization)} ${String(request.headers['content-type'])}`);
-      response.writeHead(204).end();
-    }).listen(0, '127.0.0.1');
+  /** The address of a server that answers as `answer` does. */
+  async function addressOf(answer: RequestListener): Promise<string> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     closing.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
-    const base = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  }
+
+  it('sends its headers with each request', async () => {
+    const seen: string[] = [];
+    const base = await addressOf((request, response) => {
+      seen.push(`${String(request.headers.authorization)} ${String(request.headers['content-type'])}`);
+      response.writeHead(204).end();
+    });
     const client = createClient(sendWithFetch(base, { headers: { authorization: 'Bearer x' } }));
     await client.services.stop('Sales');
     await client.users.create({ name: 'ada', password: 'engine' });
     expect(seen).toEqual(['Bearer x undefined', 'Bearer x application/json']);
+  });
+
+  // Promise: client-origin
+  it.each([301, 303, 307, 308])('takes nothing to another address if the answer is %i', async (status) => {
+    let asked = 0;
+    const other = await addressOf((_request, response) => void response.end(String((asked += 1))));
+    const base = await addressOf((_request, response) => {
+      response.writeHead(status, { location: other }).end();
+    });
+    const client = createClient(sendWithFetch(base));
+    await expect(client.users.create({ name: 'ada', password: 'engine' })).rejects.toThrow('fetch failed');
+    await expect(client.services.list()).rejects.toThrow('fetch failed');
+    expect(asked).toBe(0);
   });
 
   it.each(['.', '..'])('refuses the name %j, which a URL would resolve', async (name) => {

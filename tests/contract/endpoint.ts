@@ -25,7 +25,8 @@ export type Shown =
   | 'filter'
   | 'user'
   | 'command'
-  | 'interface';
+  | 'interface'
+  | 'fleet node';
 
 /** One endpoint. */
 export interface Endpoint {
@@ -368,6 +369,15 @@ export const additions: readonly Endpoint[] = [
     body: { type: patchType, json: [{ op: 'replace', path: '/read_only', value: true }] },
     ours: true,
     worksReadOnly: true,
+  },
+  {
+    method: 'GET',
+    path: '/fleet',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('fleet node'),
+    live: true,
+    ours: true,
   },
   {
     method: 'GET',

@@ -5,6 +5,7 @@ import { hold } from 'gateway-admin-core/testing';
 import { planted, sampleSnapshot } from '../support/document.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { runSampleFleet } from '../fleet/node.ts';
 import { surroundings } from '../support/surroundings.ts';
 import { transports, type Transport } from '../support/transport.ts';
 import type { Shown } from './endpoint.ts';
@@ -28,7 +29,7 @@ async function busyAdmin(): Promise<Admin> {
 describe.each(['routes', 'core'] as const)('through %s', (name) => {
   let full: Transport;
   let bare: Transport;
-  let stored: Transport;
+  let others: Readonly<Record<'store' | 'fleet', Transport>>;
 
   beforeAll(async () => {
     full = name === 'routes' ? openRoutes(sampleSnapshot()) : await transports[name](await busyAdmin());
@@ -36,20 +37,25 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
       name === 'routes'
         ? openRoutes(empty, surroundings)
         : await transports[name](runAdmin({ snapshot: empty }).admin);
-    stored =
-      name === 'routes' ? full : await transports[name]((await openRunning(createMemoryStore())).admin);
+    others =
+      name === 'routes'
+        ? { store: full, fleet: full }
+        : {
+            store: await transports[name]((await openRunning(createMemoryStore())).admin),
+            fleet: await transports[name]((await runSampleFleet()).admin),
+          };
   });
 
   afterAll(async () => {
     await full.close();
     await bare.close();
-    await stored.close();
+    for (const each of Object.values(others)) await each.close();
   });
 
   /** The representation at a place: the thing, or the first of the list. */
   async function shownAt({ of, at }: Field, which: 'full' | 'bare'): Promise<unknown> {
     const place = places[of];
-    const withAll = place?.fullWithStore === true ? stored : full;
+    const withAll = place?.fullWith === undefined ? full : others[place.fullWith];
     const transport = which === 'bare' && place?.bareWhereEmpty === true ? bare : withAll;
     const { status, body } = await transport.send(
       'GET',
@@ -79,7 +85,8 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
       fields.filter((field) => field.of === (of as Shown)).map((field) => field.name.split('.')[0]),
     );
     for (const target of [place.full, place.bare]) {
-      const { body, text } = await full.send('GET', target);
+      const transport = place.fullWith === undefined ? full : others[place.fullWith];
+      const { body, text } = await transport.send('GET', target);
       const all = Array.isArray(body) ? (body as object[]) : [body as object];
       expect(all.flatMap((each) => Object.keys(each)).filter((field) => !known.has(field))).toEqual([]);
       expect(text).not.toMatch(/password/i);

@@ -214,6 +214,19 @@ export const fields: readonly Field[] = [
     ['version', 'text', undefined],
     ['links', 'object', undefined],
   ]),
+  ...rows('fleet node', [
+    ['node', 'text', 'paris'],
+    ['version', 'text', undefined],
+    ['alive', 'boolean', true],
+    ['position', 'text', undefined],
+    ['applied', 'text', undefined],
+    ['behind', 'objects', undefined],
+    ['behind.[].resource', 'service link', ['/services/My-Service']],
+    ['behind.[].since', 'iso8601', undefined],
+    ['behind.[].code', 'text', ['effect-refused']],
+    ['behind.[].detail', 'text', ['The gateway refused: The port is taken. Nothing was changed.']],
+    ['differs', 'boolean', false],
+  ]),
 ];
 
 /** Whether a field is one of several things in a list or map, of which there may be none. */
@@ -233,8 +246,8 @@ export interface Place {
   readonly bare: string;
   /** Whether that is the one of a gateway of which nothing is known. */
   readonly bareWhereEmpty?: boolean;
-  /** Whether the one with all fields is that of an interface with a store. */
-  readonly fullWithStore?: boolean;
+  /** The interface that has the one with all fields, if it is another one than for most. */
+  readonly fullWith?: 'store' | 'fleet';
 }
 
 /** Where the representations are found. */
@@ -256,7 +269,8 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   filter: { full: '/filters/Hint', bare: '/filters/Spare' },
   user: { full: '/users', bare: '/users' },
   command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
-  interface: { full: '/', bare: '/', fullWithStore: true, bareWhereEmpty: true },
+  interface: { full: '/', bare: '/', fullWith: 'store', bareWhereEmpty: true },
+  'fleet node': { full: '/fleet?range=1-1', bare: '/fleet?range=0-0', fullWith: 'fleet' },
 };
 
 /** The values of a field in a representation: several below a list or map, none where it is left out. */

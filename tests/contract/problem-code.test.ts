@@ -4,7 +4,7 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { additions, endpoints } from './endpoint.ts';
-import { provocations, provoke } from './problem-code.ts';
+import { fleetProvocations, provocations, provoke } from './problem-code.ts';
 
 const rows = [...endpoints, ...additions].flatMap((endpoint) => {
   const route = boundRoutes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
@@ -31,6 +31,8 @@ describe('the problem codes of an endpoint', () => {
     const listed = new Set(rows.flatMap(({ codes }) => codes));
     const missing = Object.keys(problemTable).filter((code) => !listed.has(code as ProblemCode));
     expect(missing.toSorted()).toEqual(elsewhere.toSorted());
-    expect(Object.keys(provocations).toSorted()).toEqual([...listed].toSorted());
+    expect([...Object.keys(provocations), ...Object.keys(fleetProvocations)].toSorted()).toEqual(
+      [...listed].toSorted(),
+    );
   });
 });

@@ -7,10 +7,13 @@ import {
   flushLogs,
   sequence,
   stopMonitor,
+  type Json,
   type ProblemCode,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { level, levelRecord } from '../../src/fleet/shared-history.ts';
+import { createWorld, runSampleFleet, type Node, type World } from '../fleet/node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { nested } from '../support/input.ts';
@@ -259,15 +262,83 @@ function secretOf(endpoint: Endpoint): string {
   );
 }
 
-/** Makes the provocation of a code at an endpoint, and gives the answer. */
-export async function provoke(
-  code: ProblemCode,
-  endpoint: Endpoint,
-): Promise<{
+/** What a provocation was answered with. */
+interface Provoked {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-}> {
+}
+
+/** The answers of a node whose gateway does not follow, and of one that was silent for too long. */
+export const fleetProvocations: Readonly<
+  Partial<Record<ProblemCode, (world: Pair, send: Send) => Promise<Handled>>>
+> = {
+  async 'node-behind'({ clock, own, other }, send) {
+    own.gateway.otherwise({ apply: new EffectRefused('There is no room.') });
+    await send(other);
+    await clock.advance(5000);
+    const handled = send(own);
+    await clock.advance(longTime);
+    return handled;
+  },
+  async 'node-outdated'({ clock, memory, own }, send) {
+    const store = memory.open();
+    const { position } = await store.load();
+    await store.append([levelRecord(level + 1, 'other') as unknown as Json], { expectedPosition: position });
+    await clock.advance(5000);
+    return send(own);
+  },
+  async fenced({ clock, own }, send) {
+    const held = hold();
+    own.gateway.will(held.apply);
+    const handled = send(own);
+    await held.begun;
+    own.cut(true);
+    await clock.advance(6000);
+    own.cut(false);
+    held.done();
+    await clock.advance(longTime);
+    return handled;
+  },
+};
+
+interface Pair {
+  readonly clock: World['clock'];
+  readonly memory: World['memory'];
+  readonly own: Node;
+  readonly other: Node;
+}
+
+type Handled = Awaited<ReturnType<Node['admin']['handle']>>;
+type Send = (node: Node) => Promise<Handled>;
+
+async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
+  const world = createWorld();
+  const leaseMs = 3000;
+  const own = await world.open('own', leaseMs);
+  const other = await world.open('other', leaseMs);
+  const { method, body } = endpoint;
+  const handled = await fleetProvocations[code]?.(
+    { clock: world.clock, memory: world.memory, own, other },
+    ({ admin }) =>
+      admin.handle({
+        method,
+        target: targetOf(endpoint),
+        headers: body === undefined ? {} : { 'content-type': body.type },
+        ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
+      }),
+  );
+  const { response } = handled as Extract<Handled, { readonly matched: true }>;
+  await own.admin.close();
+  await other.admin.close();
+  // Each life of a node has a random name in the ids of its commands.
+  const text = (response.body as string).replace(/own-[0-9a-f]{12}/g, 'own-5f0c8e21a9b3');
+  return { status: response.status, headers: response.headers, text };
+}
+
+/** Makes the provocation of a code at an endpoint, and gives the answer. */
+export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
+  if (Object.hasOwn(fleetProvocations, code)) return provokeInFleet(code, endpoint);
   const row = provocations[code];
   if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
   const { store, options, before, after, ...sent } = row(endpoint);
@@ -291,10 +362,9 @@ export async function provoke(
 }
 
 /** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */
-export async function runFor(
-  { path }: Pick<Endpoint, 'path'>,
-  running: Running = runAdmin(),
-): Promise<Running> {
+export async function runFor({ path }: Pick<Endpoint, 'path'>, given?: Running): Promise<Running> {
+  if (path === '/fleet' && given === undefined) return runSampleFleet();
+  const running = given ?? runAdmin();
   if (path.startsWith('/commands')) await leaveUnknown(running);
   return running;
 }

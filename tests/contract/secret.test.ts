@@ -1,17 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   EffectRefused,
+  createAdmin,
   createBasicAuthentication,
+  createMemoryStore,
   createPbkdf2Hasher,
   createSecretSealer,
   createSnapshot,
+  openAdmin,
   patchServer,
   patchService,
+  type Admin,
   type Effect,
 } from 'gateway-admin-core';
 
 import { readAudit } from '../support/audit-reader.ts';
-import { planted } from '../support/document.ts';
+import { planted, sampleSnapshot } from '../support/document.ts';
 import { lookAt, takeLeaks } from '../support/leak.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer } from '../support/transport.ts';
@@ -233,8 +237,15 @@ describe('every interface that tests run', () => {
     expect(takeLeaks()).toHaveLength(2);
   });
 
-  it('answers through the watch', async () => {
-    const { admin } = runAdmin();
+  it.each<[string, () => Admin | Promise<Admin>]>([
+    ['in the usual way', () => runAdmin().admin],
+    ['with createAdmin', () => createAdmin({ snapshot: sampleSnapshot(), gateway: sampleGateway() })],
+    [
+      'with openAdmin',
+      () => openAdmin({ snapshot: sampleSnapshot(), gateway: sampleGateway(), store: createMemoryStore() }),
+    ],
+  ])('answers through the watch, if it is created %s', async (_way, create) => {
+    const admin = await create();
     // An address is shown, so it must be noticed if it has the form of a secret.
     await admin.execute((snapshot, context) =>
       patchServer(

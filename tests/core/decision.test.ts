@@ -17,7 +17,7 @@ import {
   type TransitionOf,
 } from '../../src/core/decision.ts';
 import { nextVersion } from '../../src/core/version.ts';
-import { createOwner } from '../../src/core/ordered-map.ts';
+import { Batch } from '../../src/core/batch.ts';
 import { problem } from '../../src/problem.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
@@ -196,12 +196,12 @@ describe('eventHead', () => {
 });
 
 describe('nextVersion', () => {
-  const owner = createOwner();
+  const batch = new Batch();
 
   it('moves both numbers for a command and only the second for a report', () => {
     const version = { command: 2, live: 4 };
-    expect(nextVersion(version, { revision: 9, origin: 'command', owner })).toEqual({ command: 9, live: 9 });
-    expect(nextVersion(version, { revision: 9, origin: 'report', owner })).toEqual({ command: 2, live: 9 });
+    expect(nextVersion(version, { revision: 9, origin: 'command', batch })).toEqual({ command: 9, live: 9 });
+    expect(nextVersion(version, { revision: 9, origin: 'report', batch })).toEqual({ command: 2, live: 9 });
   });
 });
 

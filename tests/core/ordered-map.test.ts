@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { OrderedMap, createOwner, type Owner, type RangeEntry } from '../../src/core/ordered-map.ts';
+import { OrderedMap, type RangeEntry } from '../../src/core/ordered-map.ts';
 
 type Model = ReadonlyMap<number, number>;
 
@@ -63,7 +63,7 @@ function expectCompact({ size, nodeCounts }: OrderedMap<number>): void {
 
 /** Applies a change to the map and to the model of it. */
 function apply(map: OrderedMap<number>, model: Model, change: Change): [OrderedMap<number>, Model] {
-  const owner: Owner | undefined = change.batch ? createOwner() : undefined;
+  const owner = change.batch ? {} : undefined;
   const after = new Map(model);
   let next = map;
   for (const key of keysOf(change)) {
@@ -187,7 +187,7 @@ describe.each(weighers)('an ordered map %s', (_what, weigher, weigh) => {
         for (const [map, model] of play(history)) {
           const value = model.get(key);
           expect(value === undefined ? map.delete(key) : map.set(key, value)).toBe(map);
-          expect(map.update(key, (before) => before, createOwner())).toBe(map);
+          expect(map.update(key, (before) => before, {})).toBe(map);
         }
       }),
     );
@@ -213,7 +213,7 @@ describe('an ordered map', () => {
         fc.shuffledSubarray(Array.from({ length: 1200 }, (_, key) => key)),
         fc.boolean(),
         (keys, batch) => {
-          const owner = batch ? createOwner() : undefined;
+          const owner = batch ? {} : undefined;
           const full = OrderedMap.from(keys.map((key) => [key, key]));
           let map = full;
           for (const [gone, key] of keys.entries()) {
@@ -236,7 +236,7 @@ describe('an ordered map', () => {
       'has no more nodes than it needs, with one entry in %i left and with none',
       (step) => {
         for (const batch of [true, false]) {
-          const owner = batch ? createOwner() : undefined;
+          const owner = batch ? {} : undefined;
           const keys = keysOf({ kind: 'delete', start: 0, step: 1, count: 3000, order, value: 0, batch });
           let map = OrderedMap.from(keys.toSorted((a, b) => a - b).map((key) => [key, key]));
           // Filled at its end, a map has full nodes.
@@ -261,7 +261,7 @@ describe('an ordered map', () => {
   });
 
   it.each([false, true])('stays compact when keys descend below a higher one (in one batch: %s)', (batch) => {
-    const owner = batch ? createOwner() : undefined;
+    const owner = batch ? {} : undefined;
     let map = OrderedMap.from(Array.from({ length: 24 }, (_none, key) => [key, key]));
     for (let key = 5000; key >= 24; key -= 1) map = map.set(key, key, owner);
     expectCompact(map);
@@ -272,7 +272,7 @@ describe('an ordered map', () => {
     const sizes = fc.oneof(fc.nat(70), fc.integer({ min: 990, max: 1130 }));
     fc.assert(
       fc.property(fc.array(sizes, { minLength: 1, maxLength: 6 }), fc.boolean(), (targets, batch) => {
-        const owner = batch ? createOwner() : undefined;
+        const owner = batch ? {} : undefined;
         let map = OrderedMap.empty<number>();
         for (const target of targets) {
           while (map.size < target) map = map.set(map.size, map.size, owner);
@@ -290,7 +290,7 @@ describe('an ordered map', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(9)), { maxLength: 400 }), (writes) => {
         const before = OrderedMap.from(Array.from({ length: 100 }, (_, key) => [key * 3, -1]));
-        const owner = createOwner();
+        const owner = {};
         let inBatch = before;
         let single = before;
         const published: [OrderedMap<number>, [number, number][]][] = [];

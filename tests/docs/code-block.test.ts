@@ -104,6 +104,18 @@ describe('compiling blocks', () => {
       [expect.stringContaining('page-2.md:3: Cannot find module')],
     ]);
   });
+
+  it('lets a block import another one by the name of its file', () => {
+    const page = [
+      '```ts file=two.ts\nexport const two = 2;\n```',
+      "```ts\nimport { two } from './two.js';\nconst text: string = two;\n```\n",
+    ];
+    const found = typeFaults(chainsOf(blocksOfMarkdown('page.md', page.join('\n'))));
+    expect([...found.values()]).toEqual([
+      [],
+      ["page.md:6: Type 'number' is not assignable to type 'string'."],
+    ]);
+  });
 });
 
 describe('running blocks', () => {
@@ -176,6 +188,7 @@ describe('plain blocks', () => {
   it.each([
     ['JSON that does not parse', fault('json', '{ a: 1 }'), 'it is not JSON'],
     ['commands that nothing runs', fault('sh', 'npm test'), 'nothing runs these commands'],
+    ['statements that nothing runs', fault('sql', 'select 1'), 'as "sql covered-by=<path>"'],
     [
       'commands covered by a file that is not there',
       fault('sh', 'npm test', 'covered-by=tests/b.test.ts'),

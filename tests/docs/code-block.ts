@@ -82,6 +82,11 @@ export function textOf(blocks: readonly CodeBlock[]): string {
   return lines.join('\n');
 }
 
+/** The name of the file in which a reader saves a block: the info word `file=<name>`. */
+export function fileNameOf({ words }: CodeBlock): string | undefined {
+  return words.find((word) => word.startsWith('file='))?.slice('file='.length);
+}
+
 /** Where a block stands, as `page:line`. */
 export function placeOf(block: CodeBlock): string {
   return `${block.file}:${String(block.line)}`;

@@ -10,6 +10,7 @@ import * as shape from '../../src/core/shape.ts';
 import { mostLinks } from '../../src/core/reference.ts';
 import { collectionFields, fieldTables, sessionDocument, wholeDocument } from '../../src/resources/index.ts';
 import { documentDescriptions } from '../openapi/description.ts';
+import { sampleDocument } from '../support/document.ts';
 
 const head = `# The gateway document
 
@@ -40,32 +41,13 @@ const smallest: GatewayDocument = {
   services: [{ name: 'Sales', router: 'readconnroute', servers: ['/servers/db-1'] }],
 };
 
+const { gateway = {}, logs = {} } = sampleDocument;
+
 /** A document with every field. */
 const complete: GatewayDocument = {
   format: 1,
-  gateway: {
-    config: '/etc/gateway.cnf',
-    cachedir: '/var/cache/gateway',
-    datadir: '/var/lib/gateway/data',
-    libdir: '/usr/lib/gateway',
-    piddir: '/var/run/gateway',
-    execdir: '/usr/bin',
-    languagedir: '/var/lib/gateway',
-    user: 'gateway',
-    threads: 4,
-    version: '2.1.0',
-    commit: '54ef99d5fe2d1ed4ba8c9b4b4d65ff6a1ea4d7b1',
-    started: '2026-01-01T00:00:00+00:00',
-  },
-  logs: {
-    logdir: '/var/log/gateway',
-    maxlog: true,
-    syslog: false,
-    log_levels: { error: true, warning: true, notice: true, info: false, debug: false },
-    log_augmentation: { function: false },
-    log_throttling: { limit: 8, window: 2, suppression: 10 },
-    last_flushed: '2026-01-01T06:00:00+00:00',
-  },
+  gateway: { ...gateway, started: '2026-01-01T00:00:00+00:00' },
+  logs: { ...logs, last_flushed: '2026-01-01T06:00:00+00:00' },
   threads: {
     load_average: { historic: 1.05, current: 1, '1min': 0.5, '5min': 0.25, '15min': 0.1 },
     threads: [{ id: 0, state: 'processing', file_descriptors: 1, event: ['in', 'out'], run_time: 300 }],

@@ -175,6 +175,21 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
       'Wait, and send the command again. If the answer stays the same, read ' +
       '[What is in flight](runtime.md#what-is-in-flight).',
   },
+  'node-behind': {
+    meaning:
+      'In a fleet: another node has changed the resource, and the gateway of this node has not followed yet. `detail` says why.',
+    next: 'Wait, and send the command again; or send it to another node, or take the change back there.',
+  },
+  'node-outdated': {
+    meaning:
+      'In a fleet: other nodes have a later version of the library, and the log has records that this node cannot read.',
+    next: 'Send the command to another node, and update this one.',
+  },
+  fenced: {
+    meaning:
+      'In a fleet: this node was silent for so long that the others have ended its command. What its gateway did is being taken back.',
+    next: 'Read the resource, and send the command again.',
+  },
   'command-not-abandonable': {
     meaning: 'The caller of the command still waits for the outcome, so the command cannot be abandoned.',
     next: 'Wait for the answer of the command.',

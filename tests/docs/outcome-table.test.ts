@@ -2,10 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import {
   EffectRefused,
   StoreLost,
+  closeServiceSessions,
+  flushLogs,
   problemTable,
   sequence,
   stopMonitor,
   stopService,
+  teardownBatch,
   type Transition,
 } from 'gateway-admin-core';
 import { hold, type ApplyWay, type HeldCall, type ScriptedGateway } from 'gateway-admin-core/testing';
@@ -149,8 +152,19 @@ const stopBoth: Transition = sequence(
   (snapshot, context) => stopMonitor(snapshot, 'Main', context),
 );
 
-async function executeBoth({ admin }: Stage): Promise<readonly string[]> {
-  const execution = await admin.execute(stopBoth);
+const stopAndFlush: Transition = sequence(
+  (snapshot, context) => stopService(snapshot, 'Sales', context),
+  flushLogs,
+);
+
+const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
+
+/** Whether the session of the second batch is there. */
+const lastOfCrowd: Look = ({ snapshot }) =>
+  snapshot.sessions.find(teardownBatch) === undefined ? 'absent' : 'present';
+
+async function executeBoth({ admin }: Stage, transition = stopBoth): Promise<readonly string[]> {
+  const execution = await admin.execute(transition);
   if (!('problem' in execution)) return [execution.outcome];
   return [String(execution.problem.status), execution.problem.code];
 }
@@ -175,6 +189,23 @@ function bothLate(end: (held: HeldCall) => void): Scenario {
     return given;
   };
   return { gateway, run };
+}
+
+/** Several effects, of which the first is applied after the 504. */
+function firstLate(transition: Transition, sessions = 0): Scenario {
+  const held = hold();
+  const gateway = freshGateway().will(held.apply).otherwise({ inspect: 'not-in-place' });
+  return {
+    ...(sessions === 0 ? {} : { look: lastOfCrowd }),
+    gateway,
+    async run(stage) {
+      for (let count = 0; count < sessions; count += 1) stage.admin.report(gateway.openSession('Sales'));
+      const given = await waitFor(() => executeBoth(stage, transition))(stage);
+      held.done();
+      await stage.clock.advance(longEnoughMs);
+      return given;
+    },
+  };
 }
 
 /** The service fails before the command, or while the gateway carries out the last of several commands. */
@@ -295,6 +326,12 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'may be undone: the gateway does not answer': () => both('silentBefore'),
   'is undone, and this is known after the 504': () => bothLate((held) => held.done()),
   'is not undone, and this is known after the 504': () => bothLate(refuseHeld),
+
+  'can be undone (the monitor is stopped): the gateway is asked': () => firstLate(stopBoth),
+  'cannot be undone (the logs are flushed): the gateway is not asked, and the first effect is undone': () =>
+    firstLate(stopAndFlush),
+  'is the next batch of a teardown: the gateway is not asked, and the first batch stays closed': () =>
+    firstLate(closeAll, teardownBatch + 1),
 };
 
 const tables = tablesOf(read('docs/runtime.md')).filter(({ header }) => header.at(-1) === 'After a restart');

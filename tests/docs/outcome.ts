@@ -109,14 +109,15 @@ async function restartsOn({ state, records }: StoredHistory, look: Look): Promis
   return restarts;
 }
 
-/** The types of the events since the beginning of an interface, to its end. */
+/** The types of the events since the beginning of an interface, to its end; of a row of the same type, one. */
 async function toldBy({ admin, clock }: Running): Promise<readonly string[]> {
   const reader = admin.events({ after: otherLife });
   const closing = admin.close();
   await clock.advance(longEnoughMs);
   await closing;
   const types: string[] = [];
-  for await (const item of reader) if ('event' in item) types.push(item.event.type);
+  for await (const item of reader)
+    if ('event' in item && item.event.type !== types.at(-1)) types.push(item.event.type);
   return types;
 }
 

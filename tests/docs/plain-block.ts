@@ -19,11 +19,12 @@ export function faultOf(block: CodeBlock, exists: (path: string) => boolean): st
     case 'json':
       return jsonFault(block.code);
     case 'sh':
-      return coverFault(block.words, exists);
+    case 'sql':
+      return coverFault(block, exists);
     case 'mermaid':
       return diagramFault(block.code);
     default:
-      return `"${block.language}" is not a language of these pages: use ts, json, sh, http, mermaid or text`;
+      return `"${block.language}" is not a language of these pages: use ts, json, sh, sql, http, mermaid or text`;
   }
 }
 
@@ -54,9 +55,9 @@ function diagramFault(code: string): string | undefined {
   return wrong === undefined ? undefined : `a diagram of states cannot have the line "${wrong}"`;
 }
 
-function coverFault(words: readonly string[], exists: (path: string) => boolean): string | undefined {
+function coverFault({ language, words }: CodeBlock, exists: (path: string) => boolean): string | undefined {
   const test = words.find((word) => word.startsWith(coveredBy))?.slice(coveredBy.length);
   if (test === undefined)
-    return `nothing runs these commands: name the test that does, as "sh ${coveredBy}<path>"`;
+    return `nothing runs these commands: name the test that does, as "${language} ${coveredBy}<path>"`;
   return exists(test) ? undefined : `there is no ${test}`;
 }

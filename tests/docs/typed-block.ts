@@ -1,8 +1,10 @@
 /**
  * Typed blocks: the TypeScript blocks of all pages, checked by the compiler as one program.
  */
+import { dirname, join } from 'node:path';
+
 import { compile, compilerOptions } from '../support/compiler.ts';
-import { type Chain, textOf } from './code-block.ts';
+import { type Chain, fileNameOf, textOf } from './code-block.ts';
 
 /**
  * Checks the blocks with the options of the project; the package's name means its sources.
@@ -24,7 +26,8 @@ export function typeFaults(chains: readonly Chain[]): ReadonlyMap<Chain, readonl
   );
 }
 
-/** Beside its page, so that the compiler resolves packages as it does there. */
+/** Beside its page, so that the compiler resolves packages as it does there. Other blocks can import a named file. */
 function pathOf([first]: Chain): string {
-  return `${first.file}.${String(first.line)}.ts`;
+  const name = fileNameOf(first);
+  return name === undefined ? `${first.file}.${String(first.line)}.ts` : join(dirname(first.file), name);
 }

@@ -355,6 +355,28 @@ describe('a refusal', () => {
     expect(valueOf(applyPatch(start, same, { maxResultBytes: 9 }))).toBe(start);
   });
 
+  it('measures a large document that is frozen, as it grows and shrinks from patch to patch', () => {
+    const text = 'x'.repeat(400_000);
+    let grown: Json = deepFreeze({ small: { a: 1 }, large: text });
+    for (let round = 0; round < 10; round += 1) {
+      const added = applyPatch(grown, [{ op: 'add', path: '/more', value: text }]);
+      expect(faultsOf(applyPatch(valueOf(added), [{ op: 'add', path: '/most', value: text }]))).toEqual([
+        'patch-result-too-large 0 /most',
+      ]);
+      grown = valueOf(applyPatch(valueOf(added), [short('remove /more')]));
+      grown = valueOf(applyPatch(grown, [short(`add /small/a ${String(round + 2)}`)]));
+    }
+    expect(grown).toEqual({ small: { a: 11 }, large: text });
+  });
+
+  it('measures a large document anew that is not frozen to any depth', () => {
+    const inner = { text: 'x'.repeat(400_000) };
+    const document = Object.freeze({ inner });
+    expect(faultsOf(applyPatch(document, [short('add /b 1')]))).toEqual([]);
+    inner.text = 'x'.repeat(2_000_000);
+    expect(faultsOf(applyPatch(document, [short('add /b 1')]))).toEqual(['patch-result-too-large 0 /b']);
+  });
+
   it('of a value that is not JSON says where it is', () => {
     let reads = 0;
     const operation = {

@@ -34,7 +34,8 @@ const beneathRuntime = [
 ];
 
 const runtime = ['runtime/*', 'runtime/*/*'];
-const testingMay = ['index.ts', 'json/index.ts', 'testing/*', 'testing/*/*'];
+const fleetMay = [...beneathRuntime, ...runtime, 'ports/*', 'fleet/*', 'zod/mini'];
+const testingMay = ['index.ts', 'json/index.ts', 'core/member.ts', 'testing/*', 'testing/*/*'];
 
 const rows: readonly Row[] = [
   { from: 'problem.ts', values: [] },
@@ -112,20 +113,29 @@ const rows: readonly Row[] = [
       'node:*/*',
     ],
   },
+  {
+    from: 'ports/postgres-store/*',
+    values: ['ports/port-error.ts', 'ports/postgres-store/*', 'json/*', 'node:*', 'pg'],
+    types: ['ports/port.ts'],
+  },
   { from: 'ports/memory-store.ts', values: ['ports/port.ts', 'ports/port-error.ts', 'core/*', 'json/*'] },
+  {
+    from: 'ports/shared-memory-store.ts',
+    values: ['core/member.ts', 'ports/port.ts', 'ports/port-error.ts', 'json/*'],
+  },
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*', 'node:*/*'] },
   {
     from: 'ports/basic-authentication.ts',
-    values: ['ports/port.ts', 'core/member.ts'],
+    values: ['ports/port.ts', 'core/member.ts', 'json/value.ts'],
     types: ['snapshot/*'],
   },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
-  { from: 'adapters/mount.ts', values: ['index.ts', 'core/member.ts'] },
+  { from: 'adapters/mount.ts', values: ['index.ts', 'core/member.ts', 'json/value.ts'] },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   {
     from: 'adapters/message-port/*',
-    values: ['index.ts', 'adapters/mount.ts', 'adapters/message-port/*', 'core/member.ts'],
+    values: ['index.ts', 'adapters/mount.ts', 'adapters/message-port/*'],
     types: ['client/send.ts'],
   },
   {
@@ -143,11 +153,12 @@ const rows: readonly Row[] = [
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
   {
     from: 'openapi/*',
-    values: ['index.ts', 'resources/index.ts', 'openapi/*', 'zod/mini'],
+    values: ['index.ts', 'resources/index.ts', 'openapi/*', 'core/member.ts', 'json/value.ts', 'zod/mini'],
     types: ['core/field.ts', 'resources/shared/route.ts'],
   },
-  { from: 'testing/*', values: testingMay },
+  { from: 'testing/*', values: testingMay, types: ['fleet/index.ts'] },
   { from: 'testing/*/*', values: testingMay },
+  { from: 'fleet/*', values: fleetMay },
   {
     from: 'index.ts',
     values: [...beneathRuntime, ...runtime, 'ports/*'],

@@ -96,7 +96,7 @@ describe('a program with nothing else alive', () => {
     ['apply and inspect', '{ apply: never, inspect: never }', 'unknown'],
   ])('gets the answer of a command whose call of %s never ends', async (_calls, gateway, outcome) => {
     const ended = await run(`
-      const admin = createAdmin({ snapshot, limits, gateway: ${gateway} });
+      const admin = createAdmin({ snapshot, limits, gateway: ${gateway}, onError() {} });
       print((await admin.execute(stop)).outcome);
       await admin.close();
       print('closed');
@@ -106,7 +106,7 @@ describe('a program with nothing else alive', () => {
 
   it('can close the interface while a call of the host never ends', async () => {
     const ended = await run(`
-      const admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never } });
+      const admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never }, onError() {} });
       const execution = admin.execute(stop);
       await admin.close();
       print((await execution).outcome);

@@ -150,6 +150,13 @@ import {
   type Version,
   type WriteRecord,
 } from 'gateway-admin-core';
+import {
+  createSharedMemory,
+  type SharedMemory,
+  type SharedMemoryOptions,
+  type LogStep,
+  type SharedStore,
+} from 'gateway-admin-core/fleet';
 
 import { sampleDocument, sampleSnapshot, sampleZone } from '../support/document.ts';
 import { thawedPlaces } from '../support/frozen.ts';
@@ -426,6 +433,16 @@ describe('a host', () => {
     expect(endpoints).toMatchObject([{ id: 'services.stop' }]);
   });
 
+  it('can name the store of several nodes', async () => {
+    const options: SharedMemoryOptions = { losesHint: () => true };
+    const memory: SharedMemory = createSharedMemory(options);
+    const store: SharedStore = memory.open();
+    const { position } = await store.load();
+    const end = await store.append(['first'], { expectedPosition: position });
+    const steps: readonly LogStep[] | 'gone' = await store.read(position);
+    expect(steps).toEqual([{ records: ['first'], position: end }]);
+  });
+
   it('can look at each difference of its document, and adopt some of them', async () => {
     const store = createMemoryStore();
     const first = await openAdmin({ snapshot: createSnapshot({}), gateway, store });
@@ -433,7 +450,7 @@ describe('a host', () => {
     await first.close();
     const differences: DocumentDifference[] = [];
     const admin = await openAdmin({
-      snapshot: createSnapshot({}),
+      snapshot: createSnapshot({ users: [{ name: 'ada', passwordHash: 'y' }] }),
       gateway,
       store,
       onError(error) {

@@ -8,6 +8,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { Batch } from '../../src/core/batch.ts';
 import { put, remove } from '../../src/snapshot/snapshot.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectDecision, someTime } from '../support/expect-decision.ts';
@@ -92,7 +93,7 @@ describe('expectDecision', () => {
     [
       'has a link that leads nowhere',
       next(({ next: after }) => {
-        const change = { revision: 1, origin: 'command', owner: {} } as const;
+        const change = { revision: 1, origin: 'command', batch: new Batch() } as const;
         return { servers: remove(after, 'servers', 'db-serv-1', change).servers };
       }),
     ],

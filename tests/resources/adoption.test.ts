@@ -428,7 +428,6 @@ describe('the differences of a document', () => {
       [
         '/users/ada /users/0/passwordHash the document has another password than the one in use; users are never taken over from a document',
         '/users/eve /users/1 is only in the document; users are never taken over from a document',
-        '/users/Grace /users is not in the document; users are never taken over from a document',
       ],
     ],
   ])('are told %s', (_what, document, told) => {

@@ -67,17 +67,20 @@ describe('a start with a document that differs from the store', () => {
     const errors = await told(await storeAfter(stop, limit, addUser));
     expect(errors).toEqual([expect.any(DifferingDocumentError)]);
     expect((errors[0] as Error).message.split('\n')).toEqual([
-      'The given document differs from the store in 3 places. The configuration in the store is in use.',
+      'The given document differs from the store in 2 places. The configuration in the store is in use.',
       '  /services/My-Service (/services/0/state): the document has "started", and "stopped" is in use',
       '  /services/My-Service (/services/0/max_connection): the document has 100, and 7 is in use',
-      '  /users/eve (/users): is not in the document; users are never taken over from a document',
       'To use the values of the document, execute adoptDocument (the part after a semicolon says why a place cannot be adopted). To keep the values in use, change the document.',
     ]);
     const { differences } = errors[0] as DifferingDocumentError;
     expect(differences.map(({ pointer }) => pointer)).toEqual([
-      ...['/services/0/state', '/services/0/max_connection', '/users'],
+      ...['/services/0/state', '/services/0/max_connection'],
     ]);
     expect(Object.isFrozen(differences[0])).toBe(true);
+  });
+
+  it('is silent about a user who came into being over the interface', async () => {
+    expect(await told(await storeAfter(addUser))).toEqual([]);
   });
 
   it('uses the store', async () => {
@@ -131,7 +134,6 @@ describe('a start with a document that differs from the store', () => {
       '/services/1/passwordSealed',
       '/services/2/passwordSealed',
       '/users/0/passwordHash',
-      '/users',
     ]);
     const text = JSON.stringify(error?.differences) + inspect(error, { depth: 9 });
     expect(text).toContain('the document has another password than the one in use');

@@ -134,6 +134,22 @@ describe('an error of apply or inspect', () => {
   });
 });
 
+/** The error for an `apply` that never settles. */
+const notSettled: unknown = expect.objectContaining({
+  call: 'apply',
+  message: expect.stringMatching(
+    /^apply did not settle within 10000 ms at service\.stop of \/services\/My-Service \(command sample-1\), and the /,
+  ) as unknown,
+});
+
+describe('a silent host', () => {
+  // Promise: apply-settles
+  it('is an error for onError when the command is answered with a 504', async () => {
+    const { errors, execution } = await silentHost(stop, 'not-in-place');
+    expect([(await execution).outcome, errors]).toEqual(['unknown', [notSettled]]);
+  });
+});
+
 describe('a late answer of the host', () => {
   async function silent(...seen: readonly InspectWay[]) {
     const host = await silentHost(stop, ...seen);
@@ -156,7 +172,7 @@ describe('a late answer of the host', () => {
     ],
   ] as const)('is told if apply ends after a 504 (%s)', async (way, message) => {
     const { held, clock, errors, outcome } = await silent('not-in-place', 'not-in-place', 'not-in-place');
-    expect([outcome, errors]).toEqual(['unknown', []]);
+    expect([outcome, errors.splice(0)]).toEqual(['unknown', [notSettled]]);
     end(held, way);
     await clock.settle();
     expect(errors).toMatchObject([{ call: 'apply', effect: { type: 'service.stop' } }]);
@@ -165,6 +181,7 @@ describe('a late answer of the host', () => {
 
   it.each(['done', 'refuse', 'fail'] as const)('is told if apply ends after a close (%s)', async (way) => {
     const { admin, held, clock, errors } = await silent('not-in-place', 'not-in-place', 'not-in-place');
+    expect(errors.splice(0)).toEqual([notSettled]);
     await admin.close();
     end(held, way);
     await clock.settle();
@@ -256,9 +273,12 @@ describe('a clock that fails', () => {
   it.each(bad)('is told once, and commands and reads go on: %s', async (_what, methods, message) => {
     const errors: unknown[] = [];
     const values: number[] = [];
+    // A deadline begins to sleep only for a call that does not settle at once.
+    const apply = (): Promise<void> =>
+      methods.sleep === undefined ? Promise.resolve() : new Promise((resolve) => setImmediate(resolve));
     const admin = createAdmin({
       snapshot: sampleSnapshot(),
-      gateway: gatewayOf({ inspect: () => Promise.reject(new EffectRefused('cannot tell')) }),
+      gateway: gatewayOf({ apply, inspect: () => Promise.reject(new EffectRefused('cannot tell')) }),
       clock: { now: () => 1e12, sleep: () => Promise.resolve(), ...methods } as unknown as Clock,
       onError: (error) => errors.push(error),
       onMeasurement: ({ value }) => values.push(value),

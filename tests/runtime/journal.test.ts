@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, createSnapshot } from 'gateway-admin-core';
+import { createMemoryStore, createSnapshot, StoreConflictError } from 'gateway-admin-core';
 
 import { History, restore, type JournalRecord } from '../../src/runtime/history.ts';
 import { openJournal, type Journal } from '../../src/runtime/journal.ts';
+import { nowhere, Overtaken, OwnLog, type Log } from '../../src/runtime/log.ts';
 import { toldOf } from '../../src/runtime/options.ts';
 
 async function journalOf(store = createMemoryStore()): Promise<Journal> {
   return openJournal({
-    store,
-    position: (await store.load()).position,
-    history: new History(createSnapshot({})),
+    log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
     ...toldOf({ onError: () => undefined }),
     deadlineMs: 1000,
   });
@@ -17,7 +16,7 @@ async function journalOf(store = createMemoryStore()): Promise<Journal> {
 
 /** Keeps a record of a change that the gateway has made. */
 function keep<T>(journal: Journal, record: JournalRecord, then: () => T): Promise<T> {
-  return journal.keep({ record, use: 'result', then });
+  return journal.keep({ record, resources: [], use: 'result', then });
 }
 
 const mark = (revision: number): JournalRecord => ({ type: 'mark', revision });
@@ -126,5 +125,69 @@ describe('the journal', () => {
     const history = await store.load();
     expect(history.records).toHaveLength(1);
     expect(restore(history, createSnapshot({})).open).toEqual([{ intent: intent(1), settled: 2 }]);
+  });
+});
+
+describe('the journal of a log that others append to', () => {
+  it.each(['append', 'compact'] as const)('reads, and goes on, after a conflict at %s', async (call) => {
+    const calls: string[] = [];
+    let conflicts = 1;
+    const make = (name: string) => (): Promise<void> => {
+      calls.push(name);
+      if (name !== call || conflicts === 0) return Promise.resolve();
+      conflicts -= 1;
+      return Promise.reject(new StoreConflictError('1', '2'));
+    };
+    const nothing = (): undefined => undefined;
+    const log: Log = {
+      revision: 0,
+      position: '',
+      enter: () => ({ json: {}, objection: nothing, found: nothing, take: () => nowhere, drop: nothing }),
+      append: make('append'),
+      compact: make('compact'),
+      follow: make('follow'),
+      dispose: () => Promise.resolve(),
+    };
+    const errors: unknown[] = [];
+    const journal = openJournal({
+      log,
+      ...toldOf({ onError: (error) => errors.push(error) }),
+      deadlineMs: 1000,
+    });
+    await journal.compact();
+    expect(await keep(journal, mark(1), () => 'kept')).toBe('kept');
+    const first = call === 'append' ? ['append'] : [];
+    expect(calls).toEqual(['compact', ...first, 'follow', 'append']);
+    expect([journal.outage, errors]).toEqual([undefined, []]);
+  });
+
+  it('keeps a record that comes when another one is given up', async () => {
+    const stored: unknown[] = [];
+    const nothing = (): undefined => undefined;
+    let second: Promise<string> | undefined;
+    const log: Log = {
+      revision: 0,
+      position: '',
+      enter: (record) => {
+        const isOvertaken = record.type === 'mark' && record.revision === 1;
+        return {
+          json: {},
+          objection: () => (isOvertaken ? new Overtaken() : undefined),
+          found: nothing,
+          take: () => (stored.push(record), nowhere),
+          drop: () => {
+            second = keep(journal, mark(2), () => 'kept');
+          },
+        };
+      },
+      append: () => Promise.resolve(),
+      compact: () => Promise.resolve(),
+      follow: () => Promise.resolve(),
+      dispose: () => Promise.resolve(),
+    };
+    const journal = openJournal({ log, ...toldOf({ onError: nothing }), deadlineMs: 1000 });
+    await expect(keep(journal, mark(1), nothing)).rejects.toThrow(Overtaken);
+    expect(await second).toBe('kept');
+    expect(stored).toEqual([mark(2)]);
   });
 });

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   closeServerConnections,
   closeServiceSessions,
+  createAdmin,
   sequence,
   startService,
   stopService,
@@ -92,6 +93,22 @@ describe.each([
     // The batches of one teardown, the first of them once more; the others had nothing left to close.
     expect(lengths).toEqual([1000, 1000, 1000, 500]);
     expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
+  it('begins in a later turn of the event loop than the decision', async () => {
+    let asked = 0;
+    const apply = (): Promise<void> => {
+      asked += 1;
+      return Promise.resolve();
+    };
+    const admin = createAdmin({ snapshot, gateway: { apply, inspect: () => Promise.resolve('in-place') } });
+    const execution = admin.execute(teardown);
+    // Promise jobs alone, so the turn does not end.
+    for (let job = 0; job < 1000; job += 1) await Promise.resolve();
+    expect(asked).toBe(0);
+    expect((await execution).outcome).toBe('accepted');
+    expect(asked).toBe(3);
+    await admin.close();
   });
 });
 

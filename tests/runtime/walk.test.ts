@@ -1,6 +1,9 @@
 /**
  * An exhaustive walk: every order of commands, answers of the gateway, failures and reports about one service, up to a
  * depth. A state that was met before is not walked again.
+ *
+ * One service, because the states of two multiply: 329 states at depth 6 become 5,039, each with twice the actions. The
+ * simulation has several services and monitors, and commands about both.
  */
 import { describe, expect, it } from '@jest/globals';
 import {

@@ -57,15 +57,29 @@ function stateCommand(random: Random): ClientCommand {
   };
 }
 
+const patches = [
+  [serviceNames, (name, number) => patching(patchService, name, 'max_connection', number)],
+  [serverNames, (name, number) => patching(patchServer, name, 'port', 1 + (number % 65_535))],
+  [monitorNames, (name, number) => patching(patchMonitor, name, 'monitor_interval', number)],
+  [
+    [filterName],
+    (name, number) => patching(patchFilter, name, 'match', String(number), '/parameters/match/value'),
+  ],
+] as const satisfies readonly (readonly [
+  readonly string[],
+  (name: string, number: number) => ClientCommand,
+])[];
+
 /** A patch with a number that no other command has, so that a trace of it can be told. */
 function patchCommand(random: Random, number: number): ClientCommand {
-  const patches = [
-    () => patching(patchService, random.pick(serviceNames), 'max_connection', number),
-    () => patching(patchServer, random.pick(serverNames), 'port', 1 + (number % 65_535)),
-    () => patching(patchMonitor, random.pick(monitorNames), 'monitor_interval', number),
-    () => patching(patchFilter, filterName, 'match', String(number), '/parameters/match/value'),
-  ];
-  return random.pick(patches)();
+  const [names, patch] = random.pick(patches);
+  return patch(names.length === 1 ? filterName : random.pick(names), number);
+}
+
+/** The patch of a service, server, monitor or filter. */
+export function patchOf(name: string, number: number): ClientCommand {
+  const [, patch] = patches.find(([names]) => (names as readonly string[]).includes(name)) ?? patches[0];
+  return patch(name, number);
 }
 
 function patching(
@@ -146,6 +160,22 @@ function transaction(random: Random, number: number): ClientCommand {
     kind: `(${parts.map(({ kind }) => kind).join(', ')})`,
     step: sequence(...parts.map(({ step }) => step)),
     changes: parts.flatMap(({ changes }) => changes),
+  };
+}
+
+/** The administrator takes a server out of service, or back. The other words of the status are as they were found. */
+export function maintenanceCommand(random: Random): ClientCommand {
+  const name = random.pick(serverNames);
+  const isOut = random.chance(0.5);
+  return {
+    kind: `patchServer state ${String(isOut)}`,
+    step(snapshot, context) {
+      const words = snapshot.servers.find(name)?.settings.state ?? [];
+      const found = words.filter((word) => word !== 'maintenance');
+      const value = isOut ? ['maintenance', ...found] : found;
+      return patchServer(snapshot, name, [{ op: 'replace', path: '/state', value }], context);
+    },
+    changes: [{ [`${name} maintenance`]: isOut }],
   };
 }
 

@@ -40,6 +40,8 @@ export interface Surroundings {
   readonly cross: (effect: Effect) => void;
   /** The gateway begins to apply a start. The result is called when the gateway has applied the start, or has not. */
   readonly starting: (effect: Effect) => () => void;
+  /** What happens in the gateway before and after records are stored. */
+  readonly storing: () => void;
 }
 
 /** The effects that cannot be taken back. */
@@ -88,7 +90,7 @@ class Mortal {
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
-    const { gateway, store, clock, cross, starting } = surroundings;
+    const { gateway, store, clock, cross, starting, storing } = surroundings;
     const crossed = async <T>(effect: Effect, call: () => Promise<T>): Promise<T> => {
       cross(effect);
       try {
@@ -109,7 +111,8 @@ class Mortal {
         if (this.announced.has(context.commandId) && irreversible.includes(effect.type))
           this.faults.push(`${effect.type} was begun after ${context.commandId} was said to be unknown`);
         const started = starting(effect);
-        const apply = (): Promise<void> => gateway.apply(effect, context).finally(started);
+        // A gateway with a mistake answers something that is no promise.
+        const apply = (): Promise<void> => Promise.resolve(gateway.apply(effect, context)).finally(started);
         await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
       },
       inspect: (effect: Effect, context: EffectContext) =>
@@ -118,7 +121,11 @@ class Mortal {
     this.store = {
       durable: store.durable,
       load: () => this.#through(() => store.load()),
-      append: (records, options) => this.#through(() => store.append(records, options)),
+      append: (records, options) =>
+        this.#through(() => {
+          storing();
+          return store.append(records, options).finally(storing);
+        }),
       compact: (state, options) => this.#through(() => store.compact(state, options)),
       [Symbol.asyncDispose]: () => this.#through(() => store[Symbol.asyncDispose]()),
     };

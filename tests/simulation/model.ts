@@ -18,7 +18,10 @@ function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): Re
       [`${key} state`, wanted(state)],
       [`${key} max_connection`, settings.max_connection],
     ]),
-    ...Array.from(servers, ({ key, settings }): [Field, Value] => [`${key} port`, settings.port]),
+    ...Array.from(servers).flatMap(({ key, settings }): [Field, Value][] => [
+      [`${key} port`, settings.port],
+      [`${key} maintenance`, settings.state.includes('maintenance')],
+    ]),
     ...Array.from(monitors).flatMap(({ key, state, settings }): [Field, Value][] => [
       [`${key} state`, wanted(state)],
       [`${key} monitor_interval`, settings.monitor_interval],

@@ -8,6 +8,7 @@ import {
   type Effect,
   type GatewayDocument,
   type HostReport,
+  type ServerStatusWord,
 } from 'gateway-admin-core';
 import {
   createRandom,
@@ -21,10 +22,11 @@ import {
 } from 'gateway-admin-core/testing';
 
 import { configuration } from '../support/configuration.ts';
-import { anyCommand } from './command.ts';
+import { anyCommand, maintenanceCommand } from './command.ts';
 import { Disk } from './disk.ts';
 import { beginLife, type Life } from './life.ts';
 import { Model } from './model.ts';
+import { nameIn, Sayings } from './saying.ts';
 
 /** What every world begins with. */
 export const document: GatewayDocument = {
@@ -45,9 +47,24 @@ export const document: GatewayDocument = {
 const snapshot = createSnapshot(document, { epoch: 'sim' });
 const steps = 30;
 
-/** Runs the world of a seed. @returns what went wrong that must never go wrong */
-export async function simulate(seed: number): Promise<readonly string[]> {
-  const world = new World(createRandom(seed));
+/** The statuses that a monitor finds. Only a running server has a role. */
+export const statuses: readonly (readonly ServerStatusWord[])[] = [
+  [],
+  ['running'],
+  ['master', 'running'],
+  ['slave', 'running'],
+  ['running', 'synced'],
+];
+
+/**
+ * Runs the world of a seed.
+ *
+ * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a time,
+ *   and reports of a status. So a seed that was found before is the same world still
+ * @returns what went wrong that must never go wrong
+ */
+export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Promise<readonly string[]> {
+  const world = new World(createRandom(seed), hazards === 'all' ? createRandom(seed + 2 ** 32) : undefined);
   for (let step = 0; step < steps; step += 1) await world.step();
   return world.rest();
 }
@@ -59,6 +76,9 @@ class World {
   readonly #disk: Disk;
   readonly #model = new Model(snapshot);
   readonly #faults: string[] = [];
+  /** Draws the hazards that were added later. */
+  readonly #more: Random | undefined;
+  readonly #sayings: Sayings | undefined;
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
   readonly #roughness: number;
   /** Some gateways report each change once. The others report the whole state, again and again. */
@@ -70,9 +90,12 @@ class World {
   #mortality: number;
   #life: Life | undefined;
   #commands = 0;
+  #isClosing = false;
 
-  constructor(random: Random) {
+  constructor(random: Random, more: Random | undefined) {
     this.#random = random;
+    this.#more = more;
+    this.#sayings = more && new Sayings(more);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#repeats = random.chance(0.5);
     this.#outages = random.pick([0, 0, 0.2]);
@@ -101,12 +124,24 @@ class World {
     if (life.settled) this.#lookAtFailures(life);
   }
 
-  /** What is wanted is shown as failed exactly when it has failed, also if the gateway has reported that only once. */
+  /**
+   * What is wanted is shown as failed exactly when it has failed, also if the gateway has reported that only once. If no
+   * command of an earlier life is open, all else that a gateway reports is shown as reported.
+   */
   #lookAtFailures({ admin }: Life): void {
-    const mistaken = this.#gateway
-      .differences(admin.snapshot)
-      .filter((text) => /state: the gateway has "(?:started", .*"failed"|failed", .*"started")$/.test(text));
+    const isOpen = admin.commands().length > 0;
+    const mistaken = this.#differences(admin).filter(
+      (text) => failed.test(text) || (!isOpen && told.test(text)),
+    );
     if (!this.#repeats) this.#faults.push(...mistaken);
+  }
+
+  /** What the interface shows otherwise than the gateway has it. */
+  #differences({ snapshot: shown }: Admin): readonly string[] {
+    return [
+      ...this.#gateway.differences(shown),
+      ...(this.#sayings?.mistold(this.#gateway.state, shown) ?? []),
+    ];
   }
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
@@ -119,7 +154,7 @@ class World {
     if (this.#life !== undefined) await this.#finish(this.#life);
     const life = await this.#living();
     await this.#settle();
-    if (this.#repeats) life.admin.report(this.#gateway.statusReports());
+    if (this.#repeats) life.admin.report(this.#statusReports());
     this.#judge(life);
     const before = configuration(life.admin.snapshot);
     await this.#close(life);
@@ -131,15 +166,15 @@ class World {
 
   /** A store that failed works again by itself, and what it did not keep then is kept now. */
   async #finish(life: Life): Promise<void> {
-    if (this.#repeats) life.admin.report(this.#gateway.statusReports());
-    if (life.alive && life.settled) this.#faults.push(...this.#gateway.differences(life.admin.snapshot));
+    if (this.#repeats) life.admin.report(this.#statusReports());
+    if (life.alive && life.settled) this.#faults.push(...this.#differences(life.admin));
     if (life.alive) this.#faults.push(...life.unheeded(), ...(await life.strayStore()));
     await this.#close(life);
   }
 
   #judge(life: Life): void {
     const { snapshot: shown } = life.admin;
-    this.#faults.push(...life.unrest(), ...this.#gateway.differences(shown), ...this.#model.lies(shown));
+    this.#faults.push(...life.unrest(), ...this.#differences(life.admin), ...this.#model.lies(shown));
   }
 
   async #settle(): Promise<void> {
@@ -149,7 +184,9 @@ class World {
   #send(life: Life, count: number): void {
     for (let each = 0; each < count; each += 1) {
       this.#commands += 1;
-      life.send(anyCommand(this.#random, this.#commands + 1), this.#model);
+      const command = anyCommand(this.#random, this.#commands + 1);
+      const isOther = this.#more?.chance(0.1) === true;
+      life.send(isOther ? maintenanceCommand(this.#more) : command, this.#model);
     }
   }
 
@@ -164,6 +201,7 @@ class World {
       () => gateway.closeSession(session),
     ];
     this.#report(admin, this.#random.pick(happenings)());
+    if (this.#more?.chance(0.2) === true) this.#report(admin, this.#finding(this.#more));
   }
 
   /** Clients of a service come, several of them at times. */
@@ -173,16 +211,32 @@ class World {
   }
 
   #report(admin: Admin, reports: readonly HostReport[]): void {
+    this.#say(admin, this.#sayings?.happened(reports, this.#clock.now()) ?? reports);
+  }
+
+  #say(admin: Admin, reports: readonly HostReport[]): void {
     for (const report of reports) if (isFailure(report)) this.#failedMeanwhile.add(nameIn(report));
     admin.report(reports);
+  }
+
+  /** A monitor of the gateway finds the status of a server. */
+  #finding(random: Random, server = random.pick(['db-1', 'db-2'])): readonly HostReport[] {
+    return this.#gateway.findStatus(server, random.pick(statuses));
+  }
+
+  /** What the gateway has to say of the present state. */
+  #statusReports(): readonly HostReport[] {
+    const reports = this.#gateway.statusReports();
+    return this.#sayings?.repeated(reports) ?? reports;
   }
 
   /** A service or monitor fails or recovers. The gateway reports that once and never again. */
   #failure(
     service = this.#random.pick(['Sales', 'Reports']),
     monitor = this.#random.pick(['Watch', 'Probe']),
+    random = this.#random,
   ): readonly HostReport[] {
-    const [gateway, random] = [this.#gateway, this.#random];
+    const gateway = this.#gateway;
     const failures = [
       () => gateway.failService(service),
       () => gateway.failMonitor(monitor),
@@ -195,11 +249,24 @@ class World {
   /** Something happens while the gateway carries out an effect. */
   #cross(effect: Effect): void {
     if (this.#life?.alive !== true || !this.#random.chance(0.5 * this.#roughness)) return;
-    const { service, monitor } = effect as { readonly service?: string; readonly monitor?: string };
+    const { service, monitor, server } = effect as Partial<Record<'service' | 'monitor' | 'server', string>>;
     this.#report(this.#life.admin, this.#failure(service, monitor));
+    if (this.#more !== undefined) this.#report(this.#life.admin, this.#finding(this.#more, server));
     // The commands in flight end while nothing can be kept.
     if (this.#random.chance(this.#outages)) this.#disk.fail(this.#random.below(5000));
-    if (this.#repeats) this.#life.admin.report(this.#gateway.statusReports());
+    if (this.#repeats) this.#life.admin.report(this.#statusReports());
+  }
+
+  /** Something happens while a record is stored: before the gateway is asked, or after it has answered. */
+  #crossRecord(): void {
+    const more = this.#more;
+    // An interface that is closed takes reports, and tells nobody.
+    if (this.#life?.alive !== true || this.#isClosing) return;
+    if (more?.chance(0.3 * this.#roughness) !== true) return;
+    const happenings = [() => this.#failure(undefined, undefined, more), () => this.#finding(more)];
+    this.#report(this.#life.admin, more.pick(happenings)());
+    const worse = more.chance(0.3) ? this.#gateway.statusReports() : [];
+    this.#say(this.#life.admin, this.#sayings?.worsened(worse) ?? []);
   }
 
   /** A gateway that has reported a failure while a start was running must report what the start has led to. */
@@ -207,9 +274,11 @@ class World {
     if (effect.type !== 'service.start' && effect.type !== 'monitor.start') return () => undefined;
     const name = effect.type === 'service.start' ? effect.service : effect.monitor;
     this.#failedMeanwhile.delete(name);
+    this.#sayings?.begin(name);
     return () => {
+      this.#sayings?.end(name);
       if (this.#failedMeanwhile.has(name) && this.#life?.alive === true)
-        this.#life.admin.report(this.#gateway.statusReports().filter((report) => nameIn(report) === name));
+        this.#life.admin.report(this.#statusReports().filter((report) => nameIn(report) === name));
     };
   }
 
@@ -237,16 +306,22 @@ class World {
         this.#cross(effect);
       },
       starting: (effect) => this.#starting(effect),
+      storing: () => {
+        this.#crossRecord();
+      },
     });
     const life = await this.#clock.waitFor(beginning);
     if (life?.alive !== true) return undefined;
+    this.#sayings?.forgetStarts();
     // Sessions and failures are not kept: the host reports those that it has.
-    life.admin.report([...this.#gateway.sessionReports(), ...this.#gateway.statusReports()]);
+    life.admin.report([...this.#gateway.sessionReports(), ...this.#statusReports()]);
     return life;
   }
 
   async #close(life: Life): Promise<void> {
+    this.#isClosing = true;
     await this.#clock.waitFor(Promise.race([life.admin.close(), life.death]));
+    this.#isClosing = false;
     await this.#end(life);
     this.#life = undefined;
   }
@@ -268,14 +343,13 @@ class World {
   }
 }
 
+/** A difference in whether something wanted has failed. */
+const failed = /state: the gateway has "(?:started", .*"failed"|failed", .*"started")$/;
+/** A difference in the status of a server, or in what the gateway says of a failure or a start. */
+const told = /^\/servers\/[^/]*\/settings\/state: |: the gateway has said /;
+
 function isFailure(report: HostReport): boolean {
   return 'state' in report && report.state === 'failed';
-}
-
-/** The name of the service or monitor that a report is about. */
-function nameIn(report: HostReport): string {
-  const { service, monitor } = report as { readonly service?: string; readonly monitor?: string };
-  return service ?? monitor ?? '';
 }
 
 /** Every fault of the gateway, more or less often. */

@@ -56,6 +56,18 @@ describe('an invalid document', () => {
       { servers: [{ ...server, parameters: { a: true } }] },
       ['/servers/0/parameters/a validation-failed'],
     ],
+    [
+      'a number that JSON texts cannot have',
+      {
+        servers: [{ ...server, parameters: { a: unsafe, b: -1e300, c: 0.5 } }],
+        logs: { log_throttling: { limit: 1e300, window: 1, suppression: 1 } },
+      },
+      [
+        '/logs/log_throttling/limit validation-failed',
+        '/servers/0/parameters/a validation-failed',
+        '/servers/0/parameters/b validation-failed',
+      ],
+    ],
     ['a name', { servers: [{ ...server, name: ' db' }] }, ['/servers/0/name validation-failed']],
     ['a state', { services: [{ ...service, state: 'running' }] }, ['/services/0/state validation-failed']],
     [

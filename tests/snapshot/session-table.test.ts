@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { createOwner } from '../../src/core/ordered-map.ts';
+import { Batch } from '../../src/core/batch.ts';
 import {
   IndexedSessionTable,
   noStatistics,
@@ -23,7 +23,7 @@ const empty = IndexedSessionTable.create(places(services), places(servers));
 interface Changes<T> {
   open(session: Session, change: TableChange): T;
   update(which: SessionName, update: SessionUpdate, change: TableChange): T;
-  close(which: SessionName, change: TableChange): T;
+  close(which: readonly SessionName[], change: TableChange): T;
   openConnection(which: SessionName, connection: Connection, change: TableChange): T;
   updateConnection(which: ConnectionName, update: ConnectionUpdate, change: TableChange): T;
   closeConnection(which: ConnectionName, change: TableChange): T;
@@ -57,11 +57,13 @@ class Model implements Changes<Model> {
     return this.#with({ sessions, totals, live: new Map(this.live).set(service, revision) });
   }
 
-  close({ id, connected }: SessionName, { revision }: TableChange): Model {
-    const session = this.#find(id, connected);
-    if (session === undefined) return this;
-    const sessions = this.sessions.filter((each) => each !== session);
-    return this.#with({ sessions, live: new Map(this.live).set(session.service, revision) });
+  close(which: readonly SessionName[], { revision }: TableChange): Model {
+    return which.reduce<Model>((model, { id, connected }) => {
+      const session = model.#find(id, connected);
+      if (session === undefined) return model;
+      const sessions = model.sessions.filter((each) => each !== session);
+      return model.#with({ sessions, live: new Map(model.live).set(session.service, revision) });
+    }, this);
   }
 
   update({ id, connected }: SessionName, update: SessionUpdate): Model {
@@ -173,7 +175,13 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
   command(1, fc.tuple(ids, sinces, sessionUpdates), (on, change, id, since, update) =>
     on.update({ id, ...since }, update, change),
   ),
-  command(2, fc.tuple(ids, sinces), (on, change, id, since) => on.close({ id, ...since }, change)),
+  // The same session may be named twice.
+  command(2, fc.tuple(fc.array(fc.tuple(ids, sinces), { maxLength: 5 })), (on, change, which) =>
+    on.close(
+      which.map(([id, since]) => ({ id, ...since })),
+      change,
+    ),
+  ),
   command(3, fc.tuple(ids, sinces, connections), (on, change, id, since, connection) =>
     on.openConnection({ id, ...since }, connection, change),
   ),
@@ -206,13 +214,15 @@ const start = { table: empty, model: new Model() };
 function play(history: readonly Report[]): readonly (typeof start)[] {
   const transitions = [start];
   for (const [index, { commands, batch }] of history.entries()) {
-    const change = { revision: index + 1, ...(batch ? { owner: createOwner() } : {}) };
+    const together = new Batch();
+    const change = { revision: index + 1, ...(batch ? { batch: together } : {}) };
     let { table, model } = transitions.at(-1) ?? start;
     for (const command of commands) {
       table = command.run<IndexedSessionTable>(table, change);
       model = command.run<Model>(model, change);
       if (!batch) transitions.push({ table, model });
     }
+    together.end();
     transitions.push({ table, model });
   }
   return transitions;
@@ -230,7 +240,7 @@ function rebuilt(model: Pick<Model, 'sessions' | 'totals' | 'live'>, start = emp
     for (const each of open.toReversed()) table = table.open(each, { revision });
     // Its sessions have all ended. No session of a model has this id.
     const ended = { ...session, id: 5000, service };
-    if (open.length === 0) table = table.open(ended, { revision }).close(ended, { revision });
+    if (open.length === 0) table = table.open(ended, { revision }).close([ended], { revision });
   }
   for (const [key, total] of model.totals) table = table.withTotal(key, total);
   return table;
@@ -314,6 +324,30 @@ describe('a session table', () => {
         const change = { revision: 9 };
         const applied = more.filter((command) => command.run<IndexedSessionTable>(table, change) !== table);
         expect(applied).toEqual(more.filter((command) => command.run<Model>(model, change) !== model));
+      }),
+    );
+  });
+
+  it('tells in a batch exactly when a change applies, and leaves the table of before as it was', () => {
+    fc.assert(
+      fc.property(histories, lists, (history, more) => {
+        const { table, model } = lastOf(history);
+        const before = JSON.stringify(table);
+        const batch = new Batch();
+        const change = { revision: 9, batch };
+        let [now, then] = [table, model];
+        for (const command of more) {
+          const count = batch.changes;
+          const next = command.run<IndexedSessionTable>(now, change);
+          const wanted = command.run<Model>(then, change);
+          expect(next !== now || batch.changes > count).toBe(wanted !== then);
+          [now, then] = [next, wanted];
+        }
+        batch.end();
+        expect(JSON.stringify(table)).toBe(before);
+        expect([...now]).toEqual(then.sessions);
+        expect([...now].flatMap((session) => thawedPlaces(session))).toEqual([]);
+        expect(Object.isFrozen(now) && Object.isFrozen(now.index)).toBe(true);
       }),
     );
   });
@@ -430,7 +464,7 @@ describe('closing', () => {
     ['with the connect time of the session', { connected: session.connected }, 0],
     ['with the connect time of an earlier session', { connected: session.connected - 1 }, 1],
   ])('a session %s', (_how, since, left) => {
-    expect(one.close({ id: 7, ...since }, change).size).toBe(left);
+    expect(one.close([{ id: 7, ...since }], change).size).toBe(left);
     expect(one.closeConnection({ session: 7, id: 1, ...since }, change).countOfServer('db-1')).toBe(left);
   });
 });

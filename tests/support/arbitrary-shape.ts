@@ -153,12 +153,13 @@ function numbersOf({
     checks
       .map((each) => each._zod.def as { readonly check: string; readonly value: number })
       .find((def) => def.check === check)?.value ?? otherwise;
-  const [min, max] = [bound('greater_than', -1e9), bound('less_than', Number.MAX_SAFE_INTEGER)];
+  const max = bound('less_than', Number.MAX_SAFE_INTEGER);
   if (format === undefined) {
-    const finite = fc.double({ noDefaultInfinity: true, noNaN: true });
+    const finite = fc.double({ min: bound('greater_than', -max), max, noNaN: true });
     // JSON text keeps no negative zero.
     return finite.map((value) => (Object.is(value, -0) ? 0 : value));
   }
+  const min = bound('greater_than', -1e9);
   return fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min, max: Math.min(max, min + 9) }) },
     { weight: 1, arbitrary: fc.integer({ min, max }) },

@@ -1,6 +1,6 @@
 /**
- * Leaks: secrets that appear in something that an interface shows. Every interface that tests run with
- * `runAdmin` or `openRunning` is watched: its answers, plans, problems, audit records and errors, and the console.
+ * Leaks: secrets that appear in something that an interface shows. Every interface of a test is watched: its answers, plans,
+ * problems and audit records, and the console. The errors of those that run with `runAdmin` or `openRunning` are watched too.
  */
 import { inspect } from 'node:util';
 

@@ -2,8 +2,10 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Folders whose files take longest, the longest first. Jest knows durations only from earlier runs on a machine. */
 const slowest = [
+  'tests/fleet/simulation/',
   'tests/simulation/',
   'tests/system/',
+  'tests/ports/postgres-store/',
   'tests/ports/file-store/',
   'tests/ports/file/',
   'tests/properties/',

@@ -20,13 +20,16 @@ export function exists(path: string): boolean {
   return existsSync(join(root, path));
 }
 
+/** Folders of files that nobody wrote: a build, and installed packages. */
+const made = ['examples/dist/', 'bench/peers/node_modules/'];
+
 /** Paths, from the root and with slashes, of all files below a folder whose name ends so; sorted. */
 export function filesBelow(folder: string, ending: string): readonly string[] {
   if (!exists(folder)) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
-    .filter((path) => !path.startsWith('examples/dist/'))
+    .filter((path) => !made.some((place) => path.startsWith(place)))
     .sort();
 }
 

@@ -8,6 +8,7 @@ import {
   type Admin,
   type AdminOptions,
   type ConfigurationStore,
+  type OpenAdminOptions,
 } from 'gateway-admin-core';
 import {
   createScriptedGateway,
@@ -18,7 +19,7 @@ import {
 } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot, sampleZone } from './document.ts';
-import { lookAt, watch } from './leak.ts';
+import { lookAt } from './leak.ts';
 
 /** What a test of a running interface has at hand. */
 export interface Running {
@@ -26,7 +27,7 @@ export interface Running {
   readonly gateway: ScriptedGateway;
   readonly clock: VirtualClock;
   /** What went to `onError`. */
-  readonly errors: readonly unknown[];
+  readonly errors: unknown[];
 }
 
 type RunOptions = Partial<AdminOptions> & {
@@ -52,13 +53,23 @@ export function appliedTo({ applied }: ScriptedGateway): readonly string[] {
 /** Runs the interface on the sample document. Passwords are hashed with a single round. */
 export function runAdmin(options: RunOptions = {}): Running {
   const { admin, ...running } = parts(options);
-  return { admin: watch(createAdmin(admin)), ...running };
+  return { admin: createAdmin(admin), ...running };
 }
 
 /** The same, on what a store keeps. */
 export async function openRunning(store: ConfigurationStore, options: RunOptions = {}): Promise<Running> {
   const { admin, ...running } = parts(options);
-  return { admin: watch(await openAdmin({ ...admin, store })), ...running };
+  return { admin: await open({ ...admin, store }, openAdmin), ...running };
+}
+
+/** How {@link openRunning} opens an interface: with `openAdmin`, or with something that must do the same. */
+type Open = (options: OpenAdminOptions, openOwn: typeof openAdmin) => Promise<Admin>;
+
+let open: Open = (options, openOwn) => openOwn(options);
+
+/** From now on, `openRunning` opens interfaces in this way. */
+export function openWith(other: Open): void {
+  open = other;
 }
 
 function parts({

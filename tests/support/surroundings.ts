@@ -4,6 +4,7 @@
 import { createTimeFormat, type InterfaceRepresentation } from 'gateway-admin-core';
 
 import type { CommandInFlight } from '../../src/resources/command.ts';
+import type { FleetNode } from '../../src/resources/fleet.ts';
 import type { Surroundings } from '../../src/resources/shared/rendering.ts';
 import { sampleZone } from './document.ts';
 
@@ -29,8 +30,37 @@ function surroundingsWith(
     times: createTimeFormat(sampleZone),
     self: { state: () => state, setReadOnly: () => undefined },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
+    nodes: () => nodes,
   };
 }
+
+const ownNode = {
+  node: 'berlin',
+  version: '1.2.3',
+  alive: true,
+  position: '2.5f0c8e21a9b3',
+  applied: '2.5f0c8e21a9b3',
+  behind: [],
+  differs: false,
+};
+
+/** Two nodes, of which the second could not follow. */
+const nodes: readonly FleetNode[] = [
+  ownNode,
+  {
+    ...ownNode,
+    node: 'paris',
+    applied: '1.5f0c8e21a9b3',
+    behind: [
+      {
+        resource: '/services/My-Service',
+        since: Date.parse('2016-09-10T00:00:00Z'),
+        code: 'effect-refused',
+        detail: 'The gateway refused: The port is taken. Nothing was changed.',
+      },
+    ],
+  },
+];
 
 function commandOn(resource: string): CommandInFlight {
   const since = Date.parse('2016-09-10T00:00:00Z');

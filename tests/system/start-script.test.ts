@@ -9,21 +9,8 @@ import { expect, it } from '@jest/globals';
 import { createPbkdf2Hasher } from 'gateway-admin-core';
 
 import { root } from '../support/project.ts';
+import { npmStart } from './npm-start.ts';
 import { until } from './running-gateway.ts';
-
-/** Runs `npm start` as a person does: in a folder of the person, and in a process group of its own, as in a terminal. */
-function npmStart(folder: string, ...args: readonly string[]) {
-  const child = spawn('npm', ['--prefix', root, 'start', '--', '--admin-port', '0', ...args], {
-    cwd: folder,
-    detached: true,
-    env: { ...process.env, TMPDIR: folder, npm_config_loglevel: 'error' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const printed = { text: '' };
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (printed.text += text));
-  return { child, printed, closed: once(child, 'close') };
-}
 
 it('npm start takes the paths of options from the folder of the person, and prints nothing else with --quiet', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'start-'));
@@ -31,7 +18,7 @@ it('npm start takes the paths of options from the folder of the person, and prin
     join(folder, 'gateway.json'),
     JSON.stringify({ services: [{ name: 'S', router: 'readconnroute' }] }),
   );
-  const { child, printed, closed } = npmStart(
+  const { printed, closed, interrupt } = npmStart(
     folder,
     '--quiet',
     '--document',
@@ -40,7 +27,7 @@ it('npm start takes the paths of options from the folder of the person, and prin
     'store',
   );
   await until('the gateway is ready', () => /^admin .*\n/m.test(printed.text), 60_000);
-  process.kill(-(child.pid ?? 0), 'SIGINT');
+  interrupt();
   await closed;
   expect(printed.text).toMatch(/^\n> .*\n> .*\n\nadmin http:\/\/127\.0\.0\.1:\d+\n$/);
   expect(readdirSync(folder).sort()).toEqual(['gateway.json', 'store']);
@@ -51,12 +38,12 @@ it('npm start ends clean with a Ctrl-C at any moment, which npm passes on once m
   const folder = mkdtempSync(join(tmpdir(), 'start-'));
   chmodSync(folder, 0o755); // As root, another account has to get in.
   for (const moment of [/Building/, /Starting/, 700, 1500, /^admin /m]) {
-    const { child, printed, closed } = npmStart(folder);
+    const { printed, closed, interrupt } = npmStart(folder);
     if (typeof moment === 'number') {
       await until('the databases start', () => printed.text.includes('Starting'), 60_000);
       await sleep(moment);
     } else await until('that moment', () => moment.test(printed.text), 60_000);
-    process.kill(-(child.pid ?? 0), 'SIGINT');
+    interrupt();
     await closed;
     expect([moment, readdirSync(folder)]).toEqual([moment, []]);
     expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(folder);

@@ -15,7 +15,7 @@ import { ended, listen, membersOf, type Port, type Question, type Reply } from '
  * @param port - the side of the connection that is here. Close the port at the end, because an open port keeps Node running
  * @returns the function for `createClient`. The body of a request must be text or bytes. `principal` and `peer` stay here: the
  *   other side finds the caller
- * @throws TypeError for a port that is in use
+ * @throws TypeError for something that is no port, and for a port that is in use
  *
  * @example
  * ```ts

@@ -91,6 +91,7 @@ const inUse = new WeakSet<Port>();
  * @internal
  */
 export function listen(port: Port, { onMessage, onClose, onUnreadable }: Listeners): () => void {
+  assertPort(port);
   const isEmitting = 'on' in port;
   const listeners = {
     message: isEmitting
@@ -114,4 +115,10 @@ export function listen(port: Port, { onMessage, onClose, onUnreadable }: Listene
       else port.removeEventListener(name, listener);
     }
   };
+}
+
+function assertPort(port: Port): void {
+  const { postMessage, on, addEventListener } = Object(port) as Partial<EmittingPort & TargetPort & Port>;
+  if (typeof postMessage === 'function' && typeof (on ?? addEventListener) === 'function') return;
+  throw new TypeError('port must be a message port, such as a side of new MessageChannel()');
 }

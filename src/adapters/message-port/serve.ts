@@ -1,9 +1,8 @@
 /**
  * The side of the interface: serves requests that arrive at a message port.
  */
-import { assertMembers } from '../../core/member.ts';
 import type { Admin, AdminRequest, Principal } from '../../index.ts';
-import { notFound, senderOf } from '../mount.ts';
+import { assertArguments, notFound, senderOf } from '../mount.ts';
 import { ended, listen, membersOf, type Port, type Reply } from './port.ts';
 
 /**
@@ -37,7 +36,8 @@ const optionNames = ['principalOf', 'peerOf', 'onError'] as const satisfies read
  * @param options - hooks of the host
  * @returns a function that ends the serving: requests under way end, and later ones reject at the other side. The port stays
  *   open. If the port closes, or the worker of the port exits, the serving ends by itself
- * @throws TypeError for an unknown option, and for a port that is in use
+ * @throws TypeError for something that is no interface or no port, for an unknown option, for an option of a wrong type, and
+ *   for a port that is in use
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ const optionNames = ['principalOf', 'peerOf', 'onError'] as const satisfies read
  * @public
  */
 export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOptions = {}): () => void {
-  assertMembers(options, optionNames, 'option of serve');
+  assertArguments(admin, options, { name: 'serve', optionNames });
   const tell = (error: unknown): void => options.onError?.(error);
   const exchanges = new Map<number, Exchange>();
   const take = (message: unknown): void => {

@@ -49,6 +49,9 @@ export class OwnDirectory {
    * @returns rejects with `StoreLockedError` if the directory is in use, and with an Error if the directory cannot be used
    */
   static async open(directory: string, files: NodeFiles): Promise<OwnDirectory> {
+    // The empty path is the working directory of the process.
+    if (typeof directory !== 'string' || directory === '')
+      throw new TypeError('directory must be a path, such as /var/lib/gateway');
     const path = resolve(directory);
     if (process.platform === 'win32')
       throw new Error(

@@ -67,46 +67,41 @@ export function documentDifferences(
   selection: Selection = () => true,
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
-    const { collection } = each;
+    const { collection, adoption } = each;
     const found = [...given[collection]].flatMap((wanted, position) => {
       if (!selection(collection, wanted.key)) return [];
       const present = find(snapshot, collection, wanted.key);
       return present === undefined
-        ? [onlyGiven(each, wanted, position)]
+        ? [lone(each, wanted, [collection, position], ['is only in the document', 'added'])]
         : fieldDifferences({ ...each, snapshot, present, wanted, position });
     });
+    // Users come into being over the interface, so a document need not have them.
     const gone = [...snapshot[collection]].filter(
-      ({ key }) => selection(collection, key) && find(given, collection, key) === undefined,
+      ({ key }) => adoption && selection(collection, key) && find(given, collection, key) === undefined,
     );
-    return [...found, ...gone.map((present) => onlyPresent(each, present))];
+    return [
+      ...found,
+      ...gone.map((present) => lone(each, present, [collection], ['is not in the document', 'removed'])),
+    ];
   });
 }
 
-function onlyGiven(
+/** A resource that is only in one of the two. */
+function lone(
   { collection, adoption }: ComparedCollection,
-  wanted: Entity,
-  position: number,
+  entity: Entity,
+  path: Path,
+  [detail, verb]: readonly [detail: string, verb: string],
 ): DocumentDifference {
+  const obstacle =
+    adoption === undefined
+      ? notTaken(collection)
+      : `a ${singular[collection]} cannot be ${verb} while the gateway runs`;
   return Object.freeze({
-    resource: linkOf(collection, wanted),
-    pointer: formatPointer([collection, position]),
-    detail: 'is only in the document',
-    obstacle:
-      adoption === undefined
-        ? notTaken(collection)
-        : `a ${singular[collection]} cannot be added while the gateway runs`,
-  });
-}
-
-function onlyPresent({ collection, adoption }: ComparedCollection, present: Entity): DocumentDifference {
-  return Object.freeze({
-    resource: linkOf(collection, present),
-    pointer: formatPointer([collection]),
-    detail: 'is not in the document',
-    obstacle:
-      adoption === undefined
-        ? notTaken(collection)
-        : `a ${singular[collection]} cannot be removed while the gateway runs`,
+    resource: linkOf(collection, entity),
+    pointer: formatPointer(path),
+    detail,
+    obstacle,
   });
 }
 

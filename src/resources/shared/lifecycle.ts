@@ -26,7 +26,7 @@ import { quoted, type Result } from '../../problem.ts';
 import {
   assertInputs,
   linkOf,
-  revise,
+  replace,
   shownVersion,
   type Collections,
   type Snapshot,
@@ -140,13 +140,8 @@ export interface KindLifecycle<K extends Startable> {
 type Command = 'start' | 'stop';
 type Thing = Collections[(typeof collections)[Startable]];
 
-/** A draft of a service or monitor. */
-interface Draft {
-  state: LifecycleState;
-  state_reason?: string;
-  state_since?: number;
-  started?: number;
-}
+/** A copy of a service or monitor that is being changed. */
+type Draft = Omit<Thing, keyof Lived> & { -readonly [M in keyof Lived]: Lived[M] } & { started?: number };
 
 /**
  * Creates the lifecycle of a kind: its events, and the undo of each event.
@@ -185,9 +180,10 @@ export function lifecycleOf<K extends Startable>(
 
   function becomes(state: LifecycleState, change?: (draft: Draft, at: number) => void) {
     return (snapshot: Snapshot, event: About<K> & { readonly at: number }, by: Change): Snapshot =>
-      revise<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (draft: Draft) => {
-        enter(draft, state);
+      replace<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (before) => {
+        const draft = entering(before, state);
         change?.(draft, event.at);
+        return draft as Thing;
       });
   }
 
@@ -196,24 +192,31 @@ export function lifecycleOf<K extends Startable>(
     event: About<K> & Seen & { readonly at: number },
     by: Change,
   ): Snapshot {
-    return revise<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (draft: Draft) => {
-      const next = nextState(lifecycle, draft.state, `report-${event.state}`);
-      if (next === 'stopped') return;
-      enter(draft, next);
+    return replace<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (before) => {
+      const next = nextState(lifecycle, before.state, `report-${event.state}`);
+      if (next === 'stopped') return before;
+      const draft: Draft = entering(before, next);
       if (next === 'failed') {
         draft.state_since ??= event.at;
         if (event.reason !== undefined) draft.state_reason = event.reason;
       } else if (event.started !== undefined) onStart?.(draft, event.started);
+      return isSame(before, draft) ? before : (draft as Thing);
     });
   }
 }
 
-/** Sets the state. A reason belongs to a failure alone, and stays as long as the failure. */
-function enter(draft: Draft, state: LifecycleState): void {
-  draft.state = state;
-  if (state === 'failed') return;
-  delete draft.state_reason;
-  delete draft.state_since;
+/** A copy in a state. A reason belongs to a failure alone, and stays as long as the failure. */
+function entering(before: Thing, state: LifecycleState): Draft {
+  if (state === 'failed' || before.state !== 'failed') return { ...before, state };
+  const { state_reason: _reason, state_since: _since, ...rest } = before;
+  return { ...rest, state };
+}
+
+/** Whether a copy has the members of the original. */
+function isSame(before: Thing, draft: object): boolean {
+  const members = Object.entries(draft);
+  if (members.length !== Object.keys(before).length) return false;
+  return members.every(([name, value]) => before[name as keyof Thing] === value);
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */

@@ -5,7 +5,7 @@ import type * as z from 'zod/mini';
 
 import type { Context } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
-import { latest, type Version } from '../../core/version.ts';
+import type { Version } from '../../core/version.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type {
   ActionRoute,
@@ -20,7 +20,14 @@ import type {
   StreamRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
-import { linkOf, shownVersion, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
+import {
+  linkOf,
+  sessionsOf,
+  shownVersion,
+  singular,
+  type Collections,
+  type Snapshot,
+} from '../../snapshot/snapshot.ts';
 import type { Decision } from '../index.ts';
 import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
@@ -206,10 +213,14 @@ export function collectionRoute<K extends keyof Collections>(readable: Readable<
 
 /** The version of the list of a collection: the last change of anything that the list shows. @internal */
 export function collectionVersion(snapshot: Snapshot, collection: keyof Collections): Version {
-  return entries(snapshot, collection, 0, Infinity).reduce(
-    (newest, entity) => latest(newest, shownVersion(snapshot, collection, entity)),
-    snapshot[collection].version,
-  );
+  let { command, live } = snapshot[collection].version;
+  // The counters of all services together: to ask each service takes longer than to write its representation.
+  if (collection === 'services') live = Math.max(live, sessionsOf(snapshot).index.live);
+  for (const { version } of entries(snapshot, collection, 0, Infinity)) {
+    command = Math.max(command, version.command);
+    live = Math.max(live, version.live);
+  }
+  return { command, live };
 }
 
 function entries<K extends keyof Collections>(

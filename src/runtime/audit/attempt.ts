@@ -69,7 +69,7 @@ export class Attempt implements CommandWatch {
   /** Whether the caller is known, or nobody has to log in. */
   #isIdentified = false;
   #hasCredentials = false;
-  #signal: AbortSignal | undefined;
+  #request: AdminRequest | undefined;
   /** The outcome of an attempt without a problem and without a command. */
   #done: 'accepted' | 'unchanged' = 'accepted';
   /** The code of the problem that the caller gets. */
@@ -84,8 +84,9 @@ export class Attempt implements CommandWatch {
   }
 
   /** Takes a request. The target is left out if the request would change nothing. */
-  receive({ peer, headers, signal }: AdminRequest, target: Target | undefined): void {
-    this.#signal = signal;
+  receive(request: AdminRequest, target: Target | undefined): void {
+    const { peer, headers } = request;
+    this.#request = request;
     if (peer !== undefined) this.#know({ peer: cut(peer, longestName) });
     this.#hasCredentials = headers['authorization'] !== undefined;
     if (target === undefined) return;
@@ -166,7 +167,7 @@ export class Attempt implements CommandWatch {
     this.#hasEnded = true;
     if (!this.#isIdentified) {
       // The log-in of a client that has disconnected need not have been verified.
-      const hasLeft = this.#signal?.aborted === true;
+      const hasLeft = this.#request?.signal?.aborted === true;
       if (this.#code !== undefined) this.#endAsStranger(hasLeft ? 'closed' : this.#code);
     } else if (this.#writes) {
       const answerable = this.#log.write(this.#entry(this.#ending()));

@@ -142,7 +142,7 @@ export class SinkQueue {
 
   #inTime<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T | 'late'> {
     const { clock, limits } = this.#options;
-    return beforeDeadline(clock, limits.auditDeadlineMs, call);
+    return beforeDeadline(clock, limits.auditDeadlineMs, ({ signal }) => call(signal));
   }
 
   #add(pending: Pending): void {

@@ -61,26 +61,41 @@ interface Target {
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
-export async function admit(
+export function admit(
   options: AccessOptions,
   request: AdminRequest,
   target: Target,
   onIdentified: (principal: Principal | undefined) => void,
-): Promise<Result<Caller>> {
+): Result<Caller> | Promise<Result<Caller>> {
   const before = options.snapshot();
-  const principal = await identify(options, request, before);
-  if (!principal.ok) return principal;
-  const { value } = principal;
-  onIdentified(value);
+  const decide = (principal: Result<Principal | undefined>): Result<Caller> => {
+    if (!principal.ok) return principal;
+    onIdentified(principal.value);
+    return decideOn(options, request, target, { principal: principal.value, before });
+  };
+  // Not awaited where nobody logs in: a promise takes as long as a look-up.
+  if (isOpen(options, request, before)) return decide(nobody);
+  return identify(options, request, before).then(decide);
+}
+
+const nobody: Result<undefined> = ok(undefined);
+
+/** Decides whether a caller may use a route. */
+function decideOn(
+  options: AccessOptions,
+  request: AdminRequest,
+  target: Target,
+  { principal, before }: { readonly principal: Principal | undefined; readonly before: Snapshot },
+): Result<Caller> {
   const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
     const isKnown =
-      value === undefined ? isOpen(options, request, snapshot) : isSameUser(value, before, snapshot);
+      principal === undefined ? isOpen(options, request, snapshot) : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    if (!isAllowed(options, value, target)) return forbidden;
+    if (!isAllowed(options, principal, target)) return forbidden;
     return isWriting(target) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
-  return refusal === undefined ? ok({ principal: value, refusalIn }) : { ok: false, problem: refusal };
+  return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
 }
 
 /** Whether a request would change something that the read-only mode protects. */
@@ -101,8 +116,7 @@ async function identify(
   options: AccessOptions,
   request: AdminRequest,
   snapshot: Snapshot,
-): Promise<Result<Principal | undefined>> {
-  if (isOpen(options, request, snapshot)) return ok(undefined);
+): Promise<Result<Principal>> {
   const verify: Parameters<Authenticate>[2] = async (name, password) => {
     const verified = await options.passwords.verify(snapshot, request, { name, password });
     options.instruments.logIn(verified, request);

@@ -8,7 +8,7 @@ import type { Version } from '../../core/version.ts';
 import { selectFields } from '../../http/fields.ts';
 import { fail, ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { Acted, PathParameters } from '../../http/route.ts';
+import type { Acted, Listing, PathParameters } from '../../http/route.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';
@@ -27,6 +27,7 @@ import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
 import type { Execution } from '../execution.ts';
+import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
@@ -37,6 +38,7 @@ import { parseEventId, type EventId } from '../event-log.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
 import type { EventStreams } from './event-stream.ts';
+import { fleetHeaders } from './fleet-header.ts';
 import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -72,6 +74,8 @@ export interface HandlerOptions extends AccessOptions {
   readonly clock: Clock;
   readonly surroundings: Surroundings;
   readonly streams: EventStreams;
+  /** The fleet around the interface; left out if the interface runs alone. */
+  readonly fleet?: FleetView;
   readonly audit: Pick<Audit, 'attempt' | 'refuseAll'>;
   readonly onError: (error: unknown) => void;
 }
@@ -101,12 +105,16 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     const span = options.instruments.request();
     const reply = await replyTo(options, request, attempt, span);
     if (reply === undefined) return { matched: false };
-    const { problem, ...response } = reply;
+    const { problem } = reply;
     if (problem !== undefined) attempt.fail(problem.code);
     await attempt.end();
-    span.ended(response.status, problem);
-    return { matched: true, response };
+    span.ended(reply.status, problem);
+    return { matched: true, response: problem === undefined ? reply : withoutProblem(reply) };
   };
+}
+
+function withoutProblem({ problem: _problem, ...response }: Reply): AdminResponse {
+  return response;
 }
 
 /** Answers a request; `undefined` if the interface has nothing at the path. Never rejects. */
@@ -119,12 +127,14 @@ async function replyTo(
   try {
     const checked = checkRequest(request);
     span.received(checked.request);
-    const [path = '', ...query] = checked.request.target.split('?');
-    const match = router.match(checked.request.method, path);
+    const { method, target } = checked.request;
+    const end = target.indexOf('?');
+    const match = router.match(method, end === -1 ? target : target.slice(0, end));
     if (match.found === 'nothing') return undefined;
     if (match.found !== 'place') span.routed(match.route.id);
-    const arrival = { ...checked, match, rawQuery: query.join('?'), attempt };
-    return withoutBody(request, await respond(options, arrival));
+    const rawQuery = end === -1 ? '' : target.slice(end + 1);
+    const reply = respond(options, { checked, match, rawQuery, attempt });
+    return withoutBody(request, reply instanceof Promise ? await reply : reply);
   } catch (error) {
     if (hasLeft(request)) return refusal(goneAway());
     options.onError(error);
@@ -156,16 +166,21 @@ function withoutBody({ method }: AdminRequest, reply: Reply): Reply {
 }
 
 /** A request whose path was found. */
-interface Arrival extends CheckedRequest {
+interface Arrival {
+  readonly checked: CheckedRequest;
   readonly match: Exclude<Match<BoundRoute>, { readonly found: 'nothing' }>;
   readonly rawQuery: string;
   readonly attempt: Attempt;
 }
 
-async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply> {
-  const { request, match, rawQuery, attempt } = arrival;
+/** A reply, or the promise of one. A request that waits for nothing is answered without a promise. */
+type Replying = Reply | Promise<Reply>;
+
+function respond(options: HandlerOptions, arrival: Arrival): Replying {
+  const { checked, match, rawQuery, attempt } = arrival;
+  const { request } = checked;
   const isTooLong = request.target.length > options.limits.maxTargetBytes;
-  const fault = isTooLong ? targetTooLong(options.limits) : arrival.problem;
+  const fault = isTooLong ? targetTooLong(options.limits) : checked.problem;
   if (match.found === 'place')
     return fault === undefined ? withoutRoute(request, match.place) : refusal(fault);
   const { route } = match;
@@ -185,27 +200,35 @@ async function respond(options: HandlerOptions, arrival: Arrival): Promise<Reply
   };
   const foreign = originProblem(request, asking, options.origins);
   if (foreign !== undefined) return refusal(foreign);
-  const caller = await admit(options, request, match, (principal) => {
+  const answer = (caller: Result<Caller>): Replying => {
+    if (!caller.ok) return turnAway(options, request, { route, parameters, query }, caller.problem);
+    // A response that nobody reads is not rendered.
+    if (hasSignal(request) || !asking.isOpen) request.signal?.throwIfAborted();
+    if (!query.ok) return refusal(query.problem);
+    const asked = { parameters, query: query.value, caller: caller.value, attempt };
+    if (isAction(route)) return act(options, request, { route, ...asked });
+    if (route.kind === 'stream') return follow(options, request, asked);
+    if (route.kind !== 'command') return read(options, request, { route, ...asked });
+    return command(options, request, { route, ...asked });
+  };
+  const admitted = admit(options, request, match, (principal) => {
     attempt.identify(principal);
   });
-  if (!caller.ok) return turnAway(options, request, { route, parameters, query }, caller.problem);
-  // A response that nobody reads is not rendered.
-  request.signal?.throwIfAborted();
-  if (!query.ok) return refusal(query.problem);
-  const asked = { parameters, query: query.value, caller: caller.value, attempt };
-  if (isAction(route)) return act(options, request, { route, ...asked });
-  if (route.kind === 'stream') return follow(options, request, asked);
-  if (route.kind !== 'command') return read(options, request, { route, ...asked });
-  return command(options, request, { route, ...asked });
+  return admitted instanceof Promise ? admitted.then(answer) : answer(admitted);
+}
+
+/** Whether a request has a signal already. An adapter can make one when it is read, and nobody has aborted that one. */
+function hasSignal(request: AdminRequest): boolean {
+  return Object.hasOwn(request, 'signal');
 }
 
 /** The response to a caller who may not use the route: the fields that everybody may read, or the refusal. */
-async function turnAway(
+function turnAway(
   options: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Omit<Asked<BoundRoute>, 'query'> & { readonly query: Result<Query> },
   reason: Problem,
-): Promise<Reply> {
+): Replying {
   // Whoever sends wrong credentials must learn that they are wrong.
   const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
   const open = route.kind === 'item' ? route.publicFields : undefined;
@@ -242,11 +265,11 @@ interface Authorized {
   readonly attempt: Attempt;
 }
 
-async function read(
+function read(
   { snapshot: current, surroundings }: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Asked<ReadRoute>,
-): Promise<Reply> {
+): Replying {
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
   const snapshot = current();
@@ -262,15 +285,19 @@ async function read(
     const item = route.read(snapshot, found.value, surroundings);
     return json(200, select?.(item) ?? item, headers);
   }
-  const listing =
-    query.search === undefined || route.select === undefined
-      ? route.list(snapshot, found.value, surroundings)
-      : await findAll(route.select(snapshot, found.value, surroundings, query.search), request.signal);
   const each = (element: unknown): unknown => select?.(element as object) ?? element;
-  return list(listing, clipRange(query.range, listing.total), each, {
-    ...headers,
-    ...pageHeaders(query, listing.total),
-  });
+  const answer = (listing: Listing): Reply =>
+    list(listing, clipRange(query.range, listing.total), select === undefined ? undefined : each, {
+      ...headers,
+      ...pageHeaders(query, listing.total),
+    });
+  if (query.search === undefined || route.select === undefined)
+    return answer(route.list(snapshot, found.value, surroundings));
+  const selected = route.select(snapshot, found.value, surroundings, query.search);
+  // Not at once: a search is long, and its first part must not delay the program that calls `handle`.
+  return Promise.resolve(selected)
+    .then((each) => findAll(each, request.signal))
+    .then(answer);
 }
 
 /** Opens a stream of events. */
@@ -397,7 +424,7 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
   if (query.dryRun) return plan(options, asked, toDo);
-  return conclude(options, asked, await attempt.execute(toDo, options.execute));
+  return conclude(options, request, asked, await attempt.execute(toDo, options.execute));
 }
 
 /** Makes a transition that first checks whether the caller still may send the command. */
@@ -414,19 +441,26 @@ function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest
   return refusal(planned.problem, accessHeaders(options, planned.problem));
 }
 
-function conclude(options: HandlerOptions, asked: AskedCommand, execution: Execution): Reply {
+async function conclude(
+  options: HandlerOptions,
+  request: AdminRequest,
+  asked: AskedCommand,
+  execution: Execution,
+): Promise<Reply> {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
     const headers = { ...retryAfter(execution), ...accessHeaders(options, execution.problem) };
     return refusal(execution.problem, headers);
   }
   const { route, parameters } = asked;
-  if (route.answer === undefined) return empty(204, {});
+  const { fleet } = options;
+  const headers = fleet === undefined ? {} : await fleetHeaders(fleet, request, execution);
+  if (route.answer === undefined) return empty(204, headers);
   const { snapshot } = execution;
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
   const answer = route.answer(snapshot, found.value, options.surroundings);
-  return json(200, answer, etag === undefined ? {} : { etag });
+  return json(200, answer, etag === undefined ? headers : { ...headers, etag });
 }
 
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */

@@ -64,7 +64,8 @@ function inLowerCase(headers: AdminRequest['headers']): AdminRequest['headers'] 
 }
 
 /** Whether a transport has joined several headers `Authorization`: after a comma, there is a scheme with credentials. */
-function hasSeveralCredentials({ headers: { authorization = '' } }: AdminRequest): boolean {
+function hasSeveralCredentials({ headers: { authorization } }: AdminRequest): boolean {
+  if (authorization === undefined) return false;
   const unquoted = authorization.replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '');
   return /,\s*[^\s=,]+\s+[^\s=,]/.test(unquoted);
 }
@@ -77,7 +78,9 @@ const severalCredentials = problem(
 function assertForm(request: unknown): void {
   if (!isObject(request))
     throw new RequestError('The request must be an object with method, target and headers');
-  const { method, target, body, peer, signal } = request;
+  const { method, target, body, peer } = request;
+  // An adapter of this library makes its signal when it is read.
+  const signal = Object.hasOwn(request, 'signal') ? request['signal'] : undefined;
   if (typeof method !== 'string') throw new RequestError('The method of the request must be a string');
   if (typeof target !== 'string') throw new RequestError('The target of the request must be a string');
   if (peer !== undefined && typeof peer !== 'string')

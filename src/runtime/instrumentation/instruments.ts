@@ -43,6 +43,9 @@ export interface CommandCounts {
   readonly unknown: number;
 }
 
+/** A call to the store. @internal */
+export type StoreCall = 'load' | 'append' | 'compact' | 'read';
+
 /** What is told about a command. */
 type Command = Pick<CommandInFlight, 'id' | 'type' | 'resource' | 'actor'>;
 
@@ -112,7 +115,7 @@ export class Instruments {
   }
 
   /** Makes a call to the store. An error that the store throws at once is a rejection. */
-  async storeCall<T>(call: 'load' | 'append' | 'compact', make: () => Promise<T>): Promise<T> {
+  async storeCall<T>(call: StoreCall, make: () => Promise<T>): Promise<T> {
     const elapsedMs = this.timer();
     let outcome = 'failed';
     try {
@@ -178,9 +181,9 @@ export class RequestSpan {
 
   ended(status: number, problem: Problem | undefined): void {
     const elapsedMs = this.#elapsedMs();
-    const { method = '', peer, signal } = this.#request ?? {};
+    const { method = '', peer } = this.#request ?? {};
     // The answer to a client that has left is a 503, which nobody gets and which is no fault of the interface.
-    const hasLeft = problem?.code === 'closed' && signal?.aborted === true;
+    const hasLeft = problem?.code === 'closed' && this.#request?.signal?.aborted === true;
     const labels = { route: this.#route, method: methods.has(method) ? method : 'other' };
     this.#measure('gateway_admin_request_duration_seconds', elapsedMs / 1000, {
       ...labels,

@@ -2,7 +2,7 @@
  * Passwords: hashes new passwords and verifies log-ins, with one queue for both.
  *
  * Hashing is expensive. At most two passwords are therefore hashed at the same time, whatever they are hashed for, and a
- * log-in that was verified a short time ago is not hashed again. Every other log-in costs the same work and gets the same
+ * log-in that was verified a short time ago at the same network is not hashed again. Every other log-in costs the same work and gets the same
  * answer, whether or not its user exists.
  */
 import { unchanged } from '../../core/decision.ts';
@@ -100,10 +100,11 @@ export function createPasswords(options: PasswordOptions): Passwords {
       if (passwordFault(credentials.password) !== undefined) return undefined;
       const password = credentials.password.normalize('NFC');
       const user = userNamed(snapshot, name);
-      const fingerprint = await logins.fingerprint(name, password);
+      const asked = shareOf(request, name);
+      const fingerprint = await logins.fingerprint(asked.networks.at(-1) ?? '', name, password);
       const isRemembered = (): boolean => logins.has(user, fingerprint);
       if (user !== undefined && isRemembered()) return principalOf(user);
-      const share = shareOf(request, name, fingerprint);
+      const share = { ...asked, attempt: fingerprint };
       const turn = await inTurn(share, async () => {
         if (request.signal?.aborted === true) return false;
         // Several requests of one client wait at the same time, and the first of them was verified meanwhile.

@@ -1,8 +1,14 @@
 /**
  * Remembered log-ins: log-ins that were verified a short time ago, so that not every request hashes a password.
  *
- * A log-in is remembered as a fingerprint of name and password, under a key that is drawn for the process. It belongs to
- * the user object of the snapshot: a user who is deleted, or gets another password or hash, is another object or none.
+ * A log-in is remembered as a fingerprint of network, name and password, under a key that is drawn for the process. It
+ * belongs to the user object of the snapshot: a user who is deleted, or gets another password or hash, is another object or
+ * none.
+ *
+ * A remembered log-in is answered at once, also while all places for hashing are taken. Whoever fills the places can
+ * therefore tell that a guess was wrong, because it is not answered at once, and need not wait for the hashing that limits
+ * the number of guesses. So a log-in is remembered for its own network alone: a guess from elsewhere is hashed, or throttled
+ * unseen. Clients behind one proxy are one network if the host does not say where a request comes from (`peer`).
  */
 import type { User } from '../../resources/user.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -12,18 +18,19 @@ export const rememberedMs = 300_000;
 
 /** The log-ins that were verified a short time ago. @internal */
 export interface RememberedLogins {
-  /** Gives a text that only the same name, in any case, and the same password have. No password follows from the text. */
-  fingerprint(name: string, password: string): Promise<string>;
+  /**
+   * Gives a text that only the same network, the same name, in any case, and the same password have. No password follows
+   * from the text.
+   */
+  fingerprint(network: string, name: string, password: string): Promise<string>;
   /** Whether the log-in of a user with this fingerprint is remembered. */
   has(user: User | undefined, fingerprint: string): boolean;
-  /** Remembers a log-in of a user for five minutes. A user has one password, and so one log-in to remember. */
+  /** Remembers a log-in of a user for five minutes: one for each network, and at most {@link mostNetworks}. */
   add(user: User, fingerprint: string): void;
 }
 
-/** A remembered log-in. */
-interface Login {
-  readonly fingerprint: string;
-}
+/** The largest number of networks for which a user is remembered. */
+const mostNetworks = 16;
 
 /**
  * Creates the memory of log-ins. Its size is bounded by the number of users.
@@ -32,23 +39,23 @@ interface Login {
  * @internal
  */
 export function createRememberedLogins(clock: Clock): RememberedLogins {
-  const logins = new WeakMap<User, Login>();
+  /** The fingerprints of each user, the oldest first. */
+  const logins = new WeakMap<User, Set<string>>();
   let key: Promise<CryptoKey> | undefined;
   return {
-    async fingerprint(name, password) {
+    async fingerprint(network, name, password) {
       key ??= drawKey();
-      // Neither a name nor a password has a control character, so no two pairs have the same text.
-      const text = new TextEncoder().encode(`${name.toLowerCase()}\0${password}`);
+      const text = new TextEncoder().encode(JSON.stringify([network, name.toLowerCase(), password]));
       const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', await key, text));
       return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     },
-    has: (user, fingerprint) => user !== undefined && logins.get(user)?.fingerprint === fingerprint,
+    has: (user, fingerprint) => user !== undefined && logins.get(user)?.has(fingerprint) === true,
     add(user, fingerprint) {
-      const login: Login = { fingerprint };
-      logins.set(user, login);
-      const forget = (): void => {
-        if (logins.get(user) === login) logins.delete(user);
-      };
+      const own = logins.get(user) ?? new Set();
+      logins.set(user, own.add(fingerprint));
+      const [oldest = ''] = own;
+      if (own.size > mostNetworks) own.delete(oldest);
+      const forget = (): unknown => own.delete(fingerprint);
       clock.sleep(rememberedMs, undefined, { keepAlive: false }).then(forget, forget);
     },
   };

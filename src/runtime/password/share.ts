@@ -9,17 +9,16 @@ import type { Share } from './fair-queue.ts';
  * vary at will.
  *
  * @param name - the name of the user, in any case
- * @param fingerprint - a text that is equal for the same name and password
  * @internal
  */
-export function shareOf({ peer }: AdminRequest, name: string, fingerprint: string): Share {
+export function shareOf({ peer }: AdminRequest, name: string): Omit<Share, 'attempt'> {
   const networks = isText(peer) ? networksOf(peer.slice(0, longestPeer)) : [''];
-  return { isKnown: false, networks, name: name.toLowerCase(), attempt: fingerprint };
+  return { isKnown: false, networks, name: name.toLowerCase() };
 }
 
 /** Gives the share of a new password of a request whose caller has logged in, if anybody has to log in. @internal */
 export function shareOfCaller(request: AdminRequest, caller: Principal | undefined): Share {
-  return { ...shareOf(request, caller?.name ?? '', ''), isKnown: caller !== undefined };
+  return { ...shareOf(request, caller?.name ?? ''), attempt: '', isKnown: caller !== undefined };
 }
 
 /** Longest peer that is told apart, in UTF-16 code units. */

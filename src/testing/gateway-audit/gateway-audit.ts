@@ -2,6 +2,7 @@
  * The requirements for every gateway port, as a list of audits. The author of a port runs the audits in any test
  * framework.
  */
+import { assertMembers } from '../../core/member.ts';
 import {
   applyReports,
   createSnapshot,
@@ -54,6 +55,7 @@ export interface GatewayAudit {
  * @param options - `connect`: connects a client, to audit how the port closes sessions and connections
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
+ * @throws TypeError for an unknown option, and for something that is no function
  *
  * @example
  * ```ts
@@ -75,6 +77,9 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   open: (admin: Admin) => Promise<Gateway>,
   options: GatewayAuditOptions<Gateway> = {},
 ): readonly GatewayAudit[] {
+  assertMembers(options, ['connect'], 'option of gatewayAudits');
+  assertFunction('open', open);
+  if (options.connect !== undefined) assertFunction('connect', options.connect);
   const host = { ...options, snapshot: createSnapshot(document), open };
   const hasClients = options.connect !== undefined;
   const all = auditedEffectsOf(hasClients ? withClients(host.snapshot) : host.snapshot);
@@ -88,6 +93,10 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
         run: () => runAudit(host, type, law),
       })),
   );
+}
+
+function assertFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);
 }
 
 /** Checks every effect that a law covers, each on a gateway of its own. */

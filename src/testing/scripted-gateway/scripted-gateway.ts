@@ -1,7 +1,9 @@
 /**
  * A gateway for tests, in the process. The gateway has a state, applies effects, and fails by script or at random.
  */
+import { assertMembers } from '../../core/member.ts';
 import {
+  evolve,
   systemClock,
   type Clock,
   type Effect,
@@ -48,6 +50,15 @@ export interface ScriptedGatewayOptions {
   /** The live figures of the gateway; none if left out. */
   readonly telemetry?: Telemetry;
 }
+
+const optionNames = [
+  'snapshot',
+  'clock',
+  'seed',
+  'faults',
+  'lateMs',
+  'telemetry',
+] as const satisfies readonly (keyof ScriptedGatewayOptions)[];
 
 /**
  * One call of a scripted gateway.
@@ -122,6 +133,7 @@ const patience = 3;
  *
  * @param options - the initial state and the faults
  * @returns the gateway
+ * @throws TypeError for an unknown option, and for something that is no snapshot
  * @throws RangeError if the seed, a probability or `lateMs` is out of range
  *
  * @example
@@ -148,7 +160,10 @@ const patience = 3;
  * @public
  */
 export function createScriptedGateway(options: ScriptedGatewayOptions): ScriptedGateway {
+  assertMembers(options, optionNames, 'option of createScriptedGateway');
   const { snapshot, clock = systemClock, seed = 0, faults = {}, lateMs = usualLateMs, telemetry } = options;
+  // Refuses what is no snapshot.
+  evolve(snapshot, []);
   assertOptions(lateMs, faults);
   const live = gatewayOf(snapshot);
   const random = createRandom(seed);
@@ -248,7 +263,9 @@ function isFault(way: InspectWay): boolean {
   return typeof way === 'string' && Object.hasOwn(everyFault.inspect, way);
 }
 
-function assertOptions(lateMs: number, { apply = {}, inspect = {} }: GatewayFaults): void {
+function assertOptions(lateMs: number, faults: GatewayFaults): void {
+  assertMembers(faults, ['apply', 'inspect'], 'kind of faults');
+  const { apply = {}, inspect = {} } = faults;
   if (!Number.isFinite(lateMs) || lateMs < 1) {
     throw new RangeError(`lateMs must be a number of milliseconds from 1 on, not ${String(lateMs)}`);
   }

@@ -153,6 +153,14 @@ export const valueLimits: readonly Limit[] = [
     trial: sets('/servers/db-serv-1', '/state', (size) => Array<string>(size).fill('master')),
   },
   {
+    value: boundOf(shape.number),
+    bounds: 'a number in a gateway document, a report or a patch, above or below zero',
+    beyond: faulty,
+    trial: loads((size) => ({
+      servers: [{ name: 'a', address: '::1', port: 1, protocol: 'pg', parameters: { weight: size } }],
+    })),
+  },
+  {
     value: boundOf(shape.port),
     bounds: 'a port',
     beyond: invalid,

@@ -262,6 +262,45 @@ describe('a log-in that was verified', () => {
     expect(await logIn(requestWith(header), await snapshotOf({ ada: 'another' }))).toBeUndefined();
   });
 
+  // Promise: guess-elsewhere
+  it('does not tell a right guess from a wrong one at another network, while all places are taken', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 1 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const from = (peer: string, password: string) =>
+      logIn(requestWith(credentials('ada', password), { peer }), snapshot);
+    held.release();
+    await from('192.0.2.1', 'engine');
+    const stuck = createHeldHasher();
+    held.verifyWith(stuck.hasher);
+    const guesses = ['1', '2', '3'].map((guess) => from('192.0.2.2', guess));
+    expect(await Promise.race(guesses)).toBe('throttled');
+    expect(await from('192.0.2.2', 'engine')).toBe('throttled');
+    expect(await from('192.0.2.1', 'engine')).toEqual({ name: 'ada' });
+    stuck.release();
+  });
+
+  it('is remembered for each network of a user', async () => {
+    const { hasher, work } = createNotingHasher();
+    const logIn = createLogIn(hasher);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const peers = ['192.0.2.1', '2001:db8::1', '192.0.2.1', '2001:db8::ffff', undefined, undefined];
+    for (const peer of peers) await logIn(requestWith(header, peer === undefined ? {} : { peer }), snapshot);
+    expect(verifications(work)).toBe(3);
+  });
+
+  it('is forgotten for the network that logged in first, beyond 16 networks', async () => {
+    const { hasher, work } = createNotingHasher();
+    const logIn = createLogIn(hasher);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const from = (at: number) => logIn(requestWith(header, { peer: `192.0.2.${String(at)}` }), snapshot);
+    for (let at = 0; at < 17; at += 1) await from(at);
+    for (let at = 16; at > 0; at -= 1) await from(at);
+    expect(verifications(work)).toBe(17);
+    await from(0);
+    expect(verifications(work)).toBe(18);
+  });
+
   it('needs no place in the queue', async () => {
     const held = createHeldHasher();
     const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 1 });

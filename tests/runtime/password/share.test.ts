@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { shareOf } from '../../../src/runtime/password/share.ts';
 
 const networksOf = (peer?: string): readonly string[] =>
-  shareOf({ method: 'GET', target: '/', headers: {}, ...(peer === undefined ? {} : { peer }) }, 'ada', '')
+  shareOf({ method: 'GET', target: '/', headers: {}, ...(peer === undefined ? {} : { peer }) }, 'ada')
     .networks;
 
 describe('the share of a request', () => {
@@ -26,6 +26,6 @@ describe('the share of a request', () => {
 
   it('counts a name in any case as one', () => {
     const request = { method: 'GET', target: '/', headers: {} };
-    expect(shareOf(request, 'ADA', 'x')).toEqual(shareOf(request, 'ada', 'x'));
+    expect(shareOf(request, 'ADA')).toEqual(shareOf(request, 'ada'));
   });
 });

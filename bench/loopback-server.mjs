@@ -1,0 +1,140 @@
+/**
+ * One server of the rows over loopback, in a process of its own: `node loopback-server.mjs KIND`. Tells the parent its
+ * port, and its CPU time when asked.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { Ajv } from 'ajv';
+import jsonpatch from 'fast-json-patch';
+import { createAdmin, createSnapshot } from 'gateway-admin-core';
+import * as fetchAdapter from 'gateway-admin-core/fetch';
+import * as nodeAdapter from 'gateway-admin-core/node';
+
+import { deepFreeze } from './harness.mjs';
+import { honoNodeServer } from './peers/index.mjs';
+import { gateway, serverNames, serviceNames } from './sessions.mjs';
+
+const settings = {
+  servers: ['/servers/server-1', '/servers/server-2'],
+  router_options: { router_options: 'master' },
+  user: 'service_user',
+  max_connection: 100,
+};
+const admin = createAdmin({
+  snapshot: createSnapshot({
+    servers: serverNames
+      .slice(0, 10)
+      .map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
+    services: serviceNames.map((name) => ({ name, router: 'readconnroute', ...settings })),
+  }),
+  gateway,
+});
+const shown = {
+  name: serviceNames[50],
+  router: 'readconnroute',
+  router_options: settings.router_options,
+  state: 'started',
+  total_connections: 0,
+  current_connections: 0,
+  servers: settings.servers,
+  user: settings.user,
+  max_connection: settings.max_connection,
+};
+
+/** Each kind listens, and gives its port. */
+const kinds = {
+  node: () => listen(createServer(nodeAdapter.createHandler(admin))),
+  'bare node:http': () => listen(createServer(constantAnswer())),
+  hono: () => serveHono((app) => app.all('*', ownFetch())),
+  'hono alone': () => serveHono((app) => app.get('/services/:name', (context) => context.json(shown))),
+  express: () => listen(createServer(express().use(nodeAdapter.createHandler(admin)))),
+  'express alone': () => listen(createServer(plainExpress())),
+  fastify: () => {
+    const app = fastify();
+    const handle = nodeAdapter.createHandler(admin);
+    app.addHook('onRequest', (request, reply, done) => handle(request.raw, reply.raw, done));
+    app.get('/', () => 'my own page');
+    return listenFastify(app);
+  },
+  'fastify alone': () => {
+    const app = fastify();
+    app.get('/services/:name', () => ({ ...shown }));
+    return listenFastify(app);
+  },
+  'express + fast-json-patch + ajv': () => listen(createServer(patchingExpress())),
+};
+
+function constantAnswer() {
+  const body = JSON.stringify(shown);
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return (_request, response) => {
+    response.writeHead(200, headers);
+    response.end(body);
+  };
+}
+
+function ownFetch() {
+  const handle = fetchAdapter.createHandler(admin);
+  return (context) => handle(context.req.raw);
+}
+
+async function serveHono(mount) {
+  const { serve } = await honoNodeServer();
+  const app = new Hono();
+  mount(app);
+  return new Promise((resolve) => {
+    serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port));
+  });
+}
+
+function plainExpress() {
+  const app = express();
+  app.get('/services/:name', (_request, response) => response.json({ ...shown }));
+  return app;
+}
+
+/** A PATCH with the usual libraries: a body parser, a validated patch on a deep copy, a validated result. */
+function patchingExpress() {
+  const valid = new Ajv().compile({
+    type: 'object',
+    additionalProperties: false,
+    required: ['servers', 'router_options'],
+    properties: {
+      servers: { type: 'array', items: { type: 'string', maxLength: 1024 }, maxItems: 10_000 },
+      router_options: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
+      user: { type: 'string', maxLength: 255 },
+      max_connection: { type: 'integer', minimum: 0 },
+    },
+  });
+  const services = new Map(serviceNames.map((name) => [name, deepFreeze(structuredClone(settings))]));
+  const app = express();
+  app.use(express.json({ type: 'application/json-patch+json' }));
+  app.patch('/services/:name', (request, response) => {
+    const before = services.get(request.params.name);
+    const after = jsonpatch.applyPatch(before, request.body, true, false).newDocument;
+    if (!valid(after)) return response.status(422).json(valid.errors);
+    services.set(request.params.name, deepFreeze(after));
+    return response.json({ ...shown, ...after });
+  });
+  return app;
+}
+
+async function listen(server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server.address().port;
+}
+
+async function listenFastify(app) {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app.server.address().port;
+}
+
+const port = await kinds[process.argv[2]]();
+process.on('message', () => process.send(process.cpuUsage()));
+process.once('disconnect', () => process.exit());
+process.send({ port });

@@ -1,0 +1,171 @@
+/**
+ * Requests over loopback: the CPU time of the server for each request. Each server has a process of its own.
+ */
+import { execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { honoNodeServer } from './peers/index.mjs';
+import { ratios } from './harness.mjs';
+import { serviceNames } from './sessions.mjs';
+
+export const rows = {
+  H1: { title: 'GET one resource over loopback through `node`: server CPU', run: getOverNode },
+  H2: { title: 'The same through the recipes of frameworks', run: getOverFrameworks },
+  H3: { title: 'PATCH of one resource over loopback through `node`: server CPU', run: patchOverNode },
+};
+
+/** The requests before the first measurement: code is compiled while it runs. */
+const warming = 6000;
+
+const path = `/services/${serviceNames[50]}`;
+const get = () => ({ method: 'GET', path });
+
+async function getOverNode(row) {
+  const servers = { ours: await start('node'), bare: await start('bare node:http'), ...(await caddy(row)) };
+  const times = await measureServers(servers, (server) =>
+    server.isCaddy ? { method: 'GET', path: '/config/one' } : get(),
+  );
+  row.atMost('bare node:http with a constant answer', 1.4, ratios(times, 'ours', 'bare'));
+  if (times.caddy !== undefined) row.atMost('the admin API of Caddy', 0.65, ratios(times, 'ours', 'caddy'));
+  row.report('one request', times.ours, 'µs');
+  if (!isInstalled('haproxy'))
+    row.note('HAProxy is not installed; its runtime socket is reported without a target');
+}
+
+async function getOverFrameworks(row) {
+  const names = ['hono', 'express', 'fastify'];
+  if ((await honoNodeServer()) === undefined) {
+    names.shift();
+    row.note('@hono/node-server is not installed');
+  }
+  const servers = {};
+  for (const name of names) {
+    servers[name] = await start(name);
+    servers[`${name} alone`] = await start(`${name} alone`);
+  }
+  const times = await measureServers(servers, get);
+  for (const name of names)
+    row.atMost(`${name}, of its own handler`, 1.2, ratios(times, name, `${name} alone`));
+}
+
+async function patchOverNode(row) {
+  const servers = {
+    ours: await start('node'),
+    express: await start('express + fast-json-patch + ajv'),
+    ...(await caddy(row)),
+  };
+  let value = 100;
+  const patch = (server) => {
+    value += 1;
+    if (server.isCaddy)
+      return {
+        method: 'PATCH',
+        path: '/config/one/max_connection',
+        type: 'application/json',
+        body: String(value),
+      };
+    const body = JSON.stringify([{ op: 'replace', path: '/max_connection', value }]);
+    return { method: 'PATCH', path, type: 'application/json-patch+json', body };
+  };
+  const times = await measureServers(servers, patch);
+  if (times.caddy !== undefined) row.atMost('the admin API of Caddy', 1 / 50, ratios(times, 'ours', 'caddy'));
+  row.atMost('express + fast-json-patch + ajv', 1 / 3, ratios(times, 'ours', 'express'));
+  row.report('one request', times.ours, 'µs');
+}
+
+async function start(kind) {
+  const child = fork(new URL('loopback-server.mjs', import.meta.url), [kind], { execArgv: [] });
+  const [{ port }] = await once(child, 'message');
+  return {
+    port,
+    cpu: async () => {
+      child.send('cpu');
+      const [{ user, system }] = await once(child, 'message');
+      return user + system;
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+/** Gives microseconds of CPU time for each request, by the name of the server and by round. */
+async function measureServers(servers, requestOf, { rounds = 5, requests = 2000 } = {}) {
+  const names = Object.keys(servers);
+  const times = Object.fromEntries(names.map((name) => [name, []]));
+  for (const name of names) await sendMany(servers[name], requestOf, warming);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const server = servers[name];
+      const before = await server.cpu();
+      await sendMany(server, requestOf, requests);
+      times[name].push(((await server.cpu()) - before) / requests);
+    }
+  }
+  for (const server of Object.values(servers)) server.stop();
+  return times;
+}
+
+/** Sends requests on 16 connections that are kept. */
+async function sendMany(server, requestOf, count) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  let left = count;
+  const client = async () => {
+    while (left > 0) {
+      left -= 1;
+      await send(server.port, requestOf(server), agent);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, client));
+  agent.destroy();
+}
+
+function send(port, { method, path: target, type, body }, agent) {
+  const headers =
+    body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, method, path: target, headers, agent }, (response) => {
+      if (response.statusCode >= 300) reject(new Error(`${method} ${target} got ${response.statusCode}`));
+      response.resume().once('end', resolve);
+    })
+      .once('error', reject)
+      .end(body);
+  });
+}
+
+function isInstalled(program) {
+  try {
+    execFileSync(program, [program === 'caddy' ? 'version' : '-v'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Caddy with one resource below `config/one` of its admin API. */
+async function caddy(row) {
+  if (!isInstalled('caddy') || process.platform !== 'linux') {
+    row.note('Caddy is not installed (Debian package `caddy`), so the figures against it are left out');
+    return {};
+  }
+  const port = 20_000 + Math.floor(Math.random() * 10_000);
+  const child = spawn('caddy', ['run', '--config', '-', '--adapter', ''], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin.end(JSON.stringify({ admin: { listen: `127.0.0.1:${port}` }, one: {} }));
+  await sleep(1500);
+  const ticks = Number(execFileSync('getconf', ['CLK_TCK']));
+  return {
+    caddy: {
+      port,
+      isCaddy: true,
+      cpu: () => {
+        const [, fields] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
+        const [user, system] = fields.split(' ').slice(11, 13).map(Number);
+        return ((user + system) * 1e6) / ticks;
+      },
+      stop: () => child.kill(),
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * Measures every row of the targets, or the rows that are named: `npm run bench`, `npm run bench -- S2 P3`. Prints the
+ * least, the median and the most of several samples, whether the target is met, and what has moved by more than a fifth
+ * since `bench/ratios.json`. Exits with 1 if a figure that was met there is missed now by more than noise explains.
+ * `npm run bench -- --accept` writes the figures of this run to `bench/ratios.json`.
+ *
+ * Each family of rows runs in a process of its own, so that the memory of one does not slow the next.
+ */
+import { execFileSync, fork } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+/** The family of each row, in the order of the targets. */
+const families = {
+  session: { ids: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7'], load: () => import('./session.mjs') },
+  document: { ids: ['S8'], load: () => import('./document.mjs') },
+  transition: { ids: ['T1', 'T2'], load: () => import('./transition.mjs') },
+  patch: { ids: ['P1', 'P2', 'P3'], load: () => import('./patch.mjs') },
+  request: { ids: ['R1', 'R2', 'R3', 'R4'], load: () => import('./request.mjs') },
+  command: { ids: ['C1', 'C2', 'C3'], load: () => import('./command.mjs') },
+  loopback: { ids: ['H1', 'H2', 'H3'], load: () => import('./loopback.mjs') },
+  store: { ids: ['D1', 'D2'], load: () => import('./store.mjs') },
+  size: { ids: ['B1'], load: () => import('./size.mjs') },
+};
+
+/** The change that a shared machine makes to a median without any change of the code. */
+const noise = 0.2;
+
+const ratiosFile = new URL('ratios.json', import.meta.url);
+
+if (process.send === undefined) await measureAll(process.argv.slice(2));
+else await measureFamily(...process.argv.slice(2));
+
+async function measureFamily(family, ...ids) {
+  const { Row, collectGarbage } = await import('./harness.mjs');
+  const { rows } = await families[family].load();
+  for (const id of ids) {
+    const { title, run } = rows[id];
+    const row = new Row();
+    await run(row);
+    collectGarbage();
+    const { figures, notes } = row;
+    process.send({ id, title, figures, notes });
+  }
+  process.exit();
+}
+
+async function measureAll(given) {
+  installPeers();
+  const known = rowIds();
+  const asked = given.filter((each) => each !== '--accept').map((each) => each.toUpperCase());
+  const stranger = asked.find((id) => !known.includes(id));
+  if (stranger !== undefined)
+    throw new Error(
+      `There is no row ${stranger}. The rows are ${known.join(', ')}; M1 is \`time npm test\`.`,
+    );
+  const accepted = JSON.parse(readFileSync(ratiosFile, 'utf8'));
+  const run = { accepted, measured: {}, moved: [], fallen: [], missed: 0, count: 0 };
+  const start = performance.now();
+  for (const [family, { ids }] of Object.entries(families)) {
+    const wanted = ids.filter((id) => asked.length === 0 || asked.includes(id));
+    if (wanted.length > 0) await measureIn(family, wanted, (row) => print(row, run));
+  }
+  if (asked.length === 0) console.log('\nM1  the whole test command on two idle cores: `time npm test`');
+  conclude(run, performance.now() - start);
+  if (given.includes('--accept')) accept(run);
+}
+
+/** The names of all rows, in the order of the targets. */
+function rowIds() {
+  return Object.values(families).flatMap(({ ids }) => ids);
+}
+
+function measureIn(family, ids, onRow) {
+  const child = fork(new URL(import.meta.url), [family, ...ids], {
+    execArgv: ['--expose-gc', '--max-old-space-size=8192'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  child.on('message', onRow);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`The rows ${ids.join(', ')} ended with ${code}`)),
+    );
+  });
+}
+
+function print({ id, title, figures, notes }, run) {
+  console.log(`\n${id.padEnd(3)} ${title}`);
+  for (const figure of figures) {
+    const { name, rule, target, unit, least, median, most } = figure;
+    const spread = [least, median, most].map((each) => short(each).padStart(8)).join(' ');
+    const verdict =
+      target === null
+        ? ''
+        : `${rule} ${target.toLocaleString('en')} ${unit}: ${isMet(figure) ? 'met' : 'MISSED'}`;
+    console.log(`    ${name.padEnd(66)} ${spread} ${unit.padEnd(5)} ${verdict}`);
+    if (target !== null) note(run, `${id}: ${name}`, figure);
+  }
+  for (const text of notes) console.log(`    ${text}`);
+}
+
+/** Compares a figure with the accepted one. */
+function note(run, key, figure) {
+  const { median, unit } = figure;
+  run.measured[key] = Number(median.toPrecision(4));
+  run.count += 1;
+  if (!isMet(figure)) run.missed += 1;
+  const before = run.accepted[key];
+  if (before === undefined) return;
+  if (Math.abs(median / before - 1) > noise)
+    run.moved.push(`${key}: ${short(before)} → ${short(median)} ${unit}`);
+  if (isMet({ ...figure, median: before }) && !isMet(figure, noise)) run.fallen.push(key);
+}
+
+function isMet({ rule, target, median }, tolerance = 0) {
+  return rule === 'at least' ? median >= target / (1 + tolerance) : median <= target * (1 + tolerance);
+}
+
+function conclude({ moved, fallen, missed, count }, ms) {
+  console.log(`\n${count - missed} of ${count} figures are met. ${(ms / 1000).toFixed(0)} s.`);
+  if (moved.length > 0) console.log(`Moved by more than a fifth:\n  ${moved.join('\n  ')}`);
+  if (fallen.length === 0) return;
+  console.log(`Met before, and missed now:\n  ${fallen.join('\n  ')}`);
+  process.exitCode = 1;
+}
+
+function accept({ accepted, measured }) {
+  const all = { ...accepted, ...measured };
+  const keys = Object.keys(all).toSorted((a, b) => rank(a) - rank(b));
+  const ordered = Object.fromEntries(keys.map((key) => [key, all[key]]));
+  writeFileSync(ratiosFile, `${JSON.stringify(ordered, undefined, 2)}\n`);
+}
+
+function rank(key) {
+  return rowIds().indexOf(key.slice(0, key.indexOf(':')));
+}
+
+/** Four digits say all that a noisy machine knows. */
+function short(value) {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value >= 1000 ? Math.round(value).toLocaleString('en') : value.toFixed(digits);
+}
+
+/** Installs the libraries that only the bench needs. Without them, their rows are left out with a word. */
+function installPeers() {
+  if (existsSync(new URL('peers/node_modules', import.meta.url))) return;
+  console.log('Installing the libraries of bench/peers');
+  try {
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
+      cwd: new URL('peers', import.meta.url),
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: process.platform === 'win32',
+    });
+  } catch {
+    console.log('They could not be installed, so the rows that compare with them are incomplete.');
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Requests: from the neutral request to the text of the answer, and the turns of the event loop meanwhile.
+ */
+import { createHash } from 'node:crypto';
+
+import { TZDate } from '@date-fns/tz';
+import { format } from 'date-fns';
+import { createAdmin, createSnapshot } from 'gateway-admin-core';
+
+import { measure, ratios } from './harness.mjs';
+import * as peers from './peers/index.mjs';
+import { adminWith, gateway, serverNames, serviceNames } from './sessions.mjs';
+import { close, list } from './turns.mjs';
+
+export const rows = {
+  R1: { title: 'GET one service, neutral request to body text', run: getOne },
+  R2: { title: 'GET 100 services', run: getAll },
+  R3: { title: 'GET 10,000 of 1,000,000 sessions with date texts and live idle figures', run: getSessions },
+  R4: { title: 'The longest turn of the event loop', run: turns },
+};
+
+const zone = 'Europe/Helsinki';
+
+function adminWithServices() {
+  return createAdmin({
+    snapshot: createSnapshot({
+      servers: serverNames
+        .slice(0, 10)
+        .map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
+      services: serviceNames.map((name) => ({
+        name,
+        router: 'readconnroute',
+        servers: ['/servers/server-1', '/servers/server-2'],
+        router_options: { router_options: 'master' },
+        user: 'service_user',
+        max_connection: 100,
+      })),
+    }),
+    gateway,
+    timeZone: zone,
+  });
+}
+
+async function bodyOf(admin, target) {
+  const { response } = await admin.handle({ method: 'GET', target, headers: {} });
+  if (response.status !== 200) throw new Error(`${target} got ${response.status}`);
+  return response;
+}
+
+/** The entity tag of a text, as express and others make it. */
+function tagOf(text) {
+  return `"${Buffer.byteLength(text).toString(16)}-${createHash('sha1').update(text).digest('base64').slice(0, 27)}"`;
+}
+
+/** A router, the query, and the answer with the tag of its text. */
+async function plainHandler(routes) {
+  const { default: createRouter } = (await peers.findMyWay()) ?? {};
+  if (createRouter === undefined) return undefined;
+  const router = createRouter();
+  for (const [path, read] of routes) router.on('GET', path, read);
+  return async ({ method, target }) => {
+    const [path, query = ''] = target.split('?');
+    const { handler, params } = router.find(method, path);
+    const body = JSON.stringify(handler(params, new URLSearchParams(query)));
+    const headers = {
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-type': 'application/json',
+      etag: tagOf(body),
+    };
+    return { status: 200, headers, body };
+  };
+}
+
+async function getOne(row) {
+  const admin = adminWithServices();
+  const target = `/services/${serviceNames[50]}`;
+  const { body } = await bodyOf(admin, target);
+  const services = new Map(serviceNames.map((name) => [name, { ...JSON.parse(body), name }]));
+  const peer = await plainHandler([['/services/:name', ({ name }) => services.get(name)]]);
+  if (peer === undefined) return row.note('find-my-way is not installed');
+  const times = await measure({
+    ours: () => bodyOf(admin, target),
+    peer: () => peer({ method: 'GET', target, headers: {} }),
+  });
+  row.atLeast(
+    'find-my-way + URLSearchParams + JSON.stringify + ETag takes',
+    1,
+    ratios(times, 'peer', 'ours'),
+  );
+  return admin.close();
+}
+
+async function getAll(row) {
+  const admin = adminWithServices();
+  const list = JSON.parse((await bodyOf(admin, '/services')).body);
+  const times = await measure({
+    ours: () => bodyOf(admin, '/services'),
+    peer: () => {
+      const body = JSON.stringify(list.map((each) => ({ ...each })));
+      return { status: 200, headers: { etag: tagOf(body) }, body };
+    },
+  });
+  row.atLeast(
+    'JSON.stringify of the list with the same representation and an ETag takes',
+    1,
+    ratios(times, 'peer', 'ours'),
+  );
+  return admin.close();
+}
+
+async function getSessions(row) {
+  const admin = adminWith(1_000_000, {
+    timeZone: zone,
+    gateway: { ...gateway, telemetry: { idle: (id) => id % 60 } },
+  });
+  const target = '/sessions?range=500000-509999';
+  const read = async () => {
+    const { body } = await bodyOf(admin, target);
+    let length = 0;
+    for await (const piece of body) length += piece.length;
+    return length;
+  };
+  const records = admin.snapshot.sessions.range(500_000, 10_000);
+  const ready = records.map(({ connections: _connections, ...rest }) => ({
+    ...rest,
+    connected: 'Fri Jan  2 05:13:20 2026',
+  }));
+  const times = await measure(
+    {
+      ours: read,
+      stringify: () => JSON.stringify(ready),
+      dates: () =>
+        records.map(({ connected }) => format(new TZDate(connected, zone), 'EEE MMM d HH:mm:ss yyyy')),
+    },
+    { rounds: 7, count: 5 },
+  );
+  row.atMost('JSON.stringify of ready records', 1.5, ratios(times, 'ours', 'stringify'));
+  row.atLeast('date-fns with a named zone for each field takes', 10, ratios(times, 'dates', 'ours'));
+  await admin.close();
+}
+
+async function turns(row) {
+  const listing = await list(1_000_000);
+  row.atMost('while 1,000,000 sessions are listed', 15, listing.longest, 'ms');
+  for (const [count, limit] of [
+    [100_000, 20],
+    [1_000_000, 50],
+  ]) {
+    const { quiet, longest, getP99 } = await close(count);
+    const size = count.toLocaleString('en');
+    row.atMost(`while ${size} sessions are closed, decision and plan included`, limit, longest, 'ms');
+    row.atMost(`a GET meanwhile, 99th percentile, ${size} sessions`, 10, getP99, 'ms');
+    row.report(`the same loop doing nothing, ${size} sessions`, quiet, 'ms');
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Convergence: this gateway follows what the other nodes have changed.
+ *
+ * By level: what the fleet has is compared with what this node has, and the difference is carried out. A change that was
+ * taken back before this gateway could follow leaves no trace.
+ */
+import type { Entity } from '../core/collection.ts';
+import type { FleetPlace } from '../core/decision.ts';
+import type { Problem } from '../problem.ts';
+import type { Clock } from '../ports/port.ts';
+import { adoptDocument, type Transition } from '../resources/index.ts';
+import { followUsers } from '../resources/user.ts';
+import { nodeBehind, type Execution } from '../runtime/execution.ts';
+import { noJournal, type Journal, type Keeping } from '../runtime/journal.ts';
+import { nowhere, type Obstacle, type Placed } from '../runtime/log.ts';
+import type { CommandRequest } from '../runtime/turn.ts';
+import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
+
+/** A resource at which this gateway is not what the fleet has. @internal */
+export interface Behind {
+  /** Link of the resource. */
+  readonly resource: string;
+  /** Why the gateway has not followed; left out while it is asked for the first time. */
+  readonly problem?: Problem;
+  /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since: number;
+}
+
+/** The options of {@link Convergence}. @internal */
+export interface ConvergenceOptions {
+  /** What the fleet has. */
+  readonly fleet: () => Snapshot;
+  /** What this node has. */
+  readonly own: () => Snapshot;
+  readonly placeOf: (link: string) => FleetPlace | undefined;
+  readonly execute: (request: CommandRequest) => Promise<Execution>;
+  /** A resource is as the fleet has it: gives it the versions of the fleet. */
+  readonly onFollowed: (link: string) => void;
+  readonly clock: Clock;
+  /** Never throws. */
+  readonly onError: (error: unknown) => void;
+}
+
+const firstPauseMs = 1000;
+const longestPauseMs = 60_000;
+
+/** A resource on the way to what the fleet has. */
+interface Row {
+  behind: Behind;
+  /** Ends the pause: somebody has changed the resource again. */
+  wake: AbortController;
+}
+
+/** Follows the fleet, one resource at a time, all resources at once. @internal */
+export class Convergence {
+  readonly #options: ConvergenceOptions;
+  readonly #rows = new Map<string, Row>();
+  readonly #closed = new AbortController();
+  #hasBegun = false;
+
+  constructor(options: ConvergenceOptions) {
+    this.#options = options;
+  }
+
+  /** The resources at which this gateway is behind. */
+  get behind(): readonly Behind[] {
+    return Array.from(this.#rows.values(), ({ behind }) => behind);
+  }
+
+  /** The refusal of a command on a resource that this gateway has not followed. */
+  obstacleTo(link: string): Obstacle | undefined {
+    const row = this.#rows.get(link);
+    return row && nodeBehind(link, row.behind.problem?.detail);
+  }
+
+  /** Asks the gateway from now on. Until then, resources to follow are only noted. */
+  begin(): void {
+    this.#hasBegun = true;
+    for (const row of [...this.#rows.values()]) void this.#converge(row);
+  }
+
+  /** Follows resources; all of them if no links are given. */
+  follow(links: readonly string[] | undefined): void {
+    const { clock } = this.#options;
+    const fresh: Row[] = [];
+    for (const link of links ?? this.#all()) {
+      const row = this.#rows.get(link);
+      if (row !== undefined) {
+        row.wake.abort();
+        continue;
+      }
+      const begun = { behind: { resource: link, since: clock.now() }, wake: new AbortController() };
+      this.#rows.set(link, begun);
+      fresh.push(begun);
+    }
+    // Only now: the first execution gives every waiting command a turn, and each must see that this gateway is behind.
+    if (this.#hasBegun) for (const row of fresh) void this.#converge(row);
+  }
+
+  close(): void {
+    this.#closed.abort();
+    for (const { wake } of this.#rows.values()) wake.abort();
+  }
+
+  #all(): readonly string[] {
+    const snapshots = [this.#options.own(), this.#options.fleet()];
+    const links = snapshots.flatMap((snapshot) =>
+      (['servers', 'services', 'monitors', 'filters'] as const).flatMap((name) => {
+        const entities: readonly Entity[] = [...snapshot[name]];
+        return entities.map((entity) => linkOf(name, entity));
+      }),
+    );
+    return [...new Set([...links, '/users'])];
+  }
+
+  async #converge(row: Row): Promise<void> {
+    const { clock, execute, onError, onFollowed } = this.#options;
+    const { resource: link } = row.behind;
+    try {
+      for (let pauseMs = firstPauseMs; !this.#closed.signal.aborted;) {
+        const execution = await execute(this.#requestFor(link));
+        const isNew = row.wake.signal.aborted;
+        row.wake = new AbortController();
+        const isFollowed = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
+        if (isFollowed && !isNew) break;
+        if (!isFollowed) row.behind = { ...row.behind, problem: execution.problem };
+        if (isNew) {
+          pauseMs = firstPauseMs;
+          continue;
+        }
+        await clock.sleep(pauseMs, row.wake.signal, { keepAlive: false });
+        pauseMs = row.wake.signal.aborted ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+        row.wake = new AbortController();
+      }
+    } catch (error) {
+      onError(error);
+    }
+    this.#rows.delete(link);
+    onFollowed(link);
+  }
+
+  #requestFor(link: string): CommandRequest {
+    const { fleet, placeOf } = this.#options;
+    const transition: Transition = (snapshot, context) =>
+      link === '/users'
+        ? followUsers(snapshot, fleet(), context)
+        : adoptDocument(snapshot, fleet(), context, { only: [link] });
+    const place = placeOf(link);
+    return {
+      transition,
+      journal: followingJournal(place === undefined ? nowhere : { ...nowhere, fleet: place }),
+    };
+  }
+}
+
+/** The journal of what the log of the fleet has already. */
+function followingJournal(placed: Placed): Journal {
+  return { ...noJournal, keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(placed)) };
+}

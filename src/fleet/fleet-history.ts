@@ -1,0 +1,112 @@
+/**
+ * Fleet history: the kept log, as one reader follows it, whichever node the reader asks.
+ */
+import type { AdminEvent } from '../resources/index.ts';
+import type { LogStep } from '../ports/port.ts';
+import { parseRecord, type SharedRecord } from './shared-history.ts';
+
+/**
+ * What one call of a node has added to the log of the fleet.
+ *
+ * @public
+ */
+export interface FleetStep {
+  /** The place in the log behind the step: `after`, to go on there. */
+  readonly position: string;
+  /** The records, in order; none for a step that replaced records by the state that they led to. */
+  readonly records: readonly FleetRecord[];
+}
+
+/**
+ * A record of the log of the fleet. A command that asks a gateway has an `intent` before its `settlement`.
+ *
+ * @public
+ */
+export interface FleetRecord {
+  /**
+   * `intent`: a node is about to ask its gateway. `settlement`: a command, or a part of a large one, has ended. An intent
+   * whose settlement has no events was refused.
+   */
+  readonly type: 'intent' | 'settlement';
+  /** The node that was asked for the change. */
+  readonly node: string;
+  /** Id of the command. */
+  readonly command: string;
+  /** Links of the resources that the command changes. */
+  readonly resources: readonly string[];
+  /** The events: what the command would do, or what has happened. */
+  readonly events: readonly AdminEvent[];
+  /** `abandoned` if other nodes have ended the command of a silent node. */
+  readonly why?: 'abandoned';
+}
+
+/**
+ * The item that a reader of the history gets in place of missing steps: the place was compacted away, or the store was set
+ * back.
+ *
+ * @public
+ */
+export interface FleetGap {
+  /** Tells a gap from a step. */
+  readonly gap: true;
+  /** The place in the log from which the history goes on. */
+  readonly position: string;
+}
+
+/**
+ * The options of `Fleet.history`.
+ *
+ * @public
+ */
+export interface FleetHistoryOptions {
+  /** A position of this fleet, from any node; the end of the log if left out. */
+  readonly after?: string;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}
+
+/** What {@link readHistory} needs of this node. @internal */
+export interface HistorySource {
+  readonly highest: number;
+  /** The end of the log that this node has read. */
+  position(this: void): string;
+  read(this: void, after: string): Promise<readonly LogStep[] | 'gone'>;
+  /** Resolves when the end has moved away from a position, or the signal aborts. */
+  moved(this: void, from: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Reads the history until the signal aborts. @internal */
+export async function* readHistory(
+  { highest, position, read, moved }: HistorySource,
+  { after = position(), signal }: { readonly after?: string; readonly signal: AbortSignal },
+): AsyncGenerator<FleetStep | FleetGap, void, undefined> {
+  let at = after;
+  while (!signal.aborted) {
+    const steps = await read(at);
+    if (steps === 'gone') {
+      at = position();
+      yield Object.freeze({ gap: true, position: at });
+      continue;
+    }
+    for (const step of steps) {
+      at = step.position;
+      yield Object.freeze({
+        position: at,
+        records: step.records.flatMap((json) => shown(parseRecord(json, highest))),
+      });
+      if (isAborted(signal)) return;
+    }
+    if (steps.length === 0) await moved(at, signal);
+  }
+}
+
+function isAborted({ aborted }: AbortSignal): boolean {
+  return aborted;
+}
+
+function shown(record: SharedRecord): readonly FleetRecord[] {
+  if (record.type === 'level') return [];
+  const { type, node, command, resources, events } = record;
+  const why = record.type === 'settlement' ? record.why : undefined;
+  return [Object.freeze({ type, node, command, resources, events, ...(why === undefined ? {} : { why }) })];
+}

@@ -1,0 +1,14 @@
+/**
+ * A fleet: several gateway nodes in step on one store.
+ */
+export { openFleet } from './open-fleet.ts';
+export type { Fleet, FleetAdmin, FleetExecuteOptions, OpenFleetOptions } from './fleet.ts';
+export type { FleetGap, FleetHistoryOptions, FleetRecord, FleetStep } from './fleet-history.ts';
+export type { FleetOutcome } from '../runtime/fleet-view.ts';
+export type { FleetLag, FleetNode } from '../resources/fleet.ts';
+export {
+  createSharedMemory,
+  type SharedMemory,
+  type SharedMemoryOptions,
+} from '../ports/shared-memory-store.ts';
+export type { LogStep, SharedStore } from '../ports/port.ts';

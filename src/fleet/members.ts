@@ -1,0 +1,163 @@
+/**
+ * Members: what the nodes of a fleet say of themselves, and which of them are silent.
+ *
+ * A node announces itself once a second, with a beat that moves. Another node takes it for dead when its beat has stood
+ * still for the lease. Only seconds count in which the observer itself has reached the store: after an outage of the store
+ * nobody is dead. No clock of another machine is compared.
+ */
+import * as z from 'zod/mini';
+
+import type { Json } from '../json/value.ts';
+import type { Clock, SharedStore } from '../ports/port.ts';
+import { beforeDeadline } from '../runtime/deadline.ts';
+
+/** How often a node announces itself, in milliseconds. @internal */
+export const beatMs = 1000;
+
+/** The shortest time between two announcements, in milliseconds. @internal */
+export const announcementMs = 200;
+
+const statusShape = z.object({
+  beat: z.number(),
+  boot: z.string(),
+  version: z.string(),
+  /** The lowest and the highest level of records that the node reads. */
+  levels: z.tuple([z.number(), z.number()]),
+  /** A text that all nodes know, sealed with the key of the node; left out without a key. */
+  key: z.exactOptional(z.string()),
+  digest: z.exactOptional(z.object({ revision: z.number(), text: z.string() })),
+  /** The revision of the fleet that the node has read. */
+  revision: z.number(),
+  position: z.string(),
+  applied: z.string(),
+  behind: z.array(
+    z.object({
+      resource: z.string(),
+      since: z.number(),
+      code: z.exactOptional(z.string()),
+      detail: z.exactOptional(z.string()),
+    }),
+  ),
+});
+
+/** What a node says of itself. @internal */
+export type Status = z.infer<typeof statusShape>;
+
+/** A node, as this one knows it. @internal */
+export interface Member {
+  readonly status: Status;
+  /** For how many milliseconds its beat has stood still. */
+  readonly silentMs: number;
+}
+
+/** The options of {@link Members}. @internal */
+export interface MembersOptions {
+  readonly store: Pick<SharedStore, 'announce'>;
+  /** The name of this node. */
+  readonly node: string;
+  readonly clock: Clock;
+  /** The deadline of one call to the store, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** The nodes of a fleet, as one of them knows them. @internal */
+export class Members {
+  readonly #options: MembersOptions;
+  readonly #node: string;
+  readonly #members = new Map<string, Member>();
+  /** For how many milliseconds a node that has commands in the log has said nothing at all, by name. */
+  readonly #unheard = new Map<string, number>();
+  #beat = 0;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+    this.#node = options.node;
+  }
+
+  /** The other nodes, by name. */
+  get others(): ReadonlyMap<string, Member> {
+    return this.#members;
+  }
+
+  /**
+   * Says what this node says of itself, and hears the others.
+   *
+   * @param elapsedMs - the time since the last call; 0 if the store was out of reach in between
+   */
+  async announce(status: Omit<Status, 'beat'>, elapsedMs: number): Promise<void> {
+    this.#beat += 1;
+    const said = { ...status, beat: this.#beat } satisfies Status;
+    const all = await this.#announce(this.#node, said);
+    const names = new Set(all.keys());
+    for (const name of this.#members.keys()) if (!names.has(name)) this.#members.delete(name);
+    for (const [name, json] of all) if (name !== this.#node) this.#hear(name, json, elapsedMs);
+    for (const [name, silentMs] of this.#unheard) {
+      if (names.has(name)) this.#unheard.delete(name);
+      else this.#unheard.set(name, silentMs + elapsedMs);
+    }
+  }
+
+  #hear(name: string, json: Json, elapsedMs: number): void {
+    const { success, data: status } = z.safeParse(statusShape, json);
+    // A node of another version: its beat cannot be read, so it is never taken for dead.
+    if (!success) return;
+    const before = this.#members.get(name);
+    const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
+    this.#members.set(name, { status, silentMs: hasMoved ? 0 : before.silentMs + elapsedMs });
+  }
+
+  /**
+   * For how long a node has been silent. A node of which the store knows nothing is silent from the first question on: the
+   * store may have forgotten what a living node has said.
+   */
+  silenceOf(node: string): number {
+    const member = this.#members.get(node);
+    if (member !== undefined) return member.silentMs;
+    const silentMs = this.#unheard.get(node) ?? 0;
+    this.#unheard.set(node, silentMs);
+    return silentMs;
+  }
+
+  /** Hears every node without saying anything. */
+  async hear(): Promise<ReadonlyMap<string, Status>> {
+    // The name of a node has no question mark, so this takes nobody out.
+    const all = await this.#announce(`${this.#node}?`, null);
+    return new Map(
+      Array.from(all).flatMap(([name, json]) => {
+        const said = z.safeParse(statusShape, json);
+        return said.success ? [[name, said.data] as const] : [];
+      }),
+    );
+  }
+
+  /**
+   * Looks whether another process uses the name of this node: its beat moves.
+   *
+   * @param wait - waits for longer than a beat
+   */
+  async isTaken(wait: () => Promise<void>): Promise<boolean> {
+    const look = async (): Promise<string | undefined> => {
+      const said = (await this.hear()).get(this.#node);
+      return said === undefined ? undefined : `${said.boot} ${String(said.beat)}`;
+    };
+    const before = await look();
+    if (before === undefined) return false;
+    await wait();
+    const after = await look();
+    return after !== undefined && after !== before;
+  }
+
+  /** Takes this node, or another one, out of the fleet. */
+  async remove(node = this.#node): Promise<void> {
+    await this.#announce(node, null);
+    this.#members.delete(node);
+  }
+
+  /** @throws Error if the store does not answer in time */
+  async #announce(node: string, status: Status | null): Promise<ReadonlyMap<string, Json>> {
+    const { store, clock, deadlineMs } = this.#options;
+    const answer = await beforeDeadline(clock, deadlineMs, () => store.announce(node, status));
+    if (answer !== 'late') return answer;
+    throw new Error(`The shared store did not answer announce() within ${String(deadlineMs)} ms.`);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * `openFleet`: runs one node of a fleet. The nodes share one log of changes; each tries a change on its own gateway first,
+ * and follows what the others have changed.
+ */
+import { assertObject } from '../json/value.ts';
+import { assertOpenOptions } from '../runtime/argument.ts';
+import { letGo } from '../runtime/create-admin.ts';
+import { completeOptions } from '../runtime/options.ts';
+import { declareSecretParameters } from '../snapshot/document.ts';
+import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
+import { beatMs, Members } from './members.ts';
+import { RunningNode } from './node.ts';
+import { level } from './shared-history.ts';
+import { keyFault, sealedText } from './shared-key.ts';
+
+/**
+ * Runs one node of a fleet of gateways that share a configuration.
+ *
+ * A command is tried on the gateway of this node first. If the gateway does it, the change is stored, and the other nodes
+ * follow. A 204 therefore means: done here, and kept for all. The configuration in the store wins over the given snapshot,
+ * except for what belongs to the node: the instance, listeners, threads, tasks, modules and logs.
+ *
+ * @param options - those of `openAdmin`, with a shared store and the name of the node
+ * @returns the running interface of this node, with the fleet
+ * @throws Error if another process runs under the name of this node, and everything that `openAdmin` throws
+ *
+ * @public
+ */
+export async function openFleet(options: OpenFleetOptions): Promise<FleetAdmin> {
+  return openNode(options, [level, level]);
+}
+
+/**
+ * Runs a node that reads records of these levels.
+ *
+ * @internal
+ */
+export async function openNode(
+  options: OpenFleetOptions,
+  levels: readonly [lowest: number, highest: number],
+): Promise<FleetAdmin> {
+  try {
+    const { node, leaseMs } = assertFleetOptions(options);
+    const given = declareSecretParameters(options.snapshot, options.secretParameters);
+    // Other nodes must open what this one seals, so a key of this process alone does not do.
+    const complete = completeOptions({ ...options, store: { durable: true } });
+    const { clock, limits } = complete;
+    // A call that never ends must not keep the node silent for as long as the lease.
+    const deadlineMs = Math.min(limits.storeDeadlineMs, leaseMs / 2);
+    const members = new Members({ store: options.store, node, clock, deadlineMs });
+    const wait = (): Promise<void> => clock.sleep(2 * beatMs);
+    if (await members.isTaken(wait))
+      throw new Error(
+        `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`,
+      );
+    warnOfOwnListeners(options, complete.onError);
+    const fault = await keyFault(options.sealer, members, wait);
+    if (fault !== undefined) throw new Error(fault);
+    const key = await sealedText(options.sealer);
+    const { store } = options;
+    return await new RunningNode({ store, complete, given, members, node, leaseMs, levels, key }).open();
+  } catch (error) {
+    await letGo(options);
+    throw error;
+  }
+}
+
+/** Tells the operator if the store is reached through the gateway that needs the store to start. */
+function warnOfOwnListeners({ store, snapshot }: OpenFleetOptions, onError: (error: unknown) => void): void {
+  for (const { host, port } of store.addresses ?? [])
+    for (const { name, listeners } of snapshot.services)
+      for (const listener of listeners)
+        if (listener.port === port && (isLocal(host) || listener.address === host))
+          onError(
+            new Error(
+              `The shared store at ${host}:${String(port)} is reached through the listener "${listener.name}" of the service ` +
+                `"${name}", which opens only after the store. Let the store reach its database directly.`,
+            ),
+          );
+}
+
+function isLocal(host: string): boolean {
+  return ['localhost', '127.0.0.1', '::1', '0.0.0.0', '::'].includes(host);
+}
+
+function assertFleetOptions(options: OpenFleetOptions): { readonly node: string; readonly leaseMs: number } {
+  assertObject(options, 'options');
+  const { node, leaseMs = 10_000, ...rest } = options;
+  assertOpenOptions(rest);
+  for (const name of ['read', 'changed', 'announce'] as const)
+    if (typeof options.store[name] !== 'function')
+      throw new TypeError(
+        `The option store must have the function ${name}: openFleet needs a store that nodes can share`,
+      );
+  if (typeof node !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(node))
+    throw new TypeError(
+      'The option node must be the name of this node: 1 to 64 letters, digits, "-" and "_"',
+    );
+  if (!Number.isSafeInteger(leaseMs) || leaseMs < beatMs)
+    throw new RangeError(`The option leaseMs must be a whole number from ${String(beatMs)} on`);
+  return { node, leaseMs };
+}

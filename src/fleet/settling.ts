@@ -1,0 +1,74 @@
+/**
+ * Settling: after a change of this node, waits until the other nodes have followed.
+ */
+import type { Clock } from '../ports/port.ts';
+import type { FleetOutcome, Settled, SettleOptions } from '../runtime/fleet-view.ts';
+import type { FleetExecuteOptions } from './fleet.ts';
+import { announcementMs, type Member, type Members } from './members.ts';
+
+/** What {@link settle} needs of this node. */
+interface SettlingNode {
+  readonly clock: Clock;
+  readonly members: Members;
+  readonly node: string;
+  readonly leaseMs: number;
+  /** The revision of the fleet with the change. */
+  readonly revision: number;
+  /** Says what this node says of itself, and hears the others. Never rejects. */
+  readonly announce: () => Promise<void>;
+}
+
+/** Waits until each living node has followed a change, or has said why it cannot, or the time is over. @internal */
+export async function settle(
+  execution: Settled,
+  { waitMs, signal }: SettleOptions,
+  { clock, announce, ...around }: SettlingNode,
+): Promise<readonly FleetOutcome[]> {
+  const links =
+    execution.outcome === 'accepted' ? execution.events.map(({ resource }) => resource) : undefined;
+  for (let waitedMs = 0; ; waitedMs += announcementMs) {
+    await announce();
+    const others = Array.from(around.members.others);
+    const outcomes = others.map(([name, { status }]) => outcomeOf(name, status, around.revision, links));
+    const isAwaited = others.some(
+      ([, { silentMs }], at) => silentMs < around.leaseMs && outcomes[at]?.outcome === 'waiting',
+    );
+    if (!isAwaited || waitedMs >= waitMs || signal?.aborted === true)
+      return Object.freeze([
+        Object.freeze({ node: around.node, outcome: 'applied', behind: [] }),
+        ...outcomes,
+      ]);
+    await clock.sleep(announcementMs, signal);
+  }
+}
+
+/** How far a node has come with some resources; with all resources if no links are given. */
+function outcomeOf(
+  node: string,
+  status: Member['status'],
+  revision: number,
+  links: readonly string[] | undefined,
+): FleetOutcome {
+  const behind = status.behind.filter(({ resource }) => links?.includes(resource) ?? true);
+  const isOpen = status.revision < revision || behind.some(({ code }) => code === undefined);
+  if (isOpen) return Object.freeze({ node, outcome: 'waiting', behind: [] });
+  return Object.freeze({ node, outcome: behind.length > 0 ? 'behind' : 'applied', behind });
+}
+
+/**
+ * Checks the options of `execute` that only a node of a fleet has.
+ *
+ * @throws TypeError, RangeError for a wrong option
+ * @internal
+ */
+export function settleOptions({
+  settle: wanted,
+  waitMs = 10_000,
+  ...rest
+}: FleetExecuteOptions): FleetExecuteOptions & { readonly waitMs: number } {
+  if (wanted !== undefined && (wanted as unknown) !== 'fleet')
+    throw new TypeError("The option settle must be 'fleet', or left out to wait for this node alone");
+  if (!Number.isSafeInteger(waitMs) || waitMs < 0)
+    throw new RangeError('The option waitMs must be a whole number of milliseconds, from 0 on');
+  return wanted === undefined ? { ...rest, waitMs } : { ...rest, settle: wanted, waitMs };
+}

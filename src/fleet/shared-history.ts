@@ -1,0 +1,329 @@
+/**
+ * Shared history: the records that the nodes of a fleet share, and the state that they lead to.
+ *
+ * The fold is the same at every node, so the state at a position is the same at every node. Facts about one gateway are not
+ * in it: sessions, what a monitor sees, what has failed, and where a gateway listens.
+ */
+import * as z from 'zod/mini';
+
+import type { Entity } from '../core/collection.ts';
+import { deepFreeze, type Json } from '../json/value.ts';
+import type { StoredHistory } from '../ports/port.ts';
+import { eventTable, evolve, type AdminEvent, type Effect } from '../resources/index.ts';
+import { areConsistent, configured, withoutProcess, type OpenCommand } from '../runtime/history.ts';
+import { drawLife } from '../runtime/life.ts';
+import { NodeOutdated } from '../runtime/log.ts';
+import { storedSecretParameters } from '../runtime/stored-secret.ts';
+import { toDocument, type GatewayDocument } from '../snapshot/document.ts';
+import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
+import { hashOf } from './hash.ts';
+
+/**
+ * The level of the records that this version writes, and the highest that it reads.
+ *
+ * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log is at
+ * the new level, and a node raises the level once every node has said that it reads the new one.
+ *
+ * @internal
+ */
+export const level = 1;
+
+const events = z.custom<readonly AdminEvent[]>(
+  (value) =>
+    Array.isArray(value) &&
+    value.every((event) => Object.hasOwn(eventTable, String((event as { type?: unknown } | null)?.type))),
+);
+const effects = z.custom<readonly Effect[]>(Array.isArray);
+const count = z.number().check(z.int(), z.gte(0));
+const head = {
+  level: count,
+  /** The node that was asked for the change. */
+  node: z.string(),
+  command: z.string(),
+  resources: z.readonly(z.array(z.string())),
+};
+
+/** A node is about to ask its gateway. No other node uses the resources until the command has ended. */
+const intentShape = z
+  .object({ ...head, type: z.literal('intent'), part: count, of: count, events, effects })
+  .check(z.refine(({ events: given, effects: needed }) => areConsistent(given, needed)));
+
+/** A command, or a part of one, has ended. */
+const settlementShape = z.object({
+  ...head,
+  type: z.literal('settlement'),
+  /** What happened; empty if nothing happened. */
+  events,
+  last: z.boolean(),
+  /** `abandoned` if another node has ended the command, because this one was silent. */
+  why: z.exactOptional(z.literal('abandoned')),
+});
+
+/** From here on, nodes may write records of a level. */
+const levelShape = z.object({ ...head, type: z.literal('level'), to: count });
+
+const recordShape = z.discriminatedUnion('type', [intentShape, settlementShape, levelShape]);
+
+/** A record of the log. The format is public API: later versions must read it. @internal */
+export type SharedRecord = z.infer<typeof recordShape>;
+
+/** A command of a node without an end. @internal */
+export type SharedCommand = OpenCommand & { readonly intent: z.infer<typeof intentShape> };
+
+/** Whether a value has a list of services, if any. `createSnapshot` checks everything else. */
+function isDocument(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && (!('services' in value) || Array.isArray(value.services))
+  );
+}
+
+const commandShape = z.object({ intent: intentShape, settled: count });
+const stateShape = z.object({
+  format: z.literal(2),
+  level: count,
+  epoch: z.string(),
+  revision: count,
+  /** The revision of the last change of each resource and each collection that has changed, by link. */
+  versions: z.record(z.string(), count),
+  document: z.custom<GatewayDocument>(isDocument),
+  open: z.array(commandShape),
+  abandoned: z.array(commandShape),
+  /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
+  ended: z.array(z.string()),
+});
+
+/** The number of ended commands that are kept. Each node has at most one unanswered call, of the records of one turn. */
+const mostEnded = 1000;
+
+/** What a {@link SharedHistory} begins with, besides the configuration. */
+interface Beginning {
+  /** The commands without an end. */
+  readonly open?: readonly SharedCommand[];
+  /** The commands that another node has ended. */
+  readonly abandoned?: readonly SharedCommand[];
+  /** The last commands that have ended by themselves. */
+  readonly ended?: readonly string[];
+  /** The highest level that nodes may write. */
+  readonly highest?: number;
+}
+
+/** The state that the records lead to. @internal */
+export class SharedHistory {
+  readonly #open: Map<string, SharedCommand>;
+  readonly #abandoned: Map<string, SharedCommand>;
+  #snapshot: Snapshot;
+  #level: number;
+  readonly #ended: Set<string>;
+
+  /**
+   * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
+   */
+  constructor(
+    snapshot: Snapshot,
+    { open = [], abandoned = [], ended = [], highest = level }: Beginning = {},
+  ) {
+    this.#snapshot = snapshot;
+    this.#level = highest;
+    this.#ended = new Set(ended);
+    this.#open = new Map(open.map((command) => [command.intent.command, command]));
+    this.#abandoned = new Map(abandoned.map((command) => [command.intent.command, command]));
+  }
+
+  /** What the fleet has: the configuration that every node follows. */
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  get open(): readonly SharedCommand[] {
+    return [...this.#open.values()];
+  }
+
+  get abandoned(): readonly SharedCommand[] {
+    return [...this.#abandoned.values()];
+  }
+
+  /** Whether a command has ended by itself, not long ago. */
+  hasEnded(command: string): boolean {
+    return this.#ended.has(command);
+  }
+
+  /** The highest level that nodes may write. */
+  get level(): number {
+    return this.#level;
+  }
+
+  isOpen(command: string): boolean {
+    return this.#open.has(command);
+  }
+
+  isAbandoned(command: string): boolean {
+    return this.#abandoned.has(command);
+  }
+
+  /** Takes in the next record. */
+  take(record: SharedRecord): void {
+    const { command } = record;
+    if (record.type === 'level') {
+      this.#level = Math.max(this.#level, record.to);
+      return;
+    }
+    if (record.type === 'intent') {
+      this.#open.set(command, { intent: record, settled: record.part });
+      return;
+    }
+    if (record.events.length > 0) this.#fold(record);
+    const open = this.#open.get(command);
+    if (record.last) {
+      this.#open.delete(command);
+      if (record.why === undefined) this.#end(command);
+      // Two nodes may end a command: the second end changes nothing.
+      if (record.why === undefined) this.#abandoned.delete(command);
+      else if (open !== undefined) this.#abandoned.set(command, open);
+    } else if (open !== undefined) this.#open.set(command, { ...open, settled: open.settled + 1 });
+  }
+
+  #end(command: string): void {
+    this.#ended.add(command);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > mostEnded && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  /**
+   * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which depend on
+   * the command. A store that was set back therefore leads to other revisions than before, and no entity tag of what was
+   * lost holds for what came instead.
+   */
+  #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
+    const revision = this.#snapshot.revision + (hashOf(command) & 0xffff);
+    const before = Object.freeze({ ...this.#snapshot, revision });
+    const next = evolve(before, deepFreeze(given));
+    this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
+  }
+
+  /** The configuration as text. It is the same at every node at the same revision. */
+  configuration(): string {
+    const { epoch, revision } = this.#snapshot;
+    return JSON.stringify([epoch, revision, versionsOf(this.#snapshot), this.#document()]);
+  }
+
+  #document(): GatewayDocument {
+    return withoutListeners(withoutProcess(toDocument(this.#snapshot)));
+  }
+
+  /** Gives the compacted form of all records so far. */
+  toState(): Json {
+    const { epoch, revision } = this.#snapshot;
+    const state: z.infer<typeof stateShape> = {
+      format: 2,
+      level: this.#level,
+      epoch,
+      revision,
+      versions: versionsOf(this.#snapshot),
+      document: this.#document(),
+      open: [...this.#open.values()],
+      abandoned: [...this.#abandoned.values()],
+      ended: [...this.#ended],
+    };
+    return state as unknown as Json;
+  }
+}
+
+/**
+ * Reads the content of a shared store.
+ *
+ * @param stored - the content
+ * @param given - the snapshot of the host: the configuration of an empty store, and everything that belongs to this node
+ * @param highest - the highest level that this node reads
+ * @throws NodeOutdated for a later level; Error if nothing can read the content
+ * @internal
+ */
+export function restoreShared(
+  { state, records }: Pick<StoredHistory, 'state' | 'records'>,
+  given: Snapshot,
+  highest: number,
+): SharedHistory {
+  if (state === undefined && records.length === 0) return new SharedHistory(begun(given));
+  const read = z.safeParse(stateShape, state);
+  if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
+  const { document, epoch, revision, versions, level: at, ...rest } = deepFreeze(read.data);
+  const plain = configured(given, withListeners(document, given), revision);
+  const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
+    ...rest,
+    highest: at,
+  });
+  for (const record of records) history.take(parseRecord(record, highest));
+  const inFlight = [...history.open, ...history.abandoned].map(({ intent }) => intent.events);
+  storedSecretParameters(history.snapshot, inFlight);
+  return history;
+}
+
+/**
+ * Reads a record.
+ *
+ * @param highest - the highest level that this node reads
+ * @throws NodeOutdated for a later level; Error if nothing can read the record
+ * @internal
+ */
+export function parseRecord(record: Json, highest: number): SharedRecord {
+  const read = z.safeParse(recordShape, record);
+  if (!read.success || read.data.level > highest) throw unreadable('a record', record, highest);
+  if (read.data.type === 'level' && read.data.to > highest)
+    throw new NodeOutdated('records', read.data.to, highest);
+  return read.data;
+}
+
+/** The record with which a node raises the level. @internal */
+export function levelRecord(to: number, node: string): SharedRecord {
+  return { level, type: 'level', node, command: `level ${String(to)}`, resources: [], to };
+}
+
+/** The state of a fleet that begins with the configuration of a host. */
+function begun(given: Snapshot): Snapshot {
+  const document = withoutListeners(withoutProcess(toDocument(given)));
+  const plain = configured(given, withListeners(document, given), 0);
+  return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
+}
+
+/** A listener belongs to the node: another machine has other addresses. */
+function withoutListeners(document: GatewayDocument): GatewayDocument {
+  const { services = [] } = document;
+  return { ...document, services: services.map(({ listeners: _own, ...shared }) => shared) };
+}
+
+function withListeners(document: GatewayDocument, given: Snapshot): GatewayDocument {
+  const { services = [] } = document;
+  return {
+    ...document,
+    services: services.map((service) => ({
+      ...service,
+      listeners: given.services.find(service.name)?.listeners ?? [],
+    })),
+  };
+}
+
+const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
+
+function versionsOf(snapshot: Snapshot): Readonly<Record<string, number>> {
+  const all = collections.flatMap((name) => {
+    const { version } = snapshot[name];
+    const entries: readonly Entity[] = [...snapshot[name]];
+    const own = entries.map((entity) => [`/${name}/${entity.key}`, entity.version.command] as const);
+    return [[`/${name}`, version.command] as const, ...own];
+  });
+  return Object.fromEntries(all.filter(([, command]) => command > 0));
+}
+
+/** Gives a snapshot the versions that a state has. */
+function withVersions(snapshot: Snapshot, versions: Readonly<Record<string, number>>): Snapshot {
+  const commandOf = (collection: string, key?: string): number =>
+    versions[key === undefined ? `/${collection}` : `/${collection}/${key}`] ?? 0;
+  return alignVersions(snapshot, commandOf, (command) => command);
+}
+
+function unreadable(what: string, content: Json | undefined, highest: number): Error {
+  const written = (content as { readonly level?: Json } | null | undefined)?.level;
+  if (typeof written === 'number' && written > highest) return new NodeOutdated(what, written, highest);
+  return new Error(
+    `The shared store contains ${what} that this version cannot read. Update this node, or restore a backup.`,
+  );
+}

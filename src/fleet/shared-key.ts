@@ -1,0 +1,55 @@
+/**
+ * Shared key: all nodes seal secrets with the same key. Each node seals a text that all know, and tries its key on the texts
+ * of the others.
+ */
+import type { SecretSealer } from '../ports/port.ts';
+import { sealWith } from '../runtime/guarded-secret.ts';
+import type { Members } from './members.ts';
+
+/** What each node seals. */
+const text = 'gateway-admin-core';
+
+/** Seals the text that all nodes know. `undefined` without a key that the nodes can share. @internal */
+export async function sealedText(sealer: SecretSealer | undefined): Promise<string | undefined> {
+  return sealer?.durable === true ? sealWith(sealer, text) : undefined;
+}
+
+/**
+ * Looks for a running node that has another key.
+ *
+ * @param wait - waits for longer than a beat
+ * @returns why this node cannot join; `undefined` if it can
+ * @internal
+ */
+export async function keyFault(
+  sealer: SecretSealer | undefined,
+  members: Members,
+  wait: () => Promise<void>,
+): Promise<string | undefined> {
+  const foreign = async (): Promise<ReadonlyMap<string, string>> => {
+    const found = new Map<string, string>();
+    for (const [node, { boot, beat, key }] of await members.hear())
+      if (!(await fits(sealer, key))) found.set(node, `${boot} ${String(beat)}`);
+    return found;
+  };
+  const before = await foreign();
+  if (before.size === 0) return undefined;
+  // A node that was killed with an old key stands in nobody's way.
+  await wait();
+  for (const [node, life] of await foreign())
+    if (before.get(node) !== life)
+      return (
+        `The node "${node}" seals secrets with another key than this one. Give all nodes of the fleet the same key: ` +
+        'sealer: createSecretSealer({ key }).'
+      );
+  return undefined;
+}
+
+async function fits(sealer: SecretSealer | undefined, sealed: string | undefined): Promise<boolean> {
+  if (sealed === undefined || sealer?.durable !== true)
+    return (sealed === undefined) === (sealer?.durable !== true);
+  return sealer.open(sealed).then(
+    (opened) => opened === text,
+    () => false,
+  );
+}

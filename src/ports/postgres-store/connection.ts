@@ -1,0 +1,195 @@
+/**
+ * A connection to the primary among several PostgreSQL servers: made when it is first needed, and again after it broke.
+ */
+import type { ConnectionOptions } from 'node:tls';
+
+import { Client, type ClientConfig } from 'pg';
+
+/**
+ * The address of a PostgreSQL server.
+ *
+ * @public
+ */
+export interface PostgresHost {
+  /** A name, an IP address, or the directory of a Unix socket. */
+  readonly host: string;
+  /** 5432 by default. */
+  readonly port?: number;
+}
+
+/** Where the servers are, and how to log in. @internal */
+export interface ServerOptions {
+  readonly hosts?: readonly PostgresHost[] | undefined;
+  readonly database?: string | undefined;
+  readonly user?: string | undefined;
+  readonly password?: string | (() => string | Promise<string>) | undefined;
+  readonly ssl?: boolean | ConnectionOptions | undefined;
+  readonly connectTimeoutMs: number;
+  readonly queryTimeoutMs: number;
+}
+
+/** A row, with each column as PostgreSQL writes it. @internal */
+export type Row = Readonly<Record<string, string | null>>;
+
+/** Sends a statement, and gives its rows. @internal */
+export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** What a connection does beside the queries. @internal */
+export interface ConnectionHooks {
+  /** Prepares each new connection. */
+  readonly prepare?: (query: Query) => Promise<unknown>;
+  /** Takes the payload of a notification. */
+  readonly notified?: (payload: string) => void;
+}
+
+/**
+ * A connection to the primary. Its work is done in turn. Every step has a deadline. A failed query closes the connection,
+ * because the state of the connection is then unknown; the next work makes a new one.
+ *
+ * @internal
+ */
+export class PrimaryConnection {
+  readonly #options: ServerOptions;
+  readonly #hooks: ConnectionHooks;
+  /** The servers, the last primary first. */
+  #hosts: readonly (PostgresHost | undefined)[];
+  #client: Client | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** The number of works that are not done. */
+  #undone = 0;
+  #isClosed = false;
+
+  constructor(options: ServerOptions, hooks: ConnectionHooks = {}) {
+    this.#options = options;
+    this.#hooks = hooks;
+    // Without a list, pg takes the host of the environment.
+    this.#hosts = options.hosts ?? [undefined];
+  }
+
+  /** Works with the connection, after all earlier work. */
+  inTurn<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new Error('The store was disposed of.'));
+    this.#undone += 1;
+    const result = this.#turn
+      .then(async () => {
+        this.#client ??= await this.#connect();
+        return work(this.#queryOf(this.#client));
+      })
+      .finally(() => (this.#undone -= 1));
+    this.#turn = result.catch(ignore);
+    return result;
+  }
+
+  /** Connects if there is no connection, and no work will make one. */
+  ensure(): void {
+    if (this.#client === undefined && this.#undone === 0) this.inTurn(() => Promise.resolve()).catch(ignore);
+  }
+
+  /** Closes the connection after all work. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#turn;
+    await this.#drop(this.#client);
+  }
+
+  async #connect(): Promise<Client> {
+    const faults: string[] = [];
+    for (const host of this.#hosts) {
+      const client = new Client(configOf(this.#options, host));
+      try {
+        await this.#open(client);
+        this.#hosts = [host, ...this.#hosts.filter((each) => each !== host)];
+        return client;
+      } catch (error) {
+        faults.push(`${client.host}:${String(client.port)}: ${sentenceOf(error)}`);
+        void this.#drop(client);
+      }
+    }
+    throw new Error(`No PostgreSQL server can take the configuration. ${faults.join('; ')}`);
+  }
+
+  async #open(client: Client): Promise<void> {
+    // Without a listener, a connection that breaks while nothing is asked ends the process.
+    client.on('error', () => void this.#drop(client));
+    client.on('end', () => void this.#drop(client));
+    client.on('notification', ({ payload = '' }) => this.#hooks.notified?.(payload));
+    await client.connect();
+    const query = this.#queryOf(client);
+    const [row] = await query(check, [String(this.#options.queryTimeoutMs)]);
+    if (row?.['read_only'] === 'true') throw new Error('the server is a standby, or read-only');
+    for (const setting of ['synchronous_commit', 'fsync']) {
+      if (row?.[setting] === 'off')
+        throw new Error(
+          `${setting} is off, and the server would lose changes that clients got a 204 for. ` +
+            `Set ${setting} = on for the server, the database or the role`,
+        );
+    }
+    await this.#hooks.prepare?.(query);
+  }
+
+  #queryOf(client: Client): Query {
+    return async (text, values = []) => {
+      const result = client.query<Record<string, string | null>>(text, [...values]);
+      const { rows } = await result.catch((error: unknown) => {
+        void this.#drop(client);
+        throw new Error(`PostgreSQL at ${client.host}:${String(client.port)}: ${sentenceOf(error)}`);
+      });
+      return rows;
+    };
+  }
+
+  /** Ends a connection. Waits no longer than for a new one: a server that is gone does not say goodbye. */
+  async #drop(client: Client | undefined): Promise<void> {
+    if (this.#client === client) this.#client = undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, this.#options.connectTimeoutMs).unref();
+    });
+    await Promise.race([client?.end().catch(ignore), late]).finally(() => clearTimeout(timer));
+  }
+}
+
+/**
+ * Looks for a primary, as `target_session_attrs=read-write` does, and bounds every statement on the server too. Otherwise
+ * a statement could wait there for a lock long after its client has given up.
+ */
+const check = `
+  select (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)::text as read_only,
+    current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
+    set_config('statement_timeout', $1, false)`;
+
+/** Every column is text: the parsers that a host sets for its own connections do not change ours. */
+const asText = { getTypeParser: () => (value: string) => value } as unknown as ClientConfig['types'];
+
+function configOf(options: ServerOptions, address: PostgresHost | undefined): ClientConfig {
+  const { database, user, password, ssl, connectTimeoutMs, queryTimeoutMs } = options;
+  return {
+    ...address,
+    database,
+    user,
+    password,
+    // pg hides the key of the object that it gets, so it gets one of its own.
+    ssl: typeof ssl === 'object' ? { ...ssl } : ssl,
+    types: asText,
+    fallback_application_name: 'gateway-admin-core',
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  };
+}
+
+/**
+ * The message of an error, without its other members: `detail` and `where` quote rows, with password hashes and sealed
+ * secrets.
+ */
+function sentenceOf(error: unknown): string {
+  // Not `instanceof`: an error of the system may come from another realm than this module.
+  const { message, code, errors } = (error ?? {}) as Partial<AggregateError & { readonly code: unknown }>;
+  if (!message && Array.isArray(errors)) return errors.map(sentenceOf).join(', ');
+  return `${message ?? 'an unknown error'}${typeof code === 'string' ? ` (${code})` : ''}`;
+}
+
+function ignore(): void {
+  return undefined;
+}

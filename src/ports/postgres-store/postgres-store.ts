@@ -1,0 +1,317 @@
+/**
+ * The PostgreSQL store: a durable store that several gateway nodes have open at once, through the package `pg`.
+ *
+ * Every change is one statement, which compares and swaps the end of the log. A position is the number of the last record,
+ * and the id of the call that ended there: `15.681a78d3-…`.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { ConnectionOptions } from 'node:tls';
+
+import { assertObject, type Json } from '../../json/value.ts';
+import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
+import { StoreConflictError } from '../port-error.ts';
+import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
+import { migrate, statementsFor, type Statements } from './schema.ts';
+
+export type { PostgresHost } from './connection.ts';
+
+/**
+ * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
+ * `PGPASSWORD`, as with every program that uses `pg`.
+ *
+ * @public
+ */
+export interface PostgresStoreOptions {
+  /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */
+  readonly cluster?: string;
+  /** The schema of the tables; `public` by default. */
+  readonly schema?: string;
+  /** The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary. */
+  readonly hosts?: readonly PostgresHost[];
+  /** The name of the database. */
+  readonly database?: string;
+  /** The name of the role. */
+  readonly user?: string;
+  /** The password, or a function that gives the password for each new connection. */
+  readonly password?: string | (() => string | Promise<string>);
+  /** Whether and how to use TLS: the options of `tls.connect`, such as `ca`. Without TLS by default. */
+  readonly ssl?: boolean | ConnectionOptions;
+  /** How long a connection to one server may take; 5,000 ms by default. */
+  readonly connectTimeoutMs?: number;
+  /** How long one statement may take; 20,000 ms by default. */
+  readonly queryTimeoutMs?: number;
+}
+
+/**
+ * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.
+ *
+ * The tables are created if they are missing, and brought to the version of this library. `append` and `compact` resolve
+ * once the server has confirmed the commit. After a broken connection or a failover, the next call connects again. No error
+ * contains the password or stored values.
+ *
+ * The store has two connections: one for the calls, and one for announcements and hints (`LISTEN`). Hints stay silent behind
+ * a pool that shares connections between transactions; the store works all the same.
+ *
+ * @param options - the servers and the log-in
+ * @returns the store. Rejects if no server can be reached that takes changes, if the server does not keep commits
+ *   (`synchronous_commit` or `fsync` is off), or if the tables belong to a later version of the library
+ *
+ * @example
+ * ```ts compile-only
+ * import { openPostgresStore } from 'gateway-admin-core/postgres-store';
+ *
+ * const store = await openPostgresStore({
+ *   hosts: [{ host: 'db-1.internal' }, { host: 'db-2.internal' }],
+ *   database: 'gateway',
+ *   user: 'gateway_node',
+ *   password: process.env['GATEWAY_DATABASE_PASSWORD'] ?? '',
+ *   ssl: true,
+ * });
+ * ```
+ *
+ * @public
+ */
+export async function openPostgresStore(options: PostgresStoreOptions = {}): Promise<SharedStore> {
+  assertObject(options, 'options');
+  const { cluster = 'gateway', schema = 'public', ...server } = options;
+  if (!/^[\w-]{1,40}$/.test(cluster))
+    throw new TypeError('cluster must be a name of 1 to 40 letters, digits, "-" and "_"');
+  const servers = { connectTimeoutMs: 5_000, queryTimeoutMs: 20_000, ...server };
+  const calls = new PrimaryConnection(servers);
+  const statements = statementsFor(schema);
+  try {
+    await calls.inTurn((query) => migrate(query, schema));
+    await calls.inTurn((query) => query(statements.begin, [cluster, randomUUID()]));
+  } catch (error) {
+    await calls.close();
+    throw error;
+  }
+  const hints = new Hints();
+  const notes = new PrimaryConnection(servers, {
+    prepare: (query) => query(`listen "gateway_${cluster}"`),
+    notified: (position) => hints.give(position),
+  });
+  const { hosts = environmentHosts() } = server;
+  return new PostgresStore({ cluster, hosts, statements, calls, notes, hints });
+}
+
+/** The server that `pg` takes from the environment. */
+function environmentHosts(): readonly PostgresHost[] {
+  const { PGHOST: host = 'localhost', PGPORT: port } = process.env;
+  return [port === undefined ? { host } : { host, port: Number(port) }];
+}
+
+/** The end of a call in the log. */
+interface Position {
+  readonly number: string;
+  /** The id of the call. */
+  readonly call: string;
+}
+
+/** The number of records that are read at once. */
+const pageSize = 1000;
+
+/** The port of a PostgreSQL server, unless something else is said. */
+const defaultPort = 5432;
+
+interface Parts {
+  readonly cluster: string;
+  readonly hosts: readonly PostgresHost[];
+  readonly statements: Statements;
+  /** The connection for the content. */
+  readonly calls: PrimaryConnection;
+  /** The connection for announcements and hints. */
+  readonly notes: PrimaryConnection;
+  readonly hints: Hints;
+}
+
+class PostgresStore implements SharedStore {
+  readonly durable = true;
+  readonly addresses: readonly { readonly host: string; readonly port: number }[];
+  readonly #parts: Parts;
+  #lastCall = { digest: '', id: '' };
+  #isOpen = true;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.addresses = parts.hosts.map(({ host, port = defaultPort }) => ({ host, port }));
+  }
+
+  load(): Promise<StoredHistory> {
+    const { cluster, statements, calls } = this.#parts;
+    return calls.inTurn(async (query) => {
+      for (let seen: string | undefined; ;) {
+        const [row] = await query(statements.state, [cluster]);
+        if (row === undefined) throw this.#missing();
+        const { state } = row;
+        const start = positionIn(row);
+        const steps = await this.#follow(query, start);
+        if (steps !== 'gone') {
+          const records = steps.flatMap((step) => step.records);
+          const history = { records, position: steps.at(-1)?.position ?? textOf(start) };
+          return typeof state === 'string' ? { state: valueOf(state), ...history } : history;
+        }
+        // Another node may have compacted since, and the owner of the tables may have deleted the older records.
+        if (seen === textOf(positionIn(row)))
+          throw new Error(
+            `Records of the cluster "${cluster}" behind position ${seen} are missing. Restore a backup.`,
+          );
+        seen = textOf(positionIn(row));
+      }
+    });
+  }
+
+  async append(
+    records: readonly Json[],
+    { expectedPosition }: { readonly expectedPosition: string },
+  ): Promise<string> {
+    if (records.length === 0) throw new TypeError('append takes one record or more');
+    const texts = records.map((record) => JSON.stringify(record));
+    return this.#settle('append', expectedPosition, texts, texts);
+  }
+
+  async compact(state: Json, { expectedPosition }: { readonly expectedPosition: string }): Promise<string> {
+    const text = JSON.stringify(state);
+    return this.#settle('compact', expectedPosition, text, [text]);
+  }
+
+  read(after: string): Promise<readonly LogStep[] | 'gone'> {
+    return this.#parts.calls.inTurn((query) => this.#follow(query, parse(after)));
+  }
+
+  async changed(after: string, signal: AbortSignal): Promise<void> {
+    if (!this.#isOpen) throw new Error('The store was disposed of.');
+    // Connects again if the connection for the hints broke. If that fails, the hints are silent.
+    this.#parts.notes.ensure();
+    await this.#parts.hints.next(after, signal);
+  }
+
+  async announce(node: string, status: Json | null): Promise<ReadonlyMap<string, Json>> {
+    const { cluster, statements, notes } = this.#parts;
+    const own = status === null ? [] : [JSON.stringify(status)];
+    const statement = status === null ? statements.leave : statements.announce;
+    const rows = await notes.inTurn((query) => query(statement, [cluster, node, ...own]));
+    return new Map(rows.map(({ node: name, report }) => [name ?? '', valueOf(report)]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { calls, notes, hints } = this.#parts;
+    this.#isOpen = false;
+    hints.end();
+    await Promise.all([calls.close(), notes.close()]);
+  }
+
+  /** Changes the log in one statement. The same call again, with the same id, finds its id at the end of the log. */
+  #settle(
+    kind: 'append' | 'compact',
+    expected: string,
+    given: unknown,
+    texts: readonly string[],
+  ): Promise<string> {
+    const { cluster, statements, calls } = this.#parts;
+    const id = this.#idOf([kind, expected, ...texts]);
+    const { number, call } = parse(expected);
+    return calls.inTurn(async (query) => {
+      const [row] = await query(statements[kind], [cluster, number, call, id, given]);
+      if (row !== undefined) return textOf({ number: row['position'] ?? '', call: id });
+      const [end] = await query(statements.end, [cluster]);
+      if (end === undefined) throw this.#missing();
+      const position = positionIn(end);
+      if (position.call !== id) throw new StoreConflictError(expected, textOf(position));
+      return textOf(position);
+    });
+  }
+
+  /**
+   * Reads the records behind a position, page by page. Each page begins with the last row of the page before. If a row is
+   * missing in between, no way leads on.
+   */
+  async #follow(query: Query, start: Position): Promise<readonly LogStep[] | 'gone'> {
+    const { cluster, statements } = this.#parts;
+    const steps: { records: Json[]; position: string }[] = [];
+    for (let end = start; ;) {
+      const [first, ...rows] = await query(statements.page, [cluster, end.number, pageSize]);
+      if (first === undefined || textOf(positionIn(first)) !== textOf(end)) return 'gone';
+      for (const row of rows) {
+        if (Number(row['position']) !== Number(end.number) + 1) return 'gone';
+        const before = end;
+        end = positionIn(row);
+        if (end.call !== before.call || steps.length === 0) steps.push({ records: [], position: '' });
+        const step = steps.at(-1);
+        if (step === undefined) continue;
+        if (typeof row['record'] === 'string') step.records.push(valueOf(row['record']));
+        step.position = textOf(end);
+      }
+      if (rows.length < pageSize - 1) return steps;
+    }
+  }
+
+  /** The id of a call: the same as that of the last call if the call is the same again, and otherwise a new one. */
+  #idOf(call: readonly string[]): string {
+    const digest = createHash('sha256').update(JSON.stringify(call)).digest('base64');
+    if (digest !== this.#lastCall.digest) this.#lastCall = { digest, id: randomUUID() };
+    return this.#lastCall.id;
+  }
+
+  #missing(): Error {
+    return new Error(
+      `The tables have no row for the cluster "${this.#parts.cluster}". Open the store again.`,
+    );
+  }
+}
+
+/** The notifications, for those that wait. */
+class Hints {
+  /** The position of a notification that nobody has waited for. */
+  #unheard: string | undefined;
+  readonly #waiting = new Set<{ readonly after: string; readonly resolve: () => void }>();
+
+  give(position: string): void {
+    this.#unheard = position;
+    for (const { after, resolve } of this.#waiting) if (after !== position) resolve();
+  }
+
+  /** Resolves at a notification about another position than this one. Each notification is heard once. */
+  async next(after: string, signal: AbortSignal): Promise<void> {
+    const isHeard = this.#unheard === undefined || this.#unheard === after;
+    if (!isHeard) this.#unheard = undefined;
+    if (!isHeard || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const waiting = {
+        after,
+        resolve: () => {
+          this.#waiting.delete(waiting);
+          signal.removeEventListener('abort', waiting.resolve);
+          resolve();
+        },
+      };
+      this.#waiting.add(waiting);
+      signal.addEventListener('abort', waiting.resolve);
+    });
+  }
+
+  /** Ends all waiting. */
+  end(): void {
+    for (const { resolve } of this.#waiting) resolve();
+  }
+}
+
+/** Reads a position. A text that is no position of this store is the position of no call. */
+function parse(text: string): Position {
+  const [, number, call] = /^(\d{1,18})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text) ?? [];
+  return number === undefined || call === undefined ? nowhere : { number, call };
+}
+
+const nowhere: Position = { number: '-1', call: '00000000-0000-0000-0000-000000000000' };
+
+function textOf({ number, call }: Position): string {
+  return `${number}.${call}`;
+}
+
+function positionIn({ position, call }: Row): Position {
+  return { number: position ?? '', call: call ?? '' };
+}
+
+function valueOf(text: string | null | undefined): Json {
+  return JSON.parse(text ?? 'null') as Json;
+}

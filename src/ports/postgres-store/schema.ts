@@ -1,0 +1,116 @@
+/**
+ * The tables of the PostgreSQL store, and how they come into being.
+ *
+ * - `gateway_head` has one row for each fleet: the end of its log, and the state of the last compaction.
+ * - `gateway_record` has the log. Rows are added, never changed. A row without a record is a compaction, or the beginning.
+ * - `gateway_node` has what each node says of itself.
+ * - `gateway_audit` shows the log to auditors.
+ *
+ * The columns of values are `json`, not `jsonb`: `jsonb` refuses strings with `\u0000` and half characters.
+ */
+import type { Query } from './connection.ts';
+
+/** The statements of a store, for the tables in one schema. @internal */
+export type Statements = ReturnType<typeof statementsFor>;
+
+/** Writes the statements. @internal */
+export function statementsFor(schema: string) {
+  const at = quoted(schema);
+  const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
+  const notify = `pg_notify('gateway_' || $1, position::text || '.' || $4)`;
+  return {
+    /** Begins the log of a fleet. `$2` is the id of the call. */
+    begin: `
+      with head as (insert into ${at}.gateway_head (cluster, position, call, state_at)
+        values ($1, 0, $2::uuid, 0) on conflict (cluster) do nothing returning position, call)
+      insert into ${at}.gateway_record (cluster, position, call) select $1, position, call from head`,
+    end: `select position::text, call::text from ${at}.gateway_head where cluster = $1`,
+    /** Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict. */
+    append: `
+      with head as (update ${at}.gateway_head set position = position + cardinality($5::text[]), call = $4::uuid
+        where ${isExpected} returning position),
+      kept as (insert into ${at}.gateway_record (cluster, position, call, record)
+        select $1, $2::bigint + number, $4::uuid, text::json
+        from head, unnest($5::text[]) with ordinality as given (text, number))
+      select position::text, ${notify} from head`,
+    /** Replaces the state by `$5`. No row is a conflict. */
+    compact: `
+      with head as (update ${at}.gateway_head
+        set position = position + 1, call = $4::uuid, state_at = position + 1, state = $5::json
+        where ${isExpected} returning position),
+      kept as (insert into ${at}.gateway_record (cluster, position, call) select $1, position, $4::uuid from head)
+      select position::text, ${notify} from head`,
+    state: `
+      select head.state::text, record.position::text, record.call::text
+      from ${at}.gateway_head as head join ${at}.gateway_record as record
+        on record.cluster = head.cluster and record.position = head.state_at
+      where head.cluster = $1`,
+    /** A page of the log, from the position `$2` on. `order by position` alone would order texts. */
+    page: `
+      select log.position::text, log.call::text, log.record::text from ${at}.gateway_record as log
+      where log.cluster = $1 and log.position >= $2::bigint order by log.position limit $3::int`,
+    announce: `
+      with own as (insert into ${at}.gateway_node (cluster, node, report) values ($1, $2, $3::json)
+        on conflict (cluster, node) do update set report = excluded.report returning node, report)
+      select node, report::text from ${at}.gateway_node where cluster = $1 and node <> $2
+      union all select node, report::text from own`,
+    leave: `
+      with own as (delete from ${at}.gateway_node where cluster = $1 and node = $2)
+      select node, report::text from ${at}.gateway_node where cluster = $1 and node <> $2`,
+  } as const;
+}
+
+/**
+ * Creates the tables, or brings them to the version of this library. Of several nodes that begin at once, one does it and
+ * the others wait. Tables of this version are left alone, so a role without rights on the schema can open them.
+ *
+ * @internal
+ */
+export async function migrate(query: Query, schema: string): Promise<void> {
+  if ((await versionOf(query, schema)) === migrations.length) return;
+  await query('begin');
+  await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
+  const [row] = await query('select to_regnamespace($1)::text as name', [quoted(schema)]);
+  if (row?.['name'] === null) await query(`create schema ${quoted(schema)}`);
+  for (const migration of migrations.slice(await versionOf(query, schema))) {
+    await query(migration(quoted(schema)));
+  }
+  await query('commit');
+}
+
+/** The number of migrations that were made in a schema. */
+async function versionOf(query: Query, schema: string): Promise<number> {
+  const table = `${quoted(schema)}.gateway_schema`;
+  const [row] = await query('select to_regclass($1)::text as name', [table]);
+  if (row?.['name'] === null) return 0;
+  const [latest] = await query(`select max(version)::text as version from ${table}`);
+  const version = Number(latest?.['version'] ?? 0);
+  if (version <= migrations.length) return version;
+  throw new Error(
+    `The tables in the schema ${quoted(schema)} have version ${String(version)}, and this version of ` +
+      `gateway-admin-core knows version ${String(migrations.length)}. Upgrade gateway-admin-core on this node.`,
+  );
+}
+
+/** How tables of version n become tables of version n + 1. A migration that was released never changes. */
+const migrations: readonly ((at: string) => string)[] = [
+  (at) => String.raw`
+    create table ${at}.gateway_schema (version int not null);
+    create table ${at}.gateway_head (cluster text primary key, position bigint not null, call uuid not null,
+      state_at bigint not null, state json);
+    create table ${at}.gateway_record (cluster text, position bigint, call uuid not null,
+      at timestamptz not null default clock_timestamp(), record json, primary key (cluster, position));
+    create table ${at}.gateway_node (cluster text, node text, report json not null, primary key (cluster, node));
+    -- The operators of json refuse a value with \u0000 or half a character in any string. Here they are U+FFFD.
+    create view ${at}.gateway_audit as
+      select cluster, position, at, record->>'type' as type, record->>'command' as command, record->>'node' as node,
+        record->>'actor' as actor, record->'events' as events
+      from (select cluster, position, at,
+        regexp_replace(record::text, '\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::json as record
+        from ${at}.gateway_record where record is not null) as readable;
+    insert into ${at}.gateway_schema values (1);`,
+];
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,159 @@
+/**
+ * Logs: the records of a journal in their store, and the state that they lead to.
+ */
+import type { Json } from '../json/value.ts';
+import type { ConfigurationStore } from '../ports/port.ts';
+import type { FleetPlace } from '../core/decision.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Execution } from './execution.ts';
+import type { History, JournalRecord } from './history.ts';
+import type { StoreCall } from './instrumentation/instruments.ts';
+
+/** Makes a call until the store answers. Rejects if the store is lost, or failed calls are not made again. @internal */
+export type Ask = <T>(name: StoreCall, call: () => Promise<T>) => Promise<T>;
+
+/** What keeps a command from its turn: the refusal once the command has waited long enough. @internal */
+export type Obstacle = Extract<Execution, { readonly outcome: 'refused' }>;
+
+/** The place of a stored record. @internal */
+export interface Placed {
+  /** Gives a snapshot the versions that the record has led to, where several gateways share them, as a given revision. */
+  readonly align: (this: void, snapshot: Snapshot, revision: number) => Snapshot;
+  /** The place for the events of the record; left out if no other gateway shares them. */
+  readonly fleet?: FleetPlace;
+}
+
+/** The place of a record that no other gateway has to know. @internal */
+export const nowhere: Placed = Object.freeze({ align: (snapshot: Snapshot) => snapshot });
+
+/**
+ * A decision cannot be stored, because somebody else has changed or holds a resource that it rests on. The command is decided
+ * again.
+ *
+ * @internal
+ */
+export class Overtaken extends Error {
+  constructor() {
+    super('Somebody else was faster');
+    this.name = 'Overtaken';
+  }
+}
+
+/** A result cannot be stored, because others took this node for dead and have ended its command. @internal */
+export class Fenced extends Error {
+  constructor() {
+    super('Others have ended the command');
+    this.name = 'Fenced';
+  }
+}
+
+/** The log has records for a later version of this library. This process can read it no more. @internal */
+export class NodeOutdated extends Error {
+  constructor(what: string, needed: number, known: number) {
+    super(
+      `The shared store contains ${what} of level ${String(needed)}, and this version of gateway-admin-core reads records up ` +
+        `to level ${String(known)}. Update gateway-admin-core on this node.`,
+    );
+    this.name = 'NodeOutdated';
+  }
+}
+
+/** Whether an error is a {@link NodeOutdated}. An error of the host that throws while it is looked at is none. @internal */
+export function isNodeOutdated(error: unknown): boolean {
+  try {
+    return error instanceof NodeOutdated;
+  } catch {
+    return false;
+  }
+}
+
+/** A record on its way into the log. @internal */
+export interface Entry {
+  /** The stored form. */
+  readonly json: Json;
+  /** Why the record can no longer be stored: others were faster. `undefined` if the record can be stored. */
+  objection(this: void): Error | undefined;
+  /** The place of the record, if the log has met the record among the records that it has read. */
+  found(this: void): Placed | undefined;
+  /** Takes the stored record into the state. */
+  take(this: void): Placed;
+  /** The record will not be stored. */
+  drop(this: void): void;
+}
+
+/** A log. @internal */
+export interface Log {
+  /** The highest stored revision. */
+  readonly revision: number;
+  /** The end of the log. */
+  readonly position: string;
+  /**
+   * Makes the entry of a record; `undefined` for a record that is not stored.
+   *
+   * @param isChange - whether the record is the change of a command that asks no gateway
+   */
+  enter(record: JournalRecord, resources: readonly string[], isChange: boolean): Entry | undefined;
+  append(records: readonly Json[], ask: Ask): Promise<void>;
+  /** Replaces the records by the state that they lead to. */
+  compact(ask: Ask): Promise<void>;
+  /** Takes in what others have appended. Left out if nobody else may append: a conflict then ends the log. */
+  follow?(ask: Ask): Promise<void>;
+  /** See {@link Journal}. Left out if nobody else can be in the way. */
+  obstacleTo?(resources: readonly string[]): Obstacle | undefined;
+  /** Disposes of the store. */
+  dispose(): Promise<void>;
+}
+
+/** The log of a store that this interface alone has open. @internal */
+export class OwnLog implements Log {
+  readonly #store: ConfigurationStore;
+  readonly #history: History;
+  #position: string;
+
+  /**
+   * @param store - the store
+   * @param history - the state from the content of the store
+   * @param position - the end of the store
+   */
+  constructor(store: ConfigurationStore, history: History, position: string) {
+    this.#store = store;
+    this.#history = history;
+    this.#position = position;
+  }
+
+  get revision(): number {
+    return this.#history.revision;
+  }
+
+  get position(): string {
+    return this.#position;
+  }
+
+  enter(record: JournalRecord): Entry {
+    return {
+      json: record as unknown as Json,
+      objection: () => undefined,
+      found: () => undefined,
+      take: () => {
+        this.#history.take(record);
+        return nowhere;
+      },
+      drop: () => undefined,
+    };
+  }
+
+  async append(records: readonly Json[], ask: Ask): Promise<void> {
+    const expectedPosition = this.#position;
+    this.#position = await ask('append', () => this.#store.append(records, { expectedPosition }));
+  }
+
+  async compact(ask: Ask): Promise<void> {
+    const state = this.#history.toState();
+    const expectedPosition = this.#position;
+    this.#position = await ask('compact', () => this.#store.compact(state, { expectedPosition }));
+  }
+
+  async dispose(): Promise<void> {
+    await this.#store[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * Faults of a fleet that a simulation has found, each in the smallest fleet that shows it.
+ */
+import { describe, expect, it } from '@jest/globals';
+import {
+  createUser,
+  flushLogs,
+  patchServer,
+  patchService,
+  sequence,
+  stopService,
+  type Transition,
+} from 'gateway-admin-core';
+import type { SharedStore } from 'gateway-admin-core/fleet';
+import { hold } from 'gateway-admin-core/testing';
+
+import { Members } from '../../src/fleet/members.ts';
+import { level, restoreShared } from '../../src/fleet/shared-history.ts';
+import { createWorld, snapshot, type Node, type World } from './node.ts';
+
+const limit =
+  (value: number): Transition =>
+  (state, context) =>
+    patchService(state, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+const port =
+  (value: number): Transition =>
+  (state, context) =>
+    patchServer(state, 'db-serv-1', [{ op: 'replace', path: '/port', value }], context);
+const stop: Transition = (state, context) => stopService(state, 'My Service', context);
+
+function limitsOf(nodes: readonly Node[]): readonly (number | undefined)[] {
+  return nodes.flatMap(({ admin }) =>
+    [admin.snapshot, admin.fleet.snapshot].map(
+      ({ services }) => services.find('my-service')?.settings.max_connection,
+    ),
+  );
+}
+
+/** A store that answers `announce` only if it may. */
+function announcing(store: SharedStore, answer: SharedStore['announce']): SharedStore {
+  return {
+    durable: store.durable,
+    load: () => store.load(),
+    append: (records, options) => store.append(records, options),
+    compact: (state, options) => store.compact(state, options),
+    read: (after) => store.read(after),
+    changed: (after, signal) => store.changed(after, signal),
+    announce: answer,
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+async function abandonedIn({ memory }: World): Promise<number> {
+  return restoreShared(await memory.open().load(), snapshot, level).abandoned.length;
+}
+
+async function closeAll(nodes: readonly Node[]): Promise<void> {
+  for (const { admin } of nodes) await admin.close();
+}
+
+describe('a command that waits for two nodes', () => {
+  it('is decided on what both have done', async () => {
+    const world = createWorld({ losesHint: () => true });
+    const [held, other] = [hold(), hold()];
+    const nodes = [await world.open('a'), await world.open('b')] as const;
+    const [a, b] = nodes;
+    a.gateway.will(held.apply, other.apply);
+    const first = Promise.all([a.admin.execute(limit(7)), a.admin.execute(port(7007))]);
+    await world.clock.advance(1500);
+    const later = Promise.all([b.admin.execute(limit(8)), b.admin.execute(port(8008))]);
+    await world.clock.settle();
+    held.done();
+    other.done();
+    await world.clock.advance(5000);
+    expect((await first).map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted']);
+    expect(await later).toMatchObject([
+      { events: [{ before: { max_connection: 7 }, after: { max_connection: 8 } }] },
+      { events: [{ before: { port: 7007 }, after: { port: 8008 } }] },
+    ]);
+    await closeAll(nodes);
+  });
+});
+
+describe('what belongs to one node', () => {
+  it('is not followed by the others', async () => {
+    const world = createWorld();
+    const nodes = [await world.open('a'), await world.open('b')] as const;
+    const [a, b] = nodes;
+    const execution = await a.admin.execute(sequence(stop, flushLogs));
+    expect(execution.outcome).toBe('accepted');
+    await world.clock.advance(3000);
+    expect(b.admin.fleet.nodes()[0]?.behind).toEqual([]);
+    await closeAll(nodes);
+  });
+});
+
+describe('a node that closes', () => {
+  it('is heard until its last command has ended', async () => {
+    const world = createWorld();
+    const held = hold();
+    const nodes = [await world.open('a', 3000), await world.open('b', 3000)] as const;
+    const [a, b] = nodes;
+    a.gateway.will(held.apply);
+    const last = a.admin.execute(limit(7));
+    await world.clock.settle();
+    const closed = a.admin.close();
+    await world.clock.advance(6000);
+    held.done();
+    await closed;
+    expect((await last).outcome).toBe('accepted');
+    await world.clock.advance(2000);
+    expect(limitsOf([b])).toEqual([7, 7]);
+    await closeAll(nodes);
+  });
+});
+
+describe('a node of which the store knows nothing', () => {
+  it('is silent from the first question on', async () => {
+    const world = createWorld();
+    const { clock } = world;
+    const members = new Members({ store: world.memory.open(), node: 'a', clock, deadlineMs: 1000 });
+    const levels: [number, number] = [level, level];
+    const status = { boot: 'x', version: '1', levels, revision: 0, position: '', applied: '', behind: [] };
+    await members.announce(status, 1000);
+    expect(members.silenceOf('b')).toBe(0);
+    await members.announce(status, 1000);
+    expect(members.silenceOf('b')).toBe(1000);
+  });
+});
+
+describe('a call of announce that never ends', () => {
+  it('does not make a node silent', async () => {
+    const world = createWorld();
+    let calls = 0;
+    const nodes = [
+      await world.open('a', 4000, {
+        wrap: (store) =>
+          announcing(store, (node, status) => {
+            calls += 1;
+            return calls === 5 ? new Promise(() => undefined) : store.announce(node, status);
+          }),
+      }),
+      await world.open('b', 4000),
+    ] as const;
+    for (let second = 0; second < 10; second += 1) {
+      await world.clock.advance(1000);
+      expect(nodes[1].admin.fleet.nodes().every(({ alive }) => alive)).toBe(true);
+    }
+    expect(calls).toBeGreaterThan(6);
+    await closeAll(nodes);
+  });
+});
+
+describe('a store that was set back', () => {
+  it('takes commands on what others had changed', async () => {
+    const world = createWorld();
+    const nodes = [await world.open('a'), await world.open('b')] as const;
+    const [a, b] = nodes;
+    const restore = world.memory.backup();
+    for (const value of [7, 8]) await a.admin.execute(limit(value));
+    await world.clock.advance(2000);
+    restore();
+    await world.clock.advance(3000);
+    expect((await b.admin.execute(limit(9))).outcome).toBe('accepted');
+    await world.clock.advance(2000);
+    expect(limitsOf(nodes)).toEqual([9, 9, 9, 9]);
+    await closeAll(nodes);
+  });
+
+  it('to before the end of a command ends the command again', async () => {
+    const world = createWorld();
+    const held = hold();
+    const nodes = [await world.open('a'), await world.open('b')] as const;
+    const [a, b] = nodes;
+    a.gateway.will(held.apply);
+    const lost = a.admin.execute(limit(7));
+    await world.clock.settle();
+    const restore = world.memory.backup();
+    held.done();
+    await lost;
+    await world.clock.advance(2000);
+    restore();
+    await world.clock.advance(3000);
+    expect(limitsOf(nodes)).toEqual([100, 100, 100, 100]);
+    expect((await b.admin.execute(limit(9))).outcome).toBe('accepted');
+    await closeAll(nodes);
+  });
+
+  it('to before the begin of a command fences the command', async () => {
+    const world = createWorld();
+    const held = hold();
+    const nodes = [await world.open('a'), await world.open('b')] as const;
+    const [a] = nodes;
+    const restore = world.memory.backup();
+    a.gateway.will(held.apply);
+    const lost = a.admin.execute(limit(7));
+    await world.clock.settle();
+    restore();
+    await world.clock.advance(2000);
+    held.done();
+    expect(await lost).toMatchObject({ problem: { code: 'fenced' } });
+    await world.clock.advance(3000);
+    expect(limitsOf(nodes)).toEqual([100, 100, 100, 100]);
+    expect(a.gateway.differences(a.admin.snapshot)).toEqual([]);
+    await closeAll(nodes);
+  });
+});
+
+describe('a node that is not heard while it reads', () => {
+  /** A fleet in which the others end the command of a, and a hears of that before its gateway answers. */
+  async function endedByOthers() {
+    const world = createWorld();
+    const held = hold();
+    let isMute = false;
+    const mute = (store: SharedStore): SharedStore =>
+      announcing(store, (node, status) =>
+        isMute ? Promise.reject(new Error('Nobody hears this')) : store.announce(node, status),
+      );
+    const nodes = [await world.open('a', 3000, { wrap: mute }), await world.open('b', 3000)] as const;
+    await world.clock.advance(2000);
+    nodes[0].gateway.will(held.apply);
+    const lost = nodes[0].admin.execute(limit(7));
+    await world.clock.settle();
+    isMute = true;
+    await world.clock.advance(6000);
+    expect(await abandonedIn(world)).toBe(1);
+    isMute = false;
+    return { world, held, lost, nodes };
+  }
+
+  it('never takes what others have ended for accepted', async () => {
+    const { world, held, lost, nodes } = await endedByOthers();
+    held.done();
+    expect(await lost).toMatchObject({ problem: { code: 'fenced' } });
+    await world.clock.advance(3000);
+    expect(limitsOf(nodes)).toEqual([100, 100, 100, 100]);
+    expect(nodes[0].gateway.differences(nodes[0].admin.snapshot)).toEqual([]);
+    expect(await abandonedIn(world)).toBe(0);
+    await closeAll(nodes);
+  });
+});
+
+describe('a command whose intent the store has kept without an answer', () => {
+  it('leaves the list of its node when the node has heard that others have ended it', async () => {
+    const world = createWorld();
+    let loses = false;
+    const lossy = (store: SharedStore): SharedStore => ({
+      ...announcing(store, (node, status) => store.announce(node, status)),
+      async append(records, options) {
+        const position = await store.append(records, options);
+        if (loses) throw new Error('The answer was lost');
+        return position;
+      },
+    });
+    const nodes = [await world.open('a', 3000, { wrap: lossy }), await world.open('b', 3000)] as const;
+    const [a] = nodes;
+    await world.clock.advance(2000);
+    loses = true;
+    expect(await a.admin.execute(limit(7))).toMatchObject({ problem: { code: 'store-unavailable' } });
+    a.cut(true);
+    loses = false;
+    await world.clock.advance(6000);
+    expect(await abandonedIn(world)).toBe(1);
+    a.cut(false);
+    await world.clock.advance(10_000);
+    expect(await abandonedIn(world)).toBe(0);
+    expect(a.gateway.applied).toEqual([]);
+    await closeAll(nodes);
+  });
+});
+
+describe('a change that the store has kept without an answer', () => {
+  it('is accepted, also if the log is compacted before the node can read it', async () => {
+    const world = createWorld();
+    let loses = false;
+    const lossy = (store: SharedStore): SharedStore => ({
+      ...announcing(store, (node, status) => store.announce(node, status)),
+      async append(records, options) {
+        if (!loses) return store.append(records, options);
+        loses = false;
+        const end = await store.append(records, options);
+        const other = world.memory.open();
+        const state = restoreShared(await other.load(), snapshot, level).toState();
+        await other.compact(state, { expectedPosition: end });
+        throw new Error('The answer was lost');
+      },
+    });
+    const a = await world.open('a', 10_000, { wrap: lossy });
+    loses = true;
+    const creating = a.admin.execute((state, context) =>
+      createUser(state, { name: 'eve', passwordHash: 'x' }, context),
+    );
+    await world.clock.advance(5000);
+    expect((await creating).outcome).toBe('accepted');
+    expect(a.admin.snapshot.users.find('eve')).toBeDefined();
+    await closeAll([a]);
+  });
+});
+
+describe('a command that two nodes end', () => {
+  it('stays on the list of its node', async () => {
+    const world = createWorld();
+    const held = hold();
+    const [a, b] = [await world.open('a', 3000), await world.open('b', 3000)];
+    a.gateway.will(held.apply);
+    void a.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.settle();
+    a.cut(true);
+    await world.clock.advance(6000);
+    const store = world.memory.open();
+    const { position, records } = await store.load();
+    const end = records.find((record) => JSON.stringify(record).includes('abandoned'));
+    await store.append([end ?? null], { expectedPosition: position });
+    expect(await abandonedIn(world)).toBe(1);
+    held.done();
+    a.cut(false);
+    await world.clock.advance(10_000);
+    await closeAll([a, b]);
+  });
+});

@@ -1,0 +1,325 @@
+import { describe, expect, it } from '@jest/globals';
+import { createUser, EffectRefused, patchServer, patchService, stopService } from 'gateway-admin-core';
+import type { Effect, GatewayPort, Transition } from 'gateway-admin-core';
+import { openFleet } from 'gateway-admin-core/fleet';
+import { hold } from 'gateway-admin-core/testing';
+
+import { appliedTo } from '../support/running-admin.ts';
+import { createWorld, type Node } from './node.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const limit =
+  (value: number): Transition =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+
+function serviceOf({ admin }: Node) {
+  return admin.snapshot.services.find('my-service');
+}
+
+async function tagOf({ admin }: Node): Promise<string> {
+  const handled = await admin.handle({ method: 'GET', target: '/services/My-Service', headers: {} });
+  return handled.matched ? (handled.response.headers['etag'] ?? '') : '';
+}
+
+/** The part of an entity tag that `If-Match` compares. */
+function commandPart(tag: string): string {
+  return tag.split('.').slice(0, 2).join('.');
+}
+
+describe('two nodes', () => {
+  it('follow each other', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    const execution = await a.admin.execute(stop);
+    expect(execution.outcome).toBe('accepted');
+    expect(serviceOf(b)?.state).toBe('started');
+    await world.clock.advance(2000);
+    expect(serviceOf(b)?.state).toBe('stopped');
+    expect(appliedTo(b.gateway)).toEqual(['service.stop /services/My-Service']);
+    expect((await b.admin.execute(limit(7))).outcome).toBe('accepted');
+    await world.clock.advance(2000);
+    expect(serviceOf(a)?.settings.max_connection).toBe(7);
+    expect([a.errors, b.errors]).toEqual([[], []]);
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('have the same entity tags', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    await a.admin.execute(limit(7));
+    await world.clock.advance(2000);
+    const [tag, other] = [await tagOf(a), await tagOf(b)];
+    expect(commandPart(other)).toBe(commandPart(tag));
+    const patched = await b.admin.execute(limit(8), { ifMatch: { link: '/services/My-Service', etag: tag } });
+    expect(patched.outcome).toBe('accepted');
+    const late = await a.admin.execute(limit(9), { ifMatch: { link: '/services/My-Service', etag: tag } });
+    expect(late).toMatchObject({ outcome: 'refused', problem: { code: 'precondition-failed' } });
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('accept a tag of the other node before they have read of the change', async () => {
+    const world = createWorld({ losesHint: () => true });
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    await a.admin.execute(limit(7));
+    const tag = await tagOf(a);
+    expect(serviceOf(b)?.settings.max_connection).toBe(100);
+    const patching = b.admin.execute(limit(8), { ifMatch: { link: '/services/My-Service', etag: tag } });
+    await world.clock.advance(3000);
+    expect((await patching).outcome).toBe('accepted');
+    const late = b.admin.execute(limit(9), { ifMatch: { link: '/services/My-Service', etag: tag } });
+    await world.clock.advance(3000);
+    expect(await late).toMatchObject({ problem: { code: 'precondition-failed' } });
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('do not both change a resource at once', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    const both = Promise.all([a.admin.execute(limit(7)), b.admin.execute(limit(8))]);
+    await world.clock.advance(5000);
+    expect((await both).map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted']);
+    await world.clock.advance(5000);
+    expect(serviceOf(a)?.settings.max_connection).toBe(serviceOf(b)?.settings.max_connection);
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('decide a waiting command only when this gateway has followed, however many resources were read at once', async () => {
+    // Without hints, a node reads once a second: all changes of the other node at once.
+    const world = createWorld({ losesHint: () => true });
+    const held = hold();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    const tag = await tagOf(b);
+    a.gateway.will(held.apply);
+    const first = a.admin.execute(limit(7));
+    await world.clock.advance(2000);
+    const late = b.admin.execute(limit(8), { ifMatch: { link: '/services/My-Service', etag: tag } });
+    const other = await a.admin.execute((snapshot, context) =>
+      patchServer(snapshot, 'db-serv-1', [{ op: 'add', path: '/parameters/weight', value: 2 }], context),
+    );
+    expect(other.outcome).toBe('accepted');
+    held.done();
+    await first;
+    await world.clock.advance(2000);
+    expect(await late).toMatchObject({ outcome: 'refused', problem: { code: 'precondition-failed' } });
+    expect(serviceOf(b)?.settings.max_connection).toBe(7);
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('create a user once', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    const create: Transition = (snapshot, context) =>
+      createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context);
+    const both = Promise.all([a.admin.execute(create), b.admin.execute(create)]);
+    await world.clock.advance(5000);
+    expect((await both).map(({ outcome }) => outcome).sort()).toEqual(['accepted', 'refused']);
+    expect(b.admin.snapshot.users.find('eve')).toBeDefined();
+    await a.admin.close();
+    await b.admin.close();
+  });
+});
+
+describe('a node', () => {
+  it('goes on with the configuration and the tags of the fleet after a restart', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    await a.admin.execute(limit(7));
+    const tag = await tagOf(a);
+    await a.admin.close();
+    const again = await world.open('a');
+    expect(serviceOf(again)?.settings.max_connection).toBe(7);
+    expect(commandPart(await tagOf(again))).toBe(commandPart(tag));
+    expect(await tagOf(again)).not.toBe(tag);
+    await again.admin.close();
+  });
+
+  it('closes while the store is out of reach', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    a.cut(true);
+    await world.clock.advance(5000);
+    let isClosed = false;
+    const closing = a.admin.close().then(() => (isClosed = true));
+    await world.clock.advance(20_000);
+    expect(isClosed).toBe(true);
+    await closing;
+  });
+
+  it('is refused under a name that is in use', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    const other = world.open('a');
+    other.catch(() => undefined);
+    await world.clock.advance(3000);
+    await expect(other).rejects.toThrow('Another process runs the node "a" of this fleet.');
+    await a.admin.close();
+  });
+
+  it('says where its gateway does not follow, and why, and waits with commands there', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    await a.admin.execute(limit(7));
+    await world.clock.advance(3000);
+    const [behind] = b.admin.fleet.nodes()[0]?.behind ?? [];
+    expect(behind).toMatchObject({ resource: '/services/My-Service', code: 'effect-refused' });
+    expect(a.admin.fleet.nodes()[1]?.behind).toEqual([behind]);
+    const waiting = b.admin.execute(stop);
+    await world.clock.advance(15_000);
+    expect(await waiting).toMatchObject({ outcome: 'refused', problem: { code: 'node-behind' } });
+    // By level: what is taken back is never asked for.
+    const asked = b.gateway.applied.length;
+    b.gateway.otherwise({ apply: 'done' });
+    await a.admin.execute(limit(100));
+    await world.clock.advance(3000);
+    expect(b.admin.fleet.nodes()[0]?.behind).toEqual([]);
+    expect(b.gateway.applied.length).toBe(asked);
+    expect((await b.admin.execute(stop)).outcome).toBe('accepted');
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('that is silent in the middle of a command loses it after the lease, and takes back what it did', async () => {
+    const world = createWorld();
+    const held = hold();
+    const [a, b] = [await world.open('a', 3000), await world.open('b', 3000)];
+    a.gateway.will(held.apply);
+    const lost = a.admin.execute(limit(7));
+    await world.clock.settle();
+    a.cut(true);
+    const waiting = b.admin.execute(limit(8));
+    await world.clock.advance(2000);
+    expect(serviceOf(b)?.settings.max_connection).toBe(100);
+    await world.clock.advance(3000);
+    expect((await waiting).outcome).toBe('accepted');
+    a.cut(false);
+    held.done();
+    await world.clock.advance(20_000);
+    expect(await lost).toMatchObject({
+      problem: { code: expect.stringMatching(/fenced|outcome-unknown/) as unknown },
+    });
+    expect(serviceOf(a)?.settings.max_connection).toBe(8);
+    expect(a.gateway.differences(a.admin.snapshot)).toEqual([]);
+    expect((await a.admin.execute(limit(9))).outcome).toBe('accepted');
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('that has read the end of its command before its gateway is done answers that it was fenced', async () => {
+    const world = createWorld();
+    const held = hold();
+    const [a, b] = [await world.open('a', 3000), await world.open('b', 3000)];
+    a.gateway.will(held.apply);
+    const lost = a.admin.execute(limit(7));
+    await world.clock.settle();
+    a.cut(true);
+    await world.clock.advance(5000);
+    a.cut(false);
+    await world.clock.advance(4000);
+    held.done();
+    await world.clock.advance(5000);
+    expect(await lost).toMatchObject({ outcome: 'refused', problem: { code: 'fenced' } });
+    expect([a, b].map((node) => serviceOf(node)?.settings.max_connection)).toEqual([100, 100]);
+    expect(a.gateway.differences(a.admin.snapshot)).toEqual([]);
+    expect((await a.admin.execute(limit(9))).outcome).toBe('accepted');
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('refuses commands while the store is out of reach, and goes on by itself', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    a.cut(true);
+    await world.clock.advance(2000);
+    expect(await a.admin.execute(stop)).toMatchObject({ problem: { code: 'store-unavailable' } });
+    await b.admin.execute(stop);
+    a.cut(false);
+    await world.clock.advance(10_000);
+    expect(serviceOf(a)?.state).toBe('stopped');
+    expect((await a.admin.execute(limit(7))).outcome).toBe('accepted');
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('follows a store that was set back, and says so', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    await a.admin.execute(limit(7));
+    await world.clock.advance(2000);
+    const restore = world.memory.backup();
+    await a.admin.execute(limit(8));
+    await b.admin.execute(stop);
+    await world.clock.advance(2000);
+    restore();
+    await world.clock.advance(3000);
+    for (const node of [a, b]) {
+      expect(serviceOf(node)).toMatchObject({ state: 'started', settings: { max_connection: 7 } });
+      expect(node.gateway.differences(node.admin.snapshot)).toEqual([]);
+      expect(node.errors.map(String)).toEqual([expect.stringContaining('has gone back')]);
+    }
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('finds out about its commands of an earlier life', async () => {
+    const world = createWorld();
+    const held = hold();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    a.gateway.will(held.apply);
+    void a.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.settle();
+    // The process dies: nothing of it reaches the store any more.
+    a.cut(true);
+    await world.clock.advance(20_000);
+    expect((await b.admin.execute(stop)).outcome).toBe('accepted');
+    const opening = world.open('a');
+    await world.clock.advance(5000);
+    const again = await opening;
+    expect(serviceOf(again)).toMatchObject({ state: 'stopped', settings: { max_connection: 100 } });
+    expect((await again.admin.execute(limit(9))).outcome).toBe('accepted');
+    await again.admin.close();
+    await b.admin.close();
+  });
+
+  it('asks its gateway for nothing before its host can open what the interface shows', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    a.gateway.will(hold().apply);
+    void a.admin.execute(stop).catch(() => undefined);
+    await world.clock.settle();
+    a.cut(true);
+    await world.clock.advance(20_000);
+    // The gateway has outlived the interface, and has done what the fleet took back meanwhile.
+    const asked: string[] = [];
+    const apply = async ({ type }: Effect): Promise<void> => Promise.resolve(void asked.push(type));
+    const gateway: GatewayPort = { apply, inspect: async () => Promise.resolve('in-place') };
+    const opening = openFleet({
+      ...{ node: 'a', gateway, store: world.memory.open(), snapshot: a.admin.snapshot, clock: world.clock },
+    });
+    const opened = opening.then((admin) => [admin.snapshot.services.find('my-service')?.state, ...asked]);
+    await world.clock.advance(5000);
+    expect(await opened).toEqual(['stopped']);
+    expect(asked).toEqual(['service.start']);
+    const again = await opening;
+    expect(again.snapshot.services.find('my-service')?.state).toBe('started');
+    await again.close();
+    await b.admin.close();
+  });
+
+  it('closes while the store is out of reach', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    a.cut(true);
+    await world.clock.advance(5000);
+    let isClosed = false;
+    void a.admin.close().then(() => (isClosed = true));
+    await world.clock.advance(1000);
+    expect(isClosed).toBe(true);
+  });
+});

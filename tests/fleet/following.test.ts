@@ -1,0 +1,167 @@
+/**
+ * How a client learns how far the other nodes have come.
+ */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  createFirstUser,
+  EffectRefused,
+  patchService,
+  stopService,
+  type Transition,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
+
+import { createWorld, runSampleFleet, type Node, type World } from './node.ts';
+
+const limit =
+  (value: number): Transition =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+
+let world: World;
+let one: Node;
+let other: Node;
+
+beforeEach(async () => {
+  world = createWorld();
+  [one, other] = [await world.open('one'), await world.open('other')];
+});
+
+afterEach(async () => {
+  await one.admin.close();
+  await other.admin.close();
+});
+
+async function send(target: string, prefer?: string) {
+  const handling = one.admin.handle({
+    method: target.startsWith('/service/') ? 'PUT' : 'GET',
+    target,
+    headers: prefer === undefined ? {} : { prefer },
+  });
+  await world.clock.advance(15_000);
+  const handled = await handling;
+  if (!handled.matched) throw new Error('The interface has nothing there');
+  return handled.response;
+}
+
+describe('an accepted command', () => {
+  it('answers with its place in the log, which is the same at every node', async () => {
+    const next = other.admin.events().next();
+    const { status, headers } = await send('/service/My-Service/stop');
+    expect(status).toBe(204);
+    expect(headers['fleet-position']).toBe(one.admin.fleet.position);
+    expect(await next).toMatchObject({
+      value: { event: { fleet: { position: headers['fleet-position'], node: 'one' } } },
+    });
+  });
+
+  it('answers with the end of the log if there was nothing to do', async () => {
+    await send('/service/My-Service/stop');
+    await other.admin.execute(limit(7));
+    const { headers } = await send('/service/My-Service/stop');
+    expect(headers['fleet-position']).toBe(one.admin.fleet.position);
+    expect(one.admin.fleet.position).toBe(other.admin.fleet.position);
+  });
+});
+
+describe('a client that prefers to wait', () => {
+  it('learns that every node has followed', async () => {
+    const { status, headers } = await send('/service/My-Service/stop', 'respond-async, wait=5');
+    expect(status).toBe(204);
+    expect(headers).toMatchObject({ 'preference-applied': 'wait=5', 'fleet-applied': 'one, other' });
+    expect(headers).not.toHaveProperty('fleet-behind');
+    expect(headers).not.toHaveProperty('fleet-waiting');
+  });
+
+  it('learns which node could not follow, and does not wait longer than it prefers', async () => {
+    other.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    const refused = await send('/service/My-Service/stop', 'wait=5');
+    expect(refused.status).toBe(204);
+    expect(refused.headers).toMatchObject({ 'fleet-applied': 'one', 'fleet-behind': 'other' });
+    other.cut(true);
+    const cut = await send('/service/My-Service/start', 'wait="5"');
+    expect(cut.status).toBe(204);
+    expect(cut.headers).toMatchObject({ 'fleet-applied': 'one', 'fleet-waiting': 'other' });
+    other.cut(false);
+  });
+
+  it.each(['wait', 'wait=', 'wait=-1', 'wait=soon', 'waits=5', 'x; wait=5', 'wait=5x', ''])(
+    'is answered at once if the preference is %j',
+    async (prefer) => {
+      const { status, headers } = await send('/service/My-Service/stop', prefer);
+      expect(status).toBe(204);
+      expect(headers).not.toHaveProperty('preference-applied');
+    },
+  );
+});
+
+describe('execute', () => {
+  it('can wait for the other nodes', async () => {
+    const stopping = one.admin.execute((state, context) => stopService(state, 'My Service', context), {
+      settle: 'fleet',
+      waitMs: 5000,
+    });
+    await world.clock.advance(5000);
+    const { outcome, nodes } = await stopping;
+    expect(outcome).toBe('accepted');
+    expect(nodes).toEqual([
+      { node: 'one', outcome: 'applied', behind: [] },
+      { node: 'other', outcome: 'applied', behind: [] },
+    ]);
+    expect(other.admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+  });
+
+  it('says where and why a node could not follow', async () => {
+    other.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    const patching = one.admin.execute(limit(7), { settle: 'fleet' });
+    await world.clock.advance(10_000);
+    const [, last] = (await patching).nodes ?? [];
+    expect(last).toMatchObject({
+      node: 'other',
+      outcome: 'behind',
+      behind: [{ resource: '/services/My-Service', code: 'effect-refused' }],
+    });
+  });
+
+  it('waits for no node whose gateway is still asked, once the time is over', async () => {
+    other.gateway.will(hold().apply);
+    const patching = one.admin.execute(limit(7), { settle: 'fleet', waitMs: 2000 });
+    await world.clock.advance(2000);
+    expect((await patching).nodes?.[1]).toEqual({ node: 'other', outcome: 'waiting', behind: [] });
+    await world.clock.advance(20_000);
+  });
+
+  it('does not wait after a refusal', async () => {
+    one.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    const { outcome, nodes } = await one.admin.execute(limit(7), { settle: 'fleet' });
+    expect([outcome, nodes]).toEqual(['refused', undefined]);
+  });
+
+  it.each([
+    [{ settle: 'all' }, "The option settle must be 'fleet', or left out to wait for this node alone"],
+    [{ waitMs: -1 }, 'The option waitMs must be a whole number of milliseconds, from 0 on'],
+    [{ wait: 1 }, /wait/],
+  ])('refuses the options %j', async (options, message) => {
+    await expect(one.admin.execute(limit(7), options as object)).rejects.toThrow(message);
+  });
+});
+
+describe('GET /fleet', () => {
+  it('shows where a node is behind', async () => {
+    const { admin } = await runSampleFleet();
+    const handled = await admin.handle({ method: 'GET', target: '/fleet?fields=node,behind', headers: {} });
+    const { body } = handled.matched ? handled.response : { body: '' };
+    expect(JSON.parse(body as string)).toMatchObject([
+      { node: 'berlin', behind: [] },
+      { node: 'paris', behind: [{ resource: '/services/My-Service', code: 'effect-refused' }] },
+    ]);
+    await admin.close();
+  });
+});
+
+describe('the first user', () => {
+  it('of a fleet is created once', async () => {
+    const execution = await createFirstUser(one.admin, { name: 'eve', password: 'correct horse battery' });
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists' } });
+  });
+});

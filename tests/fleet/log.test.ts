@@ -1,0 +1,325 @@
+/**
+ * The log of a fleet: its history, its levels, the key and the agreement of its nodes.
+ */
+import { describe, expect, it } from '@jest/globals';
+import {
+  createSecretSealer,
+  createSnapshot,
+  EffectRefused,
+  patchService,
+  stopService,
+  type Json,
+  type SecretSealer,
+  type Transition,
+} from 'gateway-admin-core';
+import {
+  createSharedMemory,
+  openFleet,
+  type FleetGap,
+  type FleetRecord,
+  type FleetStep,
+  type SharedStore,
+} from 'gateway-admin-core/fleet';
+
+import { level, levelRecord } from '../../src/fleet/shared-history.ts';
+import { createWorld, type Node, type World } from './node.ts';
+
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const limit =
+  (value: number): Transition =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+
+async function close(...nodes: readonly Node[]): Promise<void> {
+  for (const { admin } of nodes) await admin.close();
+}
+
+/** The records of the history behind a position, up to the present end. */
+async function historyOf({ admin }: Node, after: string): Promise<readonly FleetRecord[]> {
+  const records: FleetRecord[] = [];
+  if (after === admin.fleet.position) return records;
+  for await (const step of admin.fleet.history({ after })) {
+    if ('records' in step) records.push(...step.records);
+    if (step.position === admin.fleet.position) break;
+  }
+  return records;
+}
+
+describe('the history of a fleet', () => {
+  it('is the same at every node, and can be read on at another node', async () => {
+    const world = createWorld();
+    const [one, other] = [await world.open('one'), await world.open('other')];
+    const start = one.admin.fleet.position;
+    await one.admin.execute(limit(7), { actor: 'ada' });
+    const middle = one.admin.fleet.position;
+    await world.clock.advance(2000);
+    await other.admin.execute(stop);
+    await world.clock.advance(2000);
+    const whole = await historyOf(one, start);
+    expect(whole.map(({ type, node, events }) => [type, node, events[0]?.type])).toEqual([
+      ['intent', 'one', 'service.updated'],
+      ['settlement', 'one', 'service.updated'],
+      ['intent', 'other', 'service.stopped'],
+      ['settlement', 'other', 'service.stopped'],
+    ]);
+    expect(whole[1]?.events[0]).toMatchObject({ actor: 'ada', before: { max_connection: 100 } });
+    expect(await historyOf(other, start)).toEqual(whole);
+    expect(await historyOf(other, middle)).toEqual(whole.slice(2));
+    await close(one, other);
+  });
+
+  it('has what was tried and refused', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const start = one.admin.fleet.position;
+    one.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    await one.admin.execute(limit(7));
+    await world.clock.settle();
+    const [intent, settlement] = await historyOf(one, start);
+    expect(intent).toMatchObject({ type: 'intent', resources: ['/services/My-Service'] });
+    expect(settlement).toMatchObject({ type: 'settlement', command: intent?.command, events: [] });
+    await close(one);
+  });
+
+  it('is followed as it happens, until the signal aborts', async () => {
+    const world = createWorld();
+    const [one, other] = [await world.open('one'), await world.open('other')];
+    const leave = new AbortController();
+    const seen: (FleetStep | FleetGap)[] = [];
+    const reading = (async () => {
+      for await (const step of other.admin.fleet.history({ signal: leave.signal })) seen.push(step);
+    })();
+    await world.clock.settle();
+    await one.admin.execute(limit(7));
+    await world.clock.advance(2000);
+    expect(seen.at(-1)?.position).toBe(one.admin.fleet.position);
+    leave.abort();
+    await reading;
+    await close(one, other);
+  });
+
+  it('ends when its node closes', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const reading = one.admin.fleet.history().next();
+    await world.clock.settle();
+    await close(one);
+    expect(await reading).toEqual({ done: true, value: undefined });
+  });
+
+  it('says where steps are missing', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const { value } = (await one.admin.fleet.history({ after: '99.lost' }).next()) as {
+      readonly value: FleetGap;
+    };
+    expect(value).toEqual({ gap: true, position: one.admin.fleet.position });
+    await close(one);
+  });
+});
+
+describe('a store that was set back', () => {
+  it('leads to no entity tag that a client can have from before', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const restore = world.memory.backup();
+    const versions = new Set<number>();
+    for (let round = 0; round < 5; round += 1) {
+      restore();
+      await world.clock.advance(3000);
+      await one.admin.execute(limit(7));
+      versions.add(one.admin.snapshot.services.find('my-service')?.version.command ?? 0);
+    }
+    expect(versions.size).toBe(5);
+    await close(one);
+  });
+});
+
+/** Lets time pass until a node has opened, or was refused. A key is tried in time of its own. */
+async function opened({ clock }: World, opening: Promise<Node>): Promise<Node> {
+  const tried: { isOver?: true } = {};
+  const settled = opening.finally(() => (tried.isOver = true));
+  settled.catch(() => undefined);
+  while (tried.isOver === undefined) await clock.advance(500);
+  return settled;
+}
+
+/** Lets the log need records of the next level. */
+async function raise({ memory }: World): Promise<void> {
+  const store = memory.open();
+  const { position } = await store.load();
+  await store.append([levelRecord(level + 1, 'new') as unknown as Json], { expectedPosition: position });
+}
+
+describe('a node that is older than the log', () => {
+  it('goes on to show what it last had, and refuses commands', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    await raise(world);
+    await world.clock.advance(3000);
+    expect(await one.admin.execute(stop)).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'node-outdated', status: 503 },
+    });
+    const { matched } = await one.admin.handle({
+      method: 'GET',
+      target: '/services/My-Service',
+      headers: {},
+    });
+    expect(matched).toBe(true);
+    expect(one.gateway.applied).toEqual([]);
+    expect(one.errors.map(String)).toEqual([expect.stringMatching(/of level 2, .* up to level 1\. Update/)]);
+    await close(one);
+  });
+
+  it('cannot be opened', async () => {
+    const world = createWorld();
+    await close(await world.open('one'));
+    await raise(world);
+    await expect(world.open('one')).rejects.toThrow('Update gateway-admin-core on this node.');
+  });
+});
+
+describe('the level of a log', () => {
+  it('rises when every node reads the new one, and not before', async () => {
+    const world = createWorld();
+    const next = [level, level + 1] as const;
+    const [old, young] = [await world.open('old'), await world.open('young', 10_000, { levels: next })];
+    await world.clock.advance(5000);
+    expect((await old.admin.execute(limit(7))).outcome).toBe('accepted');
+    await close(old);
+    await world.clock.advance(5000);
+    await expect(world.open('old')).rejects.toThrow('Update gateway-admin-core on this node.');
+    expect((await young.admin.execute(limit(8))).outcome).toBe('accepted');
+    const again = await world.open('old', 10_000, { levels: next });
+    expect(again.admin.fleet.snapshot.services.find('my-service')?.settings.max_connection).toBe(8);
+    await close(again, young);
+  });
+
+  it('waits for a node that was killed, until that node is forgotten', async () => {
+    const world = createWorld();
+    const next = [level, level + 1] as const;
+    const [old, young] = [await world.open('old'), await world.open('young', 10_000, { levels: next })];
+    old.cut(true);
+    await world.clock.advance(60_000);
+    const start = young.admin.fleet.position;
+    await young.admin.fleet.forget('old');
+    await world.clock.advance(5000);
+    expect(young.admin.fleet.position).not.toBe(start);
+    old.cut(false);
+    await world.clock.advance(10_000);
+    expect(await old.admin.execute(stop)).toMatchObject({ problem: { code: 'node-outdated' } });
+    await close(old, young);
+  });
+});
+
+describe('the key of a fleet', () => {
+  const sealerOf = (byte: number): SecretSealer => createSecretSealer({ key: new Uint8Array(32).fill(byte) });
+
+  it('is the same at all nodes', async () => {
+    const world = createWorld();
+    const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+    const other = await world.open('other', 10_000, { sealer: sealerOf(1) });
+    await close(one, other);
+  });
+
+  it.each([
+    ['another key', { sealer: sealerOf(2) }],
+    ['no key', {}],
+    ['a key of its own process', { sealer: createSecretSealer() }],
+  ])('keeps a node out that has %s', async (_what, how) => {
+    const world = createWorld();
+    const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+    await expect(opened(world, world.open('other', 10_000, how))).rejects.toThrow(
+      'The node "one" seals secrets with another key than this one.',
+    );
+    await close(one);
+  });
+
+  it('can be another one once every node with the old one has ended, in whatever way', async () => {
+    const world = createWorld();
+    const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+    one.cut(true);
+    await close(await opened(world, world.open('other', 10_000, { sealer: sealerOf(2) })));
+    one.cut(false);
+    await close(one);
+  });
+
+  it('is needed to set a secret: the other nodes must be able to open it', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const handled = await one.admin.handle({
+      method: 'PATCH',
+      target: '/services/My-Service',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: '[{"op":"replace","path":"/password","value":"correct horse battery"}]',
+    });
+    const { body } = handled.matched ? handled.response : { body: '' };
+    expect(JSON.parse(body as string)).toMatchObject({ code: 'secret-not-storable' });
+    await close(one);
+  });
+});
+
+describe('a node that reads something else out of the log', () => {
+  it('is found out at every node, and shown in the list', async () => {
+    const world = createWorld();
+    const lying = (store: SharedStore): SharedStore => ({
+      ...store,
+      read: async (after) => {
+        const text = JSON.stringify(await store.read(after));
+        return JSON.parse(text.replaceAll('"max_connection":7', '"max_connection":70')) as ReturnType<
+          SharedStore['read']
+        >;
+      },
+    });
+    const bound = (store: SharedStore): SharedStore => ({
+      durable: store.durable,
+      load: () => store.load(),
+      append: (...given) => store.append(...given),
+      compact: (...given) => store.compact(...given),
+      read: (...given) => store.read(...given),
+      changed: (...given) => store.changed(...given),
+      announce: (...given) => store.announce(...given),
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    });
+    const one = await world.open('one');
+    const other = await world.open('other', 10_000, { wrap: (store) => lying(bound(store)) });
+    await world.clock.advance(3000);
+    expect(one.admin.fleet.nodes().map(({ differs }) => differs)).toEqual([false, false]);
+    await one.admin.execute(limit(7));
+    await world.clock.advance(5000);
+    for (const [node, name] of [
+      [one, 'other'],
+      [other, 'one'],
+    ] as const) {
+      expect(node.admin.fleet.nodes().map(({ differs }) => differs)).toEqual([false, true]);
+      expect(node.errors.map(String)).toEqual([
+        expect.stringContaining(`The node "${name}" has read another configuration`),
+      ]);
+    }
+    await close(one, other);
+  });
+});
+
+describe('a store that is reached through the gateway itself', () => {
+  it.each([
+    ['127.0.0.1', 4006, 1],
+    ['db.internal', 4006, 0],
+    ['127.0.0.1', 5432, 0],
+  ])('at %s:%i leads to %i warnings', async (host, port, count) => {
+    const errors: unknown[] = [];
+    const listeners = [{ name: 'Sales In', protocol: 'pgclient', address: '0.0.0.0', port: 4006 }];
+    const store = createSharedMemory().open();
+    const admin = await openFleet({
+      snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute', listeners }] }),
+      gateway: { apply: async () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
+      store: Object.assign(store, { addresses: [{ host, port }] }),
+      node: 'one',
+      onError: (error) => errors.push(error),
+    });
+    expect(
+      errors.filter((error) => String(error).includes('is reached through the listener "Sales In"')),
+    ).toHaveLength(count);
+    await admin.close();
+  });
+});

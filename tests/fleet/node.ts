@@ -1,0 +1,159 @@
+/**
+ * Nodes of a fleet on one memory, each with a scripted gateway of its own, on one clock.
+ */
+import {
+  createPbkdf2Hasher,
+  createSnapshot,
+  EffectRefused,
+  patchService,
+  type SecretSealer,
+} from 'gateway-admin-core';
+import { createSharedMemory } from 'gateway-admin-core/fleet';
+import type { FleetAdmin, SharedMemory, SharedMemoryOptions, SharedStore } from 'gateway-admin-core/fleet';
+import { createScriptedGateway, type ScriptedGateway, type VirtualClock } from 'gateway-admin-core/testing';
+
+import { openNode } from '../../src/fleet/open-fleet.ts';
+import { level } from '../../src/fleet/shared-history.ts';
+import { sampleDocument, sampleZone } from '../support/document.ts';
+import { sampleClock, type Running } from '../support/running-admin.ts';
+
+/** Without what a life begins without: sessions, and what has failed. */
+export const snapshot = createSnapshot({
+  ...sampleDocument,
+  sessions: [],
+  services: (sampleDocument.services ?? []).map(running),
+  monitors: (sampleDocument.monitors ?? []).map(running),
+});
+
+function running<T extends { readonly state?: string }>(thing: T): T {
+  const { state_reason, state_since, ...rest } = thing as T & Record<'state_reason' | 'state_since', unknown>;
+  return { ...rest, ...(rest.state === 'failed' ? { state: 'started' } : {}) } as unknown as T;
+}
+
+/** A running node. */
+export interface Node {
+  readonly admin: FleetAdmin;
+  readonly gateway: ScriptedGateway;
+  readonly errors: unknown[];
+  /** Cuts the node off from the store, or lets it back. Its calls reject meanwhile. */
+  cut(isCut: boolean): void;
+}
+
+/** How a node differs from the others. */
+interface NodeOptions {
+  readonly sealer?: SecretSealer;
+  readonly wrap?: (store: SharedStore) => SharedStore;
+  /** The levels of records that the node reads. */
+  readonly levels?: readonly [lowest: number, highest: number];
+}
+
+/** A fleet under test. */
+export interface World {
+  readonly memory: SharedMemory;
+  readonly clock: VirtualClock;
+  open(node: string, leaseMs?: number, how?: NodeOptions): Promise<Node>;
+}
+
+/** What a {@link World} may have that is out of the ordinary. */
+export interface WorldOptions extends SharedMemoryOptions {
+  /** Changes each store. */
+  readonly wrap?: (store: SharedStore) => SharedStore;
+}
+
+/** A fleet without nodes. */
+export function createWorld({ wrap = (store) => store, ...options }: WorldOptions = {}): World {
+  const [clock, memory] = [sampleClock(), createSharedMemory(options)];
+  return {
+    memory,
+    clock,
+    async open(
+      node,
+      leaseMs = 10_000,
+      { wrap: own = (store: SharedStore) => store, levels = [level, level] as const, ...rest } = {},
+    ) {
+      const gateway = createScriptedGateway({ snapshot, clock });
+      const errors: unknown[] = [];
+      const line = { isCut: false };
+      const options = {
+        snapshot,
+        gateway,
+        clock,
+        node,
+        leaseMs,
+        store: cuttable(own(wrap(memory.open())), line),
+        timeZone: sampleZone,
+        hasher: createPbkdf2Hasher({ rounds: 1 }),
+        onError: (error: unknown) => errors.push(error),
+        ...rest,
+      };
+      const admin = await openNode(options, levels);
+      return {
+        admin,
+        gateway,
+        errors,
+        cut: (isCut) => {
+          line.isCut = isCut;
+        },
+      };
+    },
+  };
+}
+
+/** The node "berlin" of a fleet in which "paris" could not follow a change of a service. */
+export async function runSampleFleet(): Promise<Running> {
+  const names = new Map<string, string>();
+  const world = createWorld({ wrap: (store) => renamed(store, names) });
+  const [berlin, paris] = [await world.open('berlin'), await world.open('paris')];
+  paris.gateway.otherwise({ apply: new EffectRefused('The port is taken.') });
+  await berlin.admin.execute((snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
+  );
+  await world.clock.advance(2000);
+  return { ...berlin, clock: world.clock };
+}
+
+/** Gives positions the same names in each run. */
+function renamed(store: SharedStore, names: Map<string, string>): SharedStore {
+  const nameOf = (position: string): string => {
+    const name = `${position.replace(/\..*/, '')}.5f0c8e21a9b3`;
+    names.set(name, position);
+    return name;
+  };
+  const positionOf = (name: string): string => names.get(name) ?? name;
+  const at = ({ expectedPosition }: { readonly expectedPosition: string }) => ({
+    expectedPosition: positionOf(expectedPosition),
+  });
+  return {
+    durable: store.durable,
+    load: async () => {
+      const { position, ...stored } = await store.load();
+      return { ...stored, position: nameOf(position) };
+    },
+    append: async (records, options) => nameOf(await store.append(records, at(options))),
+    compact: async (state, options) => nameOf(await store.compact(state, at(options))),
+    read: async (after) => {
+      const steps = await store.read(positionOf(after));
+      return steps === 'gone'
+        ? steps
+        : steps.map(({ records, position }) => ({ records, position: nameOf(position) }));
+    },
+    changed: (after, signal) => store.changed(positionOf(after), signal),
+    announce: (node, status) => store.announce(node, status),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+function cuttable(store: SharedStore, line: { readonly isCut: boolean }): SharedStore {
+  const through = <T>(call: () => Promise<T>): Promise<T> =>
+    line.isCut ? Promise.reject(new Error('The line is cut')) : call();
+  return {
+    durable: store.durable,
+    load: () => through(() => store.load()),
+    append: (records, options) => through(() => store.append(records, options)),
+    compact: (state, options) => through(() => store.compact(state, options)),
+    read: (after) => through(() => store.read(after)),
+    changed: (after, signal) => through(() => store.changed(after, signal)),
+    announce: (node, status) => through(() => store.announce(node, status)),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * The tests of `openAdmin` with a store, on a fleet of one node. What differs is listed here, with the reason.
+ */
+import { afterAll, expect } from '@jest/globals';
+
+import '../runtime/abandon.test.ts';
+import '../runtime/closing.test.ts';
+import '../runtime/crossing.test.ts';
+import '../runtime/failing-store.test.ts';
+import '../runtime/given-document.test.ts';
+import '../runtime/recovery.test.ts';
+import '../runtime/restart.test.ts';
+import '../runtime/store.test.ts';
+import { openOneNode } from '../support/one-node-fleet.ts';
+
+/** Revisions are those of the node, and epochs those of the fleet, so that tags hold at every node. */
+const revisions = [
+  'a command that was in flight when the process ended fails when inspect says not-in-place, and an event says so',
+  'an interface with a store starts at the revision of the given snapshot if the store is empty',
+  'an interface with a store uses no revision and no entity tag twice',
+  'an interface with a store appends the number of the life to an epoch from the host',
+  ...[
+    'a state',
+    'a mark',
+    'a settlement',
+    'a mark whose followers stay below two billion',
+    'a mark whose followers may reach two billion',
+  ].map(
+    (source) =>
+      `an interface with a store begins above every revision that an earlier life may have used: the highest comes from ${source}`,
+  ),
+];
+
+/** Closing sessions and flushing logs are commands to one node: they are not in the log, and a restart does not find them. */
+const ownCommands = [
+  'a long teardown that was in flight when the process ended settles the part in flight, also after several lives, and does not ask for the parts after it',
+  'a long teardown that was in flight when the process ended asks for nothing when no part was in flight',
+  'a long teardown that was in flight when the process ended counts the parts of earlier lives in the reason of its failure',
+  'a store that fails for a while in the middle of a teardown: it says how much is done, and begins no batch after the 504',
+  'an open command of an earlier life is done when its irreversible effect and all others are in place',
+  'an open command of an earlier life is undone, except for its irreversible effect, when another effect is not in place',
+  'an interface with a store appends the records of concurrent commands in one call',
+];
+
+/** Other nodes must open what this one seals, so a key of the process alone does not do. */
+const keys = ['an interface with a store accepts any secret if the store is not durable either'];
+
+/** The document of a node is for the first start of a fleet, and for what belongs to the node. */
+const documents = [
+  'a start with a document that differs from the store tells onError once what differs, which one is in use, and what to do',
+  'a start with a document that differs from the store lists 20 places at most, and counts the others',
+  'a start with a document that differs from the store tells of passwords without their values, in the message and in a console',
+  'a start with a document that differs from the store tells what is true after the command of the last process is settled',
+  'an interface with a store fills an empty store without writing out the sessions of the given snapshot',
+];
+
+/** The tests count calls or look at records. A fleet does not compact at each start, and ends a command with a settlement. */
+const calls = [
+  ...['it rejects', 'it never answers'].flatMap((how) =>
+    ['nothing is kept', 'all is kept'].map(
+      (kept) =>
+        `a store that fails when the interface opens keeps it from opening when a command of the last life is settled: ${how}, and ${kept}`,
+    ),
+  ),
+  'abandoning while the store fails is done if the store may have got the record, and the record stands before later ones',
+];
+
+/** Ten thousand commands through the same journal, which the test has counted already. */
+const long = ['an interface with a store compacts the journal after 10,000 records'];
+
+const except = [...revisions, ...ownCommands, ...documents, ...keys, ...calls, ...long];
+const met = openOneNode(new Set(except));
+
+afterAll(() => {
+  expect([...met].sort()).toEqual([...except].sort());
+});

@@ -1,0 +1,133 @@
+/**
+ * The judge of a simulated fleet: says what is wrong once everything has come to rest.
+ */
+import type { AdminEvent, Entity, Snapshot } from 'gateway-admin-core';
+
+import { configuration } from '../../support/configuration.ts';
+import { readLedger, textOf, type Ledger } from './ledger.ts';
+import type { Node, Sent } from './node.ts';
+import type { Step } from './shared-disk.ts';
+
+export interface Evidence {
+  readonly steps: readonly Step[];
+  /** The logs that a set-back has ended. */
+  readonly lost: readonly (readonly Step[])[];
+  readonly sent: readonly Sent[];
+  readonly nodes: readonly Node[];
+  readonly position: string;
+}
+
+export function judge({ steps, lost, sent, nodes, position }: Evidence): readonly string[] {
+  const ledger = readLedger(steps);
+  const before = lost.map(readLedger);
+  return [
+    ...ledger.faults,
+    ...before.flatMap(({ faults }) => faults),
+    ...Array.from(ledger.open.keys(), (command) => `${command} is open for ever`),
+    ...Array.from(ledger.abandoned.keys(), (command) => `${command} is abandoned for ever`),
+    ...sent.flatMap((each) => falseAnswer(each, ledger, before)),
+    ...nodes.flatMap((node) => strayNode(node, ledger, position)),
+  ];
+}
+
+/** The revision of the last command on a resource. */
+export function versionAt(snapshot: Snapshot, link: string): number | undefined {
+  const [, collection, name = ''] = link.split('/');
+  const entities = snapshot[collection as 'services'];
+  return entities.find(name)?.version.command;
+}
+
+/** What happens at one gateway only. */
+const ownEvents: readonly string[] = [
+  'sessions.closed',
+  'connections.closed',
+  'logs.flushed',
+  'command.failed',
+];
+
+function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): readonly string[] {
+  const { execution, actor, command, node } = sent;
+  if (execution === undefined || execution.outcome === 'unknown') return [];
+  const what = `${command.kind} of ${actor} at ${node}`;
+  const told = execution.outcome === 'unchanged' ? [] : execution.events.filter(isShared);
+  if (told.length === 0) {
+    const isThere = [ledger, ...before].some(({ actors }) => actors.has(actor));
+    // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by now.
+    const isOver = before.some(({ refused }) => refused.has(actor));
+    return isThere && !isOver ? [`${what} was answered with ${nameOf(sent)}, and is in the log`] : [];
+  }
+  const missing = told.filter((event) => {
+    const text = textOf(event);
+    return [ledger, ...before].every(({ settled }) => !settled.has(text));
+  });
+  return [
+    ...missing.map((event) => `${what} was told ${event.type}, which is not in the log`),
+    ...(execution.outcome === 'accepted' ? staleDecision(sent, told, ledger) : []),
+  ];
+}
+
+/** A command with the tag of a resource is decided on that very version. */
+function staleDecision(
+  { tag, actor }: Sent,
+  [event]: readonly AdminEvent[],
+  ledger: Ledger,
+): readonly string[] {
+  const decidedOn = ledger.decidedOn.get(event?.command ?? '');
+  if (tag === undefined || decidedOn === undefined) return [];
+  const version = versionAt(decidedOn, tag.link);
+  return version === tag.version
+    ? []
+    : [`${actor} had the tag ${String(tag.version)} of ${tag.link}, and was decided on ${String(version)}`];
+}
+
+function isShared({ type }: AdminEvent): boolean {
+  return !ownEvents.includes(type);
+}
+
+function nameOf({ execution }: Sent): string {
+  return execution !== undefined && 'problem' in execution
+    ? execution.problem.code
+    : String(execution?.outcome);
+}
+
+function strayNode(node: Node, { snapshot }: Ledger, position: string): readonly string[] {
+  const { running, gateway, name } = node;
+  if (running === undefined) return [];
+  const { admin } = running;
+  const { fleet } = admin;
+  const wanted = shared(snapshot);
+  return [
+    ...gateway.differences(admin.snapshot).map((text) => `${name}: ${text}`),
+    ...(fleet.position === position ? [] : [`${name} is at ${fleet.position}, and the log at ${position}`]),
+    ...difference(`${name} holds for the fleet`, shared(fleet.snapshot), wanted),
+    ...difference(`${name} has`, shared(admin.snapshot), wanted),
+    ...difference(`${name} has the versions`, versions(admin.snapshot), versions(snapshot)),
+    ...difference(`${name} has the versions of the fleet`, versions(fleet.snapshot), versions(snapshot)),
+  ];
+}
+
+function difference(what: string, is: readonly string[], wanted: readonly string[]): readonly string[] {
+  return is.flatMap((text, at) =>
+    text === wanted[at] ? [] : [`${what} ${text}, and the log ${String(wanted[at])}`],
+  );
+}
+
+/** What the nodes share. */
+function shared(snapshot: Snapshot): readonly string[] {
+  const { services = [], monitors = [], servers = [], filters = [], users = [] } = configuration(snapshot);
+  const ours = servers.map(({ status = [], ...server }) => ({
+    ...server,
+    isOut: status.includes('maintenance'),
+  }));
+  const inOrder = users.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return [...services, ...monitors, ...ours, ...filters, ...inOrder].map((thing) => JSON.stringify(thing));
+}
+
+function versions(snapshot: Snapshot): readonly string[] {
+  const { epoch, services, monitors, servers, filters, users } = snapshot;
+  return Object.entries({ services, monitors, servers, filters, users }).flatMap(([name, collection]) => {
+    const entities: readonly Entity[] = [...collection];
+    const texts = entities.map(({ key, version }) => `${name} ${key} ${epoch} ${String(version.command)}`);
+    return [`${name} ${epoch} ${String(collection.version.command)}`, ...texts.toSorted()];
+  });
+}

@@ -1,0 +1,294 @@
+/**
+ * One node of a simulated fleet: its gateway, which outlives every process, its processes one after the other, and its
+ * clients.
+ */
+import {
+  createPbkdf2Hasher,
+  type Admin,
+  type Effect,
+  type Execution,
+  type HostReport,
+  type Snapshot,
+} from 'gateway-admin-core';
+import { openFleet, type Fleet } from 'gateway-admin-core/fleet';
+import { createScriptedGateway, type GatewayFaults, type ScriptedGateway } from 'gateway-admin-core/testing';
+
+import type { ClientCommand } from '../../simulation/command.ts';
+import { Process, type Surroundings } from './process.ts';
+
+export const leaseMs = 3000;
+/** A command is answered within this time, in milliseconds, also if everything fails that can fail. */
+const mostMs = 120_000;
+/** Longest delay of a gateway. */
+export const lateMs = 2500;
+
+/** The command of a client, and its answer. */
+export interface Sent {
+  readonly actor: string;
+  readonly command: ClientCommand;
+  readonly node: string;
+  /** The tag that the client names. */
+  readonly tag?: Tag;
+  execution?: Execution;
+}
+
+/** An entity tag, as a client has read it. */
+export interface Tag {
+  readonly link: string;
+  readonly epoch: string;
+  readonly version: number;
+}
+
+export interface NodeOptions extends Omit<Surroundings, 'gateway'> {
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  readonly faults: GatewayFaults;
+  /** The resources that the library has to look at when it opens: the host leaves them alone. */
+  readonly unsettled: (node: string) => ReadonlySet<string>;
+  /** A client has got an answer. */
+  readonly onAnswer: (sent: Sent) => void;
+}
+
+/** A running interface. */
+export interface Running {
+  readonly admin: Admin & { readonly fleet: Fleet };
+  readonly process: Process;
+}
+
+export class Node {
+  readonly name: string;
+  readonly gateway: ScriptedGateway;
+  readonly faults: string[] = [];
+  running: Running | undefined;
+  process: Process | undefined;
+  readonly #options: NodeOptions;
+  /** What the host knows of the configuration of its gateway. */
+  #known: Snapshot;
+  readonly #waiting = new Set<{ readonly sent: Sent; readonly since: number; readonly pausedMs: number }>();
+
+  constructor(options: NodeOptions) {
+    const { name, snapshot, clock, random, faults } = options;
+    this.#options = options;
+    this.name = name;
+    this.#known = snapshot;
+    this.gateway = createScriptedGateway({ snapshot, clock, seed: random.below(2 ** 31), faults, lateMs });
+  }
+
+  /** Whether the process runs, and the interface is open. */
+  get isAwake(): boolean {
+    return this.running !== undefined && !this.running.process.isPaused;
+  }
+
+  /** Whether nothing of an earlier moment is left: no answer is due, no command in flight, nothing to follow. */
+  get unrest(): string | undefined {
+    const { running } = this;
+    if (running === undefined) return 'is not open';
+    const [own] = running.admin.fleet.nodes();
+    const commands = running.admin.commands();
+    if (commands.length > 0) return `has commands in flight: ${JSON.stringify(commands)}`;
+    if (own !== undefined && own.behind.length > 0) return `is behind: ${JSON.stringify(own.behind)}`;
+    if (this.#waiting.size > 0)
+      return `owes answers: ${[...this.#waiting].map(({ sent }) => sent.actor).join()}`;
+    return undefined;
+  }
+
+  start(): void {
+    const { name, snapshot, random } = this.#options;
+    const process = new Process({ ...this.#options, gateway: this.gateway });
+    const unsettled = this.#options.unsettled(name);
+    this.process = process;
+    process.onDeath(() => {
+      if (this.running?.process === process) this.#known = this.running.admin.snapshot;
+      // Whoever was not answered cannot know.
+      this.#waiting.clear();
+      this.running = undefined;
+      // Its calls are lost with the connection to the gateway, or take effect all the same.
+      if (random.chance(0.5)) this.gateway.dropCalls();
+    });
+    openFleet({
+      snapshot,
+      gateway: process.gateway,
+      store: process.store,
+      clock: process.clock,
+      node: name,
+      leaseMs,
+      limits: { effectDeadlineMs: 1000, storeDeadlineMs: 2000, maxQueued: 8 },
+      hasher: createPbkdf2Hasher({ rounds: 1 }),
+      onError: (error) => {
+        this.#hear(error);
+      },
+    }).then(
+      (admin) => {
+        if (process.isDead) return;
+        this.running = { admin, process };
+        void this.#bringGateway(
+          { admin, process },
+          new Set([...unsettled, ...this.#options.unsettled(name)]),
+        );
+      },
+      (error: unknown) => {
+        this.#hear(error);
+        process.die();
+      },
+    );
+  }
+
+  /** The process dies, if there is one. */
+  kill(): void {
+    this.process?.die();
+  }
+
+  async close(): Promise<void> {
+    const { running } = this;
+    if (running === undefined) return;
+    await running.admin.close();
+    running.process.die();
+  }
+
+  send(sent: Sent): void {
+    const { running } = this;
+    if (running === undefined) return;
+    const { process, admin } = running;
+    const { clock } = this.#options;
+    const waiting = { sent, since: clock.monotonic(), pausedMs: process.pausedMs };
+    this.#waiting.add(waiting);
+    const { tag } = sent;
+    const condition =
+      tag === undefined
+        ? {}
+        : { ifMatch: { link: tag.link, etag: `"${tag.epoch}.${String(tag.version)}.x"` } };
+    admin.execute(sent.command.step, { actor: sent.actor, ...condition }).then(
+      (execution) => {
+        if (process.isDead) return;
+        this.#waiting.delete(waiting);
+        sent.execution = execution;
+        this.#options.onAnswer(sent);
+      },
+      (error: unknown) => {
+        if (process.isDead) return;
+        this.#waiting.delete(waiting);
+        // Closing leaves what is not known to the next life.
+        if (!String(error).includes('The search for the outcome of a command has ended'))
+          this.faults.push(`${sent.command.kind} threw ${String(error)}`);
+      },
+    );
+  }
+
+  /** Looks for clients that have waited too long. */
+  lookAtClock(): void {
+    const process = this.running?.process;
+    if (process === undefined) return;
+    const now = this.#options.clock.monotonic();
+    for (const { sent, since, pausedMs } of this.#waiting)
+      if (now - since - (process.pausedMs - pausedMs) > mostMs)
+        this.faults.push(`${sent.command.kind} of ${sent.actor} at ${this.name} has no answer`);
+  }
+
+  #hear(error: unknown): void {
+    const text = String(error);
+    if (!expectedErrors.some((expected) => expected.test(text)))
+      this.faults.push(`${this.name} told the host: ${error instanceof Error ? String(error.stack) : text}`);
+  }
+
+  /**
+   * The host brings its gateway to what the interface shows, as after every start. It leaves alone what the library finds
+   * out itself, but for what the fleet has changed meanwhile.
+   */
+  async #bringGateway({ admin, process }: Running, unsettled: ReadonlySet<string>): Promise<void> {
+    const brought = targetsIn(admin.snapshot).map(async (target) => {
+      if (!unsettled.has(target.link)) return this.#bring({ admin, process }, target.link);
+      const before = targetAt(this.#known, target.link);
+      const wanted = targetAt(admin.fleet.snapshot, target.link);
+      if (before !== undefined && wanted !== undefined)
+        for (const effect of effectsOf(before, wanted)) this.#put(effect);
+    });
+    admin.report(this.gateway.sessionReports());
+    await Promise.all(brought);
+    if (!process.isDead) admin.report(serverReports(this.gateway));
+  }
+
+  /** Brings one resource of the gateway to what the interface shows, once no command holds it. */
+  async #bring({ admin, process }: Running, link: string): Promise<void> {
+    while (admin.commands().some(({ resources }) => resources.includes(link))) await process.clock.sleep(20);
+    const wanted = targetAt(admin.snapshot, link);
+    if (wanted === undefined || process.isDead) return;
+    for (const effect of effectsOf(this.#actual(wanted), wanted)) this.#put(effect);
+  }
+
+  #actual(target: Target): Target {
+    const { state, settings } = this.gateway.state[target.collection][target.key] ?? {};
+    return { ...target, settings: settings ?? {}, ...(state === undefined ? {} : { state }) };
+  }
+
+  #put(effect: Effect): void {
+    this.gateway.will('done');
+    void this.gateway.apply(effect, { commandId: 'host', signal: new AbortController().signal });
+  }
+}
+
+/** Services and monitors never fail in this world, so only servers have something to report. */
+function serverReports(gateway: ScriptedGateway): readonly HostReport[] {
+  return gateway.statusReports().filter(({ type }) => type === 'server.reported');
+}
+
+/** What may go to `onError`. */
+const expectedErrors = [
+  /HostError/,
+  /The disk failed/,
+  /The disk is out of reach/,
+  /did not answer/,
+  /The configuration of the fleet has gone back/,
+  /The gateway did not say what became of the abandoned command/,
+  /Another process runs the node/,
+];
+
+/** What a gateway is to have of a resource. */
+interface Target {
+  readonly collection: 'services' | 'monitors' | 'servers' | 'filters';
+  readonly kind: string;
+  readonly key: string;
+  readonly link: string;
+  readonly state?: string;
+  readonly settings: object;
+}
+
+const kinds = { services: 'service', monitors: 'monitor', servers: 'server', filters: 'filter' } as const;
+
+function targetsIn(snapshot: Snapshot): readonly Target[] {
+  return (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((collection) =>
+    [...snapshot[collection]].map((entity): Target => {
+      const { key, name, settings } = entity;
+      const state = 'state' in entity ? { state: entity.state === 'failed' ? 'started' : entity.state } : {};
+      return { collection, kind: kinds[collection], key, link: `/${collection}/${name}`, settings, ...state };
+    }),
+  );
+}
+
+function targetAt(snapshot: Snapshot, link: string): Target | undefined {
+  return targetsIn(snapshot).find((target) => target.link === link);
+}
+
+function effectsOf(before: Target, after: Target): readonly Effect[] {
+  const { kind, key, link } = after;
+  const head = { resource: link, [kind]: key };
+  const status = {
+    before: withWords(before.settings, before.settings),
+    after: withWords(after.settings, before.settings),
+  };
+  const update = { type: `${kind}.update`, ...head, ...status };
+  const isMoved = before.state !== after.state && !(before.state === 'failed' && after.state === 'started');
+  const turn =
+    after.state === 'started'
+      ? { type: `${kind}.start`, from: 'stopped', ...head }
+      : { type: `${kind}.stop`, ...head };
+  return [update, ...(isMoved ? [turn] : [])] as unknown as readonly Effect[];
+}
+
+/** Settings with the word of the administrator, and the other words of the gateway. */
+function withWords(settings: object, gateway: object): object {
+  const { state: wanted } = settings as { readonly state?: readonly string[] };
+  const { state: found = [] } = gateway as { readonly state?: readonly string[] };
+  if (wanted === undefined) return settings;
+  const words = found.filter((word) => word !== 'maintenance');
+  return { ...settings, state: wanted.includes('maintenance') ? ['maintenance', ...words] : words };
+}

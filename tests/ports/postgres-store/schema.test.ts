@@ -1,0 +1,215 @@
+/**
+ * The tables of the PostgreSQL store: how they come into being, and which role may do what with them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { openPostgresStore, type PostgresStoreOptions } from 'gateway-admin-core/postgres-store';
+
+import { blocksOfMarkdown } from '../../docs/code-block.ts';
+import { PostgresServer } from '../../support/postgres.ts';
+import { read } from '../../support/project.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const [roles = '', grants = '', retention = ''] = blocksOfMarkdown(
+  'docs/ports.md',
+  read('docs/ports.md'),
+).flatMap(({ language, code }) => (language === 'sql' ? [code] : []));
+
+/** Opens a store, runs a task on it, and disposes of it. */
+async function using<T>(
+  options: PostgresStoreOptions,
+  task: (store: Awaited<ReturnType<typeof openPostgresStore>>) => Promise<T>,
+): Promise<T> {
+  const store = await openPostgresStore({ ...server.address, ...options });
+  return task(store).finally(() => store[Symbol.asyncDispose]());
+}
+
+/** Runs statements as a role. */
+async function as(role: string, statements: string): Promise<readonly Record<string, unknown>[]> {
+  const client = await server.client();
+  try {
+    await client.query(`set role ${role}`);
+    return (await client.query<Record<string, unknown>>(statements)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function appendTo(options: PostgresStoreOptions, records: readonly string[]): Promise<string> {
+  return using(options, async (store) => {
+    const { position } = await store.load();
+    return store.append(records, { expectedPosition: position });
+  });
+}
+
+describe('the tables of a PostgreSQL store', () => {
+  // Promise: postgres-store-migration
+  it('are created by one of several nodes that start at once', async () => {
+    await server.query('create schema at_once');
+    const options = { schema: 'at_once' };
+    const starts = Array.from({ length: 5 }, () => using(options, (store) => store.load()));
+    const positions = (await Promise.all(starts)).map(({ position }) => position);
+    expect(new Set(positions).size).toBe(1);
+    expect(await server.query('select version from at_once.gateway_schema')).toEqual([{ version: 1 }]);
+  });
+
+  it('are in the schema of the options, whatever its name, which is created if it is missing', async () => {
+    const schema = 'a "name" with \\ and ü';
+    await appendTo({ schema }, ['there']);
+    expect(await using({ schema }, (store) => store.load())).toMatchObject({ records: ['there'] });
+    expect(await using({ schema: 'elsewhere' }, (store) => store.load())).toMatchObject({ records: [] });
+  });
+
+  it('have the fleets of one schema apart, with their announcements', async () => {
+    await appendTo({ cluster: 'berlin' }, ['of Berlin']);
+    await using({ cluster: 'berlin' }, (store) => store.announce('one', 'up'));
+    await using({ cluster: 'paris' }, async (store) => {
+      expect(await store.load()).toMatchObject({ records: [] });
+      expect(await store.announce('two', 'up')).toEqual(new Map([['two', 'up']]));
+    });
+  });
+
+  it('are left alone when a later version of the library has made them', async () => {
+    await using({ schema: 'later' }, (store) => store.load());
+    await server.query('insert into later.gateway_schema values (7)');
+    await expect(openPostgresStore({ ...server.address, schema: 'later' })).rejects.toThrow(
+      'The tables in the schema "later" have version 7, and this version of gateway-admin-core knows version 1. ' +
+        'Upgrade gateway-admin-core on this node.',
+    );
+  });
+
+  // Promise: postgres-store-gap
+  it('give no part of the records when one in the middle is missing', async () => {
+    const options = { cluster: 'damaged' };
+    await using(options, async (store) => {
+      const { position } = await store.load();
+      await store.append([1, 2, 3], { expectedPosition: position });
+      await server.query(`delete from gateway_record where cluster = 'damaged' and position = 2`);
+      expect(await store.read(position)).toBe('gone');
+      await expect(store.load()).rejects.toThrow(
+        `Records of the cluster "damaged" behind position ${position} are missing. Restore a backup.`,
+      );
+    });
+  });
+
+  it.each(['', 'a b', 'ä', 'x'.repeat(41), 'a"b'])('have no fleet with the name %j', async (cluster) => {
+    await expect(openPostgresStore({ ...server.address, cluster })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('a server that would lose confirmed changes', () => {
+  // Promise: postgres-store-durable
+  it('is refused, with the setting and what to do', async () => {
+    await server.query('create role hasty login superuser; alter role hasty set synchronous_commit = off');
+    await expect(openPostgresStore({ ...server.address, user: 'hasty' })).rejects.toThrow(
+      'synchronous_commit is off, and the server would lose changes that clients got a 204 for. ' +
+        'Set synchronous_commit = on for the server, the database or the role',
+    );
+  });
+
+  it('is refused when it writes nothing', async () => {
+    await server.query(
+      'create role reading login superuser; alter role reading set default_transaction_read_only = on',
+    );
+    await expect(openPostgresStore({ ...server.address, user: 'reading' })).rejects.toThrow(
+      'the server is a standby, or read-only',
+    );
+  });
+});
+
+describe('the roles of the documentation', () => {
+  const node = { schema: 'gateway', user: 'gateway_node' };
+  beforeAll(async () => {
+    await server.query(roles);
+    await using({ schema: 'gateway', user: 'gateway_owner' }, (store) => store.load());
+    await as('gateway_owner', grants);
+  });
+
+  it('are three pieces of SQL', () => {
+    expect([roles, grants, retention]).not.toContain('');
+  });
+
+  // Promise: postgres-store-role
+  it('let a node do all calls, in fleets old and new', async () => {
+    for (const cluster of ['gateway', 'new'])
+      await using({ ...node, cluster }, async (store) => {
+        const { position } = await store.load();
+        const second = await store.append([1], { expectedPosition: position });
+        const third = await store.compact({ sum: 1 }, { expectedPosition: second });
+        await store.append([2], { expectedPosition: third });
+        expect(await store.read(position)).toMatchObject([
+          { records: [1] },
+          { records: [] },
+          { records: [2] },
+        ]);
+        expect(await store.announce('one', 1)).toEqual(new Map([['one', 1]]));
+        expect(await store.announce('one', null)).toEqual(new Map());
+      });
+  });
+
+  it.each([
+    'update gateway.gateway_record set record = null',
+    'delete from gateway.gateway_record',
+    'truncate gateway.gateway_record',
+    'delete from gateway.gateway_head',
+    'drop table gateway.gateway_record',
+    'create table gateway.mine ()',
+  ])('let no node run: %s', async (statement) => {
+    await expect(as('gateway_node', statement)).rejects.toThrow(/permission denied|must be owner/);
+  });
+
+  it('let an auditor see the view, with every character, and nothing else', async () => {
+    const value = 'a\u0000b\ud83dc "\\u0000" ü';
+    await using({ ...node, cluster: 'audited' }, async (store) => {
+      const { position } = await store.load();
+      const intent = { type: 'intent', command: 'c-1', node: 'one', actor: 'ada', events: [{ value }] };
+      const settlement = { type: 'settlement', command: 'c-1', node: 'one', events: [] };
+      const end = await store.append([intent, settlement], { expectedPosition: position });
+      await store.compact({}, { expectedPosition: end });
+    });
+    const rows = await as(
+      'gateway_auditor',
+      `select position::int, type, command, node, actor, events from gateway.gateway_audit where cluster = 'audited'
+       order by gateway_audit.position`,
+    );
+    const events = [{ value: 'a\ufffdb\ufffdc "\\ufffd" ü' }];
+    expect(rows).toEqual([
+      { position: 1, type: 'intent', command: 'c-1', node: 'one', actor: 'ada', events },
+      { position: 2, type: 'settlement', command: 'c-1', node: 'one', actor: null, events: [] },
+    ]);
+    await expect(as('gateway_auditor', 'select 1 from gateway.gateway_record')).rejects.toThrow(
+      'permission denied',
+    );
+  });
+
+  it('are not enough to create tables: a node says what it lacks', async () => {
+    await server.query('create schema bare; grant usage on schema bare to gateway_node');
+    await expect(openPostgresStore({ ...server.address, ...node, schema: 'bare' })).rejects.toThrow(
+      /permission denied for schema bare \(42501\)/,
+    );
+  });
+
+  it('let the owner delete old records, and nodes load the state again', async () => {
+    const cluster = 'old';
+    await using({ ...node, cluster }, async (store) => {
+      const { position } = await store.load();
+      const second = await store.append([1], { expectedPosition: position });
+      const third = await store.append([2], { expectedPosition: second });
+      const compacted = await store.compact({ sum: 3 }, { expectedPosition: third });
+      await store.append([4], { expectedPosition: compacted });
+      expect(await store.read(second)).toMatchObject([{ records: [2] }, { records: [] }, { records: [4] }]);
+      await server.query(
+        `update gateway.gateway_record set at = at - interval '2 years' where position <= 3`,
+      );
+      await as('gateway_owner', retention);
+      expect(await store.read(second)).toBe('gone');
+      expect(await store.read(compacted)).toMatchObject([{ records: [4] }]);
+      expect(await store.load()).toMatchObject({ state: { sum: 3 }, records: [4] });
+    });
+  });
+});

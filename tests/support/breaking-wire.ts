@@ -1,0 +1,54 @@
+/**
+ * A wire to a server of this machine that breaks when a test says so.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+export class BreakingWire {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #next: 'request' | 'answer' | undefined;
+
+  private constructor(server: Server, to: number) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (client) => this.#join(client, connect(to, '127.0.0.1')));
+  }
+
+  static async to(port: number): Promise<BreakingWire> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new BreakingWire(server, port);
+  }
+
+  /** Loses the next request, or carries the next request and loses its answer. The connection breaks. */
+  breakNext(what: 'request' | 'answer'): void {
+    this.#next = what;
+  }
+
+  #join(client: Socket, server: Socket): void {
+    const end = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    let isCut = false;
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on('error', end).on('close', end);
+    }
+    client.on('data', (data) => {
+      const broken = this.#next;
+      this.#next = undefined;
+      if (broken === 'request') return end();
+      isCut ||= broken === 'answer';
+      server.write(data);
+    });
+    server.on('data', (data) => (isCut ? end() : client.write(data)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server.close(), 'close');
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * A real PostgreSQL server for the tests of one file.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client } from 'pg';
+
+import {
+  createData,
+  findInstallation,
+  freePort,
+  isReady,
+  spawnServer,
+  type Installation,
+} from '../../examples/gateway/postgres-server.ts';
+import type { Certificate } from './certificate.ts';
+
+/** Begins again in a tenth of a second after it was killed. By default, a server first syncs each of its 1,000 files. */
+const settings = process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : [];
+
+/** A running server. */
+export class PostgresServer {
+  readonly port: number;
+  readonly #directory: string;
+  readonly #installation: Installation;
+  #process: ChildProcess | undefined;
+
+  private constructor(directory: string, installation: Installation, port: number) {
+    this.port = port;
+    this.#directory = directory;
+    this.#installation = installation;
+  }
+
+  /** Starts a server on new data. Any role may log in without a password, from this machine. */
+  static async start(): Promise<PostgresServer> {
+    const directory = await mkdtemp(join(tmpdir(), 'gateway-postgres-'));
+    const installation = await findInstallation(directory);
+    await createData(installation, join(directory, 'data'));
+    const server = new PostgresServer(directory, installation, await freePort());
+    await server.begin();
+    return server;
+  }
+
+  /** The directory of the data. */
+  get data(): string {
+    return join(this.#directory, 'data');
+  }
+
+  /** The options with which a store or a client reaches the server. */
+  get address() {
+    return { hosts: [{ host: '127.0.0.1', port: this.port }], user: 'postgres', database: 'postgres' };
+  }
+
+  /** Starts the server again, with further settings. */
+  async begin(...further: readonly string[]): Promise<void> {
+    this.#process = spawnServer(this.#installation, this.data, this.port, [...settings, ...further]);
+    await isReady(this.#process);
+  }
+
+  /** Ends the server at once, as a power failure does. What is not in its log is lost. */
+  async kill(): Promise<void> {
+    const server = this.#process;
+    if (server?.exitCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill('SIGQUIT');
+    await ended;
+  }
+
+  /** Copies the data of the server, which must not run, and starts a standby on the copy. It waits to be promoted. */
+  copyAsStandby(): Promise<PostgresServer> {
+    return this.#copy();
+  }
+
+  /** Starts the server, which must not run, again, with a standby that has every change before a client is told of it. */
+  async beginWithStandby(): Promise<PostgresServer> {
+    const standby = await this.#copy(
+      `primary_conninfo=host=127.0.0.1 port=${String(this.port)} user=postgres application_name=standby`,
+    );
+    await this.begin('synchronous_standby_names=standby');
+    while ((await this.query(`select 1 from pg_stat_replication where sync_state = 'sync'`)).length === 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    return standby;
+  }
+
+  /** Starts the server, which must not run, again, for clients with and without TLS. */
+  async beginWithTls({ cert, key }: Certificate): Promise<void> {
+    for (const [name, content] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
+      const path = join(this.data, name);
+      await writeFile(path, content, { mode: 0o600 });
+      const { uid, gid } = this.#installation.as;
+      if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+    }
+    await this.begin('ssl=on');
+  }
+
+  async #copy(...further: readonly string[]): Promise<PostgresServer> {
+    const directory = join(this.#directory, 'standby');
+    const standby = new PostgresServer(directory, this.#installation, await freePort());
+    await cp(this.data, standby.data, { recursive: true, preserveTimestamps: true });
+    await writeFile(join(standby.data, 'standby.signal'), '');
+    await own(directory, this.#installation);
+    await chmod(standby.data, 0o700);
+    await standby.begin(...further);
+    return standby;
+  }
+
+  /** Connects as the superuser. */
+  async client(): Promise<Client> {
+    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database: 'postgres' });
+    // The tests end connections.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  /** Runs a statement as the superuser. Gives the rows. */
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    const client = await this.client();
+    try {
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Gives copied files to the account of the server. */
+async function own(directory: string, { as: { uid, gid } }: Installation): Promise<void> {
+  if (uid === undefined || gid === undefined) return;
+  for (const name of ['.', ...(await readdir(directory, { recursive: true }))])
+    await chown(join(directory, name), uid, gid);
+}

@@ -1,0 +1,112 @@
+/**
+ * A round of a fleet: nodes, their clients, a disturbance, and the truth afterwards.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { expect } from '@jest/globals';
+import type { Random } from 'gateway-admin-core/testing';
+import type { PostgresHost } from 'gateway-admin-core/postgres-store';
+
+import type { PostgresServer } from '../../support/postgres.ts';
+import { until } from '../running-gateway.ts';
+import { NodeProcess, type Assignment } from './node-process.ts';
+import { changesIn, fold, type Fields } from './shared-log.ts';
+import { documentFor, shownBy, Stream, type Shown } from './stream.ts';
+
+const names = ['a', 'b', 'c'];
+
+/** What a round needs. */
+interface RoundOptions {
+  readonly random: Random;
+  readonly hosts: readonly PostgresHost[];
+  readonly cluster: string;
+  readonly leaseMs: number;
+  /** Where the gateway of a node keeps what it does; nothing if it dies with its interface. */
+  readonly keptIn?: (node: string) => Pick<Assignment, 'keptIn'>;
+}
+
+/** A running round. */
+export class FleetRound {
+  readonly nodes: readonly NodeProcess[];
+  readonly stream: Stream;
+  readonly #cluster: string;
+  readonly #begun = performance.now();
+  #begin: Fields = {};
+
+  private constructor({ random, keptIn = () => ({}), ...shared }: RoundOptions) {
+    const document = documentFor(names);
+    this.nodes = names.map(
+      (node) =>
+        new NodeProcess({
+          ...{ node, document, hosts: shared.hosts, cluster: shared.cluster, leaseMs: shared.leaseMs },
+          ...keptIn(node),
+        }),
+    );
+    this.stream = new Stream(random);
+    this.#cluster = shared.cluster;
+  }
+
+  /** Starts all nodes at once. */
+  static async start(options: RoundOptions): Promise<FleetRound> {
+    const round = new FleetRound(options);
+    try {
+      await Promise.all(round.nodes.map((node) => node.start()));
+      const [first] = round.nodes;
+      if (first !== undefined) round.#begin = (await shownBy(first)).fields;
+      return round;
+    } catch (error) {
+      await round.end();
+      throw error;
+    }
+  }
+
+  /** Lets clients work while something happens, and for a while before and after. */
+  async disturb(disturbance: (round: FleetRound) => Promise<void>): Promise<void> {
+    const working = this.stream.run(this.nodes);
+    await sleep(500);
+    await disturbance(this);
+    const enough = this.stream.figures.acknowledged + 50;
+    await until('clients are answered again', () => this.stream.figures.acknowledged > enough, 30_000);
+    this.stream.stop();
+    await working;
+  }
+
+  /** All nodes agree with the log within ten seconds, and the log has what clients were told. */
+  async expectTruth(server: PostgresServer): Promise<void> {
+    const quiet = performance.now();
+    let shown: readonly Shown[] = [];
+    const agree = async (): Promise<boolean> => {
+      shown = await Promise.all(this.nodes.map(shownBy));
+      return shown.every(({ behind, position }) => behind.length === 0 && position === shown[0]?.position);
+    };
+    await until('all nodes have followed', agree, 10_000).catch(() => undefined);
+    const agreedMs = performance.now() - quiet;
+    // Once more: the parts of what a node shows are asked for one by one, and it may have followed in between.
+    shown = await Promise.all(this.nodes.map(shownBy));
+    const changes = await changesIn(server, this.#cluster);
+    const fields = fold(this.#begin, changes);
+    const actual = Object.fromEntries(
+      Object.entries(fields).filter(([field]) => !field.startsWith('/users/')),
+    );
+    expect(this.stream.lies(changes)).toEqual([]);
+    for (const [index, { name }] of this.nodes.entries())
+      expect([name, shown[index]]).toEqual([
+        name,
+        { fields, actual, behind: [], position: shown[0]?.position, tags: shown[0]?.tags },
+      ]);
+    this.#print(agreedMs);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.kill()));
+  }
+
+  #print(agreedMs: number): void {
+    if (process.env['FLEET_ROUNDS'] === undefined) return;
+    const figures = Object.entries(this.stream.figures).map(([name, count]) => `${String(count)} ${name}`);
+    const seconds = ((performance.now() - this.#begun) / 1000).toFixed(1);
+    process.stdout.write(
+      `${this.#cluster}: ${figures.join(', ')}, agreed after ${agreedMs.toFixed(0)} ms (${seconds} s)\n`,
+    );
+  }
+}

@@ -3,12 +3,23 @@
  */
 import { expect, it } from '@jest/globals';
 
+import type { DiskRules } from './shared-disk.ts';
 import { simulate } from './world.ts';
 
+const seeds = 500;
+
 it.each([
-  [{ namesCall: false }, 'positions are only numbers', 264],
-  [{ isConditional: false }, 'append does not look at the end of the log', 0],
-] as const)('the simulation finds a store %j: %s', async (rules, _what, seed) => {
+  [{ namesCall: false }, 'positions are only numbers'],
+  [{ isConditional: false }, 'append does not look at the end of the log'],
+] as const)('the simulation finds a store %j: %s', async (rules) => {
+  const seed = await firstFound(rules);
+  expect(seed).toBeLessThan(seeds);
   expect(await simulate(seed)).toEqual([]);
-  expect(await simulate(seed, rules)).not.toEqual([]);
 });
+
+/** The first seed that finds fault with the store; the number of seeds tried if none does. */
+async function firstFound(rules: Partial<DiskRules>): Promise<number> {
+  let seed = 0;
+  while (seed < seeds && (await simulate(seed, rules)).length === 0) seed += 1;
+  return seed;
+}

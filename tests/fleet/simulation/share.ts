@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { simulate } from './world.ts';
 
 const shares = 4;
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 1000);
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 2000);
 const first = Number(process.env['SIMULATION_FIRST'] ?? 0);
 const mostFailures = 5;
 

@@ -175,15 +175,18 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
     return this;
   }
 
-  /** Gives what is new to the callers that wait. A reader that nobody waits for is left alone, so it leaks nothing. */
+  /**
+   * Gives what is new to the callers that wait. The reader listens on, because its loop asks for the next item in a moment.
+   * An item that finds nobody waiting ends the listening: the loop was left.
+   */
   readonly #wake = (): boolean => {
+    if (this.#pending.length === 0) return this.#stopListening();
     while (this.#pending.length > 0) {
       const result = this.#take();
-      if (result === undefined) return true;
+      if (result === undefined) break;
       this.#pending.shift()?.(result);
     }
-    this.#stopListening();
-    return false;
+    return !this.#ended;
   };
 
   /** Ends the reader. The callers that wait get no item any more. */
@@ -205,12 +208,14 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
   }
 
   #isOver(): boolean {
-    return this.#ended || this.#signal?.aborted === true;
+    // A reader that listens to the signal has ended with it.
+    return this.#ended || (this.#leave === undefined && this.#signal?.aborted === true);
   }
 
-  #stopListening(): void {
+  #stopListening(): false {
     this.#leave?.();
     this.#leave = undefined;
+    return false;
   }
 }
 

@@ -142,8 +142,12 @@ describe('readers of events', () => {
       expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
       await admin.execute(round === 0 ? stop : start);
       expect(new Set((await Promise.all(items)).map(({ done }) => done))).toEqual(new Set([false]));
-      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     }
+    // A reader listens on until an event finds nobody waiting.
+    await admin.execute(stop);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    for (const reader of readers) expect(await reader.next()).toMatchObject({ done: false });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     const [first, ...others] = readers.map((reader) => reader.next());
     // A reader that leaves does not take the listener of the others along.
     await readers[0]?.return?.();

@@ -21,13 +21,14 @@ import type { Clock, SleepOptions } from './port.ts';
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep,
+  sleep: systemSleep,
 });
 
 /** A timer with a longer delay would fire after one millisecond. */
 const longestTimerMs = 2 ** 31 - 1;
 
-function sleep(
+/** The sleep of {@link systemClock}. @internal */
+export function systemSleep(
   milliseconds: number,
   signal?: AbortSignal,
   { keepAlive = true }: SleepOptions = {},
@@ -37,25 +38,40 @@ function sleep(
       resolve();
       return;
     }
-    const start = keepAlive ? startTimer : startIdleTimer;
-    const end = performance.now() + milliseconds;
     const wake = (): void => {
-      clearTimeout(timer);
+      stop();
       signal?.removeEventListener('abort', wake);
       resolve();
     };
-    const rest = (): Timer => {
-      const leftMs = Math.max(0, Math.ceil(end - performance.now()));
-      return start(goOn, Math.min(leftMs, longestTimerMs));
-    };
-    // A timer counts from the beginning of its turn of the event loop, so it may fire some milliseconds early.
-    const goOn = (): void => {
-      if (performance.now() >= end) wake();
-      else timer = rest();
-    };
-    let timer = rest();
+    const stop = startAlarm(milliseconds, wake, keepAlive ? startTimer : startIdleTimer);
     signal?.addEventListener('abort', wake);
   });
+}
+
+/**
+ * Calls a function once, when a time has passed.
+ *
+ * @param milliseconds - the time, of any length
+ * @param end - the function
+ * @param start - starts the timers
+ * @returns cancels the call
+ * @internal
+ */
+export function startAlarm(milliseconds: number, end: () => void, start = startTimer): () => void {
+  const due = performance.now() + milliseconds;
+  const rest = (): Timer => {
+    const leftMs = Math.max(0, Math.ceil(due - performance.now()));
+    return start(goOn, Math.min(leftMs, longestTimerMs));
+  };
+  // A timer counts from the beginning of its turn of the event loop, so it may fire some milliseconds early.
+  const goOn = (): void => {
+    if (performance.now() >= due) end();
+    else timer = rest();
+  };
+  let timer = rest();
+  return () => {
+    clearTimeout(timer);
+  };
 }
 
 type Timer = ReturnType<typeof setTimeout>;

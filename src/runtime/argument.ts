@@ -194,7 +194,8 @@ export function assertReaderOptions(options: unknown, caller: keyof typeof ids):
   assertSignal(options['signal']);
 }
 
-function assertSignal(signal: unknown): void {
+/** @throws TypeError if an optional signal is none @internal */
+export function assertSignal(signal: unknown): void {
   if (!isOptional(signal, isSignal)) throw new TypeError('signal must be an AbortSignal');
 }
 

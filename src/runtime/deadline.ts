@@ -2,6 +2,7 @@
  * Deadlines: limits the time that the library waits for the host or the store.
  */
 import type { Clock } from '../ports/port.ts';
+import { startAlarm, systemSleep } from '../ports/system-clock.ts';
 
 /** The deadline of one call. @internal */
 export class Deadline {
@@ -44,16 +45,31 @@ export async function beforeDeadline<T>(
   call: (deadline: Deadline) => Promise<T>,
 ): Promise<T | 'late'> {
   const deadline = new Deadline();
-  const answered = new AbortController();
-  // Asleep before the call, so that an answer at the very end is late.
-  const late = clock.sleep(deadlineMs, answered.signal).then(() => {
-    if (!answered.signal.aborted) deadline.end();
-    return 'late' as const;
+  let cancel = (): void => undefined;
+  // Started before the call, so that an answer at the very end is late.
+  const late = new Promise<'late'>((resolve) => {
+    cancel = startTimer(clock, deadlineMs, () => {
+      deadline.end();
+      resolve('late');
+    });
   });
   try {
     return await Promise.race([call(deadline), late]);
   } finally {
-    // A string as the reason, because the default reason is an error, which records a stack each time.
-    answered.abort('answered');
+    cancel();
   }
+}
+
+/** Calls a function once, when a time has passed. The result cancels the call. */
+function startTimer(clock: Clock, milliseconds: number, end: () => void): () => void {
+  // A signal to wake the sleep takes longer than all the rest of a short call.
+  if (clock.sleep === systemSleep) return startAlarm(milliseconds, end);
+  const answered = new AbortController();
+  void clock.sleep(milliseconds, answered.signal).then(() => {
+    if (!answered.signal.aborted) end();
+  });
+  // A string as the reason, because the default reason is an error, which records a stack each time.
+  return () => {
+    answered.abort('answered');
+  };
 }

@@ -116,16 +116,31 @@ const documentShape = z.strictObject({
 export const deepestDocument = 32;
 
 /**
+ * The options of {@link createSnapshot}.
+ *
+ * @public
+ */
+export interface SnapshotOptions {
+  /** 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others; none if left out. */
+  readonly epoch?: string;
+  /**
+   * The names of secret parameters; see {@link AdminOptions}. A document that has the plain text of such a parameter is
+   * refused.
+   */
+  readonly secretParameters?: readonly string[];
+}
+
+/**
  * Creates a snapshot from a gateway document.
  *
  * The document is refused as a whole if a value does not fit its shape, two names have the same key, a link does not
  * resolve, or a member is unknown. Derived members, such as `current_connections` or the `services` of a filter, are
  * ignored.
  *
+ * A document with very many sessions takes seconds; {@link loadSnapshot} reads the document in pieces.
+ *
  * @param document - the document; every part is optional
- * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others.
- *   `secretParameters`: the names of secret parameters; see {@link AdminOptions}. The document is refused if it has the
- *   plain text of such a parameter
+ * @param options - see {@link SnapshotOptions}
  * @returns a deep-frozen snapshot of revision 0
  * @throws {@link InvalidDocumentError} with every fault of the document
  * @throws RangeError when the epoch is malformed
@@ -144,10 +159,23 @@ export const deepestDocument = 32;
  *
  * @public
  */
-export function createSnapshot(
+export function createSnapshot(document: GatewayDocument, options: SnapshotOptions = {}): Snapshot {
+  const reading = readDocument(document, options);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+  }
+}
+
+/**
+ * Reads a gateway document as {@link createSnapshot} does. Yields after each session, so that a caller can pause there.
+ *
+ * @internal
+ */
+export function* readDocument(
   document: GatewayDocument,
-  options: { readonly epoch?: string; readonly secretParameters?: readonly string[] } = {},
-): Snapshot {
+  options: SnapshotOptions,
+): Generator<undefined, Snapshot> {
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
     throw new TypeError("The options of createSnapshot must be an object, such as { epoch: 'a' }");
   const { epoch = '', secretParameters = [] } = options;
@@ -159,7 +187,7 @@ export function createSnapshot(
   // The sessions are copied one by one, because there may be a million of them.
   const json = copyDeferring(document, 'sessions', { depth: deepestDocument });
   if (!json.ok) throw new InvalidDocumentError(faultsOf(json.problem));
-  const loading = load(json.value.copy, json.value.items(), secretParameters);
+  const loading = yield* load(json.value.copy, json.value.items(), secretParameters);
   if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);
   return loading.build(epoch);
 }
@@ -174,7 +202,11 @@ interface Loading {
  * @param sessions - the sessions of the document, one at a time
  * @param declared - the names of secret parameters
  */
-function load(document: Json, sessions: Iterable<Result<Json>>, declared: readonly string[]): Loading {
+function* load(
+  document: Json,
+  sessions: Iterable<Result<Json>>,
+  declared: readonly string[],
+): Generator<undefined, Loading> {
   const whole = parseShape(documentShape, document);
   const members = listsOf(document);
   const names = namesOf(members);
@@ -197,7 +229,7 @@ function load(document: Json, sessions: Iterable<Result<Json>>, declared: readon
     users: users.entities,
   };
   const secretParameters = secretKeys(collectionFields, resources, declared);
-  const { table, faults: sessionFaults } = readSessions(sessionDocument, sessions, find, names.of);
+  const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names.of);
   const faults = [
     ...reservedFaults(document),
     ...(whole.ok ? [] : whole.faults),

@@ -76,7 +76,7 @@ type Declared = Readonly<Record<'services' | 'servers', ReadonlyMap<string, unkn
 
 /**
  * Reads the sessions of a document into a session table, one at a time: a list of a million sessions is never in memory
- * a second time.
+ * a second time. Yields after each session.
  *
  * @param entryShape - shape of one session
  * @param items - the sessions
@@ -85,12 +85,12 @@ type Declared = Readonly<Record<'services' | 'servers', ReadonlyMap<string, unkn
  * @returns the table, which is complete only without faults, and the faults
  * @internal
  */
-export function readSessions(
+export function* readSessions(
   entryShape: shape.ObjectShape,
   items: Iterable<Result<Json>>,
   find: FindName,
   { services, servers }: Declared,
-): { readonly table: IndexedSessionTable; readonly faults: readonly Fault[] } {
+): Generator<undefined, { readonly table: IndexedSessionTable; readonly faults: readonly Fault[] }> {
   const batch = new Batch();
   const change = { revision: 0, batch };
   let table = IndexedSessionTable.create(positionsOf(services), positionsOf(servers));
@@ -107,6 +107,7 @@ export function readSessions(
     if ('faults' in read) for (const fault of read.faults) faults.push(fault);
     else if (faults.length === 0) table = table.open(toSession(read.entry, keyOf), change);
     position += 1;
+    yield;
   }
   batch.end();
   return { table, faults };

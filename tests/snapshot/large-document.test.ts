@@ -2,7 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { describe, expect, it } from '@jest/globals';
-import { createSnapshot, InvalidDocumentError, toDocument, type GatewayDocument } from 'gateway-admin-core';
+import {
+  createSnapshot,
+  InvalidDocumentError,
+  loadSnapshot,
+  toDocument,
+  type GatewayDocument,
+} from 'gateway-admin-core';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -89,5 +95,27 @@ describe('a document with many sessions', () => {
     const faults = faultsOf({ ...configuration, ...document });
     expect(faults).toHaveLength(many);
     expect(faults.at(-1)?.pointer).toBe(`${place}${String(many - 1)}`);
+  });
+
+  it('is loaded in pieces, with the same result', async () => {
+    const document = documentOf(3000, 8);
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    const snapshot = await loadSnapshot(document, { epoch: 'a' });
+    clearInterval(timer);
+    // The reading takes some fifty milliseconds.
+    expect(turns).toBeGreaterThan(2);
+    expect(toDocument(snapshot)).toEqual(toDocument(createSnapshot(document, { epoch: 'a' })));
+    expect(snapshot.epoch).toBe('a');
+  });
+
+  it('is loaded in pieces until the first fault, or until a signal aborts', async () => {
+    await expect(loadSnapshot({ ...configuration, sessions: [{}] as never })).rejects.toThrow(
+      InvalidDocumentError,
+    );
+    const stop = new AbortController();
+    const loading = loadSnapshot(documentOf(3000, 8), { signal: stop.signal });
+    stop.abort(new Error('Enough'));
+    await expect(loading).rejects.toThrow('Enough');
   });
 });

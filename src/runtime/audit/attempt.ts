@@ -63,7 +63,7 @@ export const mostResources = 100;
 /** One attempt to change something; also a request that does not, whose log-in can fail. @internal */
 export class Attempt implements CommandWatch {
   readonly #log: AttemptLog;
-  #facts: Facts = {};
+  readonly #facts: Facts = {};
   /** Whether the attempt would change something: only then it leaves a `write` record. */
   #writes = false;
   /** Whether the caller is known, or nobody has to log in. */
@@ -229,7 +229,7 @@ export class Attempt implements CommandWatch {
   }
 
   #know(facts: Facts): void {
-    this.#facts = { ...this.#facts, ...facts };
+    Object.assign(this.#facts, facts);
   }
 }
 

@@ -6,7 +6,15 @@
  */
 import { isTrusted, partsOf, type Changes } from '../../core/decision.ts';
 import { copyJson } from '../../json/copy.ts';
-import { isArray, isContainer, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
+import {
+  isArray,
+  isContainer,
+  isObject,
+  setMember,
+  sizeOf,
+  type Json,
+  type JsonObject,
+} from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 
 /** Largest size of a change that is recorded as it is, in bytes. @internal */
@@ -69,7 +77,9 @@ function withoutValue(operation: JsonObject): JsonObject {
 }
 
 function pick(object: JsonObject, wants: (name: string) => boolean): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => wants(name)));
+  const picked: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(object)) if (wants(name)) setMember(picked, name, value);
+  return picked;
 }
 
 function bounded(items: readonly JsonObject[]): readonly Json[] {

@@ -77,23 +77,23 @@ export class Instruments {
     const counts = { services: services.size, servers: servers.size, users: users.size };
     this.#log(
       commands.unknown > 0 ? 'warn' : 'info',
-      { version: libraryVersion, revision, ...counts, ...commands },
+      () => ({ version: libraryVersion, revision, ...counts, ...commands }),
       'Interface opened',
     );
   }
 
   closed({ revision }: Snapshot): void {
-    this.#log('info', { revision }, 'Interface closed');
+    this.#log('info', () => ({ revision }), 'Interface closed');
   }
 
   /** An error goes to `onError`. */
   error(err: unknown): void {
     this.#measure('gateway_admin_errors_total', 1, { source: sourceOf(err) });
-    this.#log('error', { err }, 'Error');
+    this.#log('error', () => ({ err }), 'Error');
   }
 
   storeAnswers(): void {
-    this.#log('info', {}, 'Store answers again');
+    this.#log('info', () => ({}), 'Store answers again');
   }
 
   request(): RequestSpan {
@@ -149,7 +149,7 @@ export class Instruments {
     this.#throttled += 1;
     const now = this.#clock.monotonic();
     if (now - this.#throttleLoggedAt < throttlePauseMs) return;
-    this.#log('warn', { count: this.#throttled, ...peerOf(peer) }, 'Log-ins throttled');
+    this.#log('warn', () => ({ count: this.#throttled, ...peerOf(peer) }), 'Log-ins throttled');
     this.#throttled = 0;
     this.#throttleLoggedAt = now;
   }
@@ -190,7 +190,8 @@ export class RequestSpan {
       status: hasLeft ? 'disconnected' : String(status),
     });
     if (problem === undefined || hasLeft || status < 500 || problem.code === 'method-unknown') return;
-    const fields = { ...labels, status, code: problem.code, ...durationOf(elapsedMs), ...peerOf(peer) };
+    const { code } = problem;
+    const fields = (): object => ({ ...labels, status, code, ...durationOf(elapsedMs), ...peerOf(peer) });
     this.#log(status === 500 ? 'error' : 'warn', fields, 'Request failed');
   }
 }
@@ -199,27 +200,17 @@ export class RequestSpan {
 export class CommandSpan {
   readonly #log: Log;
   readonly #measure: Measure;
-  readonly #fields: object;
-  readonly #type: Command['type'];
+  readonly #command: Command;
   /** `undefined` for a command that an earlier life began. */
   readonly #elapsedMs: (() => number) | undefined;
   #isUnknown = false;
 
   constructor(log: Log, measure: Measure, command: Command, elapsedMs: (() => number) | undefined) {
-    const { id, type, resource, actor } = command;
     this.#log = log;
     this.#measure = measure;
-    this.#type = type;
+    this.#command = command;
     this.#elapsedMs = elapsedMs;
-    this.#fields = {
-      command: id,
-      type,
-      resource,
-      // A decision that the host has built can have anything as its actor.
-      ...(isText(actor) ? { actor: actor.slice(0, longestName) } : {}),
-      ...(elapsedMs === undefined ? { recovered: true } : {}),
-    };
-    if (elapsedMs !== undefined) log('debug', this.#fields, 'Command begun');
+    if (elapsedMs !== undefined) log('debug', () => this.#fields(), 'Command begun');
   }
 
   /** The outcome is known, or is known to be unknown. The latter is told once. */
@@ -230,28 +221,38 @@ export class CommandSpan {
     const elapsedMs = this.#elapsedMs?.();
     if (elapsedMs !== undefined)
       this.#measure('gateway_admin_command_duration_seconds', elapsedMs / 1000, {
-        type: this.#type,
+        type: this.#command.type,
         outcome,
       });
-    const why =
-      'problem' in execution ? { code: execution.problem.code, detail: execution.problem.detail } : {};
-    const fields = {
-      ...this.#fields,
+    const fields = (): object => ({
+      ...this.#fields(),
       outcome,
-      ...why,
+      ...('problem' in execution ? { code: execution.problem.code, detail: execution.problem.detail } : {}),
       ...(elapsedMs === undefined ? {} : durationOf(elapsedMs)),
-    };
+    });
     this.#log(outcome === 'accepted' ? 'info' : 'warn', fields, `Command ${outcome}`);
   }
 
   /** The interface closes, or the command is abandoned, before the outcome is known. */
   leftOpen(why: 'closed' | 'abandoned'): void {
-    this.#log('warn', { ...this.#fields, outcome: 'unknown', why }, 'Command left open');
+    this.#log('warn', () => ({ ...this.#fields(), outcome: 'unknown', why }), 'Command left open');
   }
 
   /** An error ended the command. */
   brokenOff(err: unknown): void {
-    this.#log('error', { ...this.#fields, outcome: 'unknown', err }, 'Command broken off');
+    this.#log('error', () => ({ ...this.#fields(), outcome: 'unknown', err }), 'Command broken off');
+  }
+
+  #fields(): object {
+    const { id, type, resource, actor } = this.#command;
+    return {
+      command: id,
+      type,
+      resource,
+      // A decision that the host has built can have anything as its actor.
+      ...(isText(actor) ? { actor: actor.slice(0, longestName) } : {}),
+      ...(this.#elapsedMs === undefined ? { recovered: true } : {}),
+    };
   }
 }
 

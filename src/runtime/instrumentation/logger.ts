@@ -7,8 +7,8 @@ import { causeText, HostError } from '../host-error.ts';
 /** The functions that a logger must have. @internal */
 export const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
 
-/** Writes one line. @internal */
-export type Log = (level: keyof Logger, fields: object, message: string) => void;
+/** Writes one line. Without a logger, the fields are not made. @internal */
+export type Log = (level: keyof Logger, fields: () => object, message: string) => void;
 
 /**
  * Guards a logger: the result never throws or rejects, and does nothing without a logger.
@@ -19,7 +19,7 @@ export type Log = (level: keyof Logger, fields: object, message: string) => void
 export function guardLogger(logger: Logger | undefined, onFailure: (error: HostError) => void): Log {
   if (logger === undefined) return () => undefined;
   return (level, fields, message) => {
-    callGuarded(`logger.${level}`, () => logger[level](fields, message), onFailure);
+    callGuarded(`logger.${level}`, () => logger[level](fields(), message), onFailure);
   };
 }
 

@@ -9,9 +9,9 @@ import { simulate } from './world.ts';
 const seeds = 500;
 
 it.each([
-  [{ namesCall: false }, 'positions are only numbers'],
-  [{ isConditional: false }, 'append does not look at the end of the log'],
-] as const)('the simulation finds a store %j: %s', async (rules) => {
+  { what: 'positions are only numbers', rules: { namesCall: false } },
+  { what: 'append does not look at the end of the log', rules: { isConditional: false } },
+])('the simulation finds a store whose $what', async ({ rules }) => {
   const seed = await firstFound(rules);
   expect(seed).toBeLessThan(seeds);
   expect(await simulate(seed)).toEqual([]);

@@ -1,0 +1,75 @@
+/**
+ * Loads a snapshot in pieces, for documents with very many sessions.
+ */
+import { systemClock } from '../ports/system-clock.ts';
+import { readDocument, type GatewayDocument, type SnapshotOptions } from '../snapshot/document.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { assertSignal } from './argument.ts';
+import { isObject } from './check.ts';
+
+/**
+ * The options of {@link loadSnapshot}.
+ *
+ * @public
+ */
+export interface LoadSnapshotOptions extends SnapshotOptions {
+  /** Ends the loading. */
+  readonly signal?: AbortSignal;
+}
+
+/** The longest piece, in milliseconds. */
+const pieceMs = 5;
+
+/** The number of sessions between two looks at the clock. */
+const stride = 32;
+
+/**
+ * Creates a snapshot from a gateway document as {@link createSnapshot} does, in pieces: after some milliseconds with
+ * sessions, other work of the process gets its turn. The whole takes a little longer than `createSnapshot`.
+ *
+ * The document must not change before the promise settles. The resources of the document other than sessions are one
+ * piece.
+ *
+ * @param document - the document; every part is optional
+ * @param options - see {@link LoadSnapshotOptions}
+ * @returns a deep-frozen snapshot of revision 0; rejects with every error that `createSnapshot` throws, or with the reason
+ *   of the signal
+ *
+ * @example
+ * ```ts
+ * import { loadSnapshot } from 'gateway-admin-core';
+ *
+ * const snapshot = await loadSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * snapshot.services.size; // => 1
+ * ```
+ *
+ * @public
+ */
+export async function loadSnapshot(
+  document: GatewayDocument,
+  options: LoadSnapshotOptions = {},
+): Promise<Snapshot> {
+  const given: unknown = options;
+  if (!isObject(given)) throw new TypeError('The options of loadSnapshot must be an object');
+  const { signal } = options;
+  assertSignal(signal);
+  const reading = readDocument(document, options);
+  for (;;) {
+    signal?.throwIfAborted();
+    const begin = performance.now();
+    do {
+      const snapshot = readSome(reading);
+      if (snapshot !== undefined) return snapshot;
+    } while (performance.now() - begin < pieceMs);
+    await systemClock.sleep(0);
+  }
+}
+
+/** Reads some sessions. Gives the snapshot after the last one. */
+function readSome(reading: Iterator<undefined, Snapshot>): Snapshot | undefined {
+  for (let count = 0; count < stride; count += 1) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+  }
+  return undefined;
+}

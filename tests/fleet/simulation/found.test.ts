@@ -9,9 +9,9 @@ import { simulate } from './world.ts';
 const seeds = 500;
 
 it.each([
-  [{ namesCall: false }, 'positions are only numbers'],
-  [{ isConditional: false }, 'append does not look at the end of the log'],
-] as const)('the simulation finds a store %j: %s', async (rules) => {
+  { rules: { namesCall: false }, what: 'positions are only numbers' },
+  { rules: { isConditional: false }, what: 'append does not look at the end of the log' },
+])('the simulation finds a store in which $what', async ({ rules }) => {
   const seed = await firstFound(rules);
   expect(seed).toBeLessThan(seeds);
   expect(await simulate(seed)).toEqual([]);

@@ -11,6 +11,7 @@
 import { sizeOf } from '../json/value.ts';
 import { isConflict, isStoreLost } from '../ports/port-error.ts';
 import type { Clock } from '../ports/port.ts';
+import { onAbort } from './abort-listener.ts';
 import { beforeDeadline } from './deadline.ts';
 import type { JournalRecord } from './history.ts';
 import type { Instruments, StoreCall } from './instrumentation/instruments.ts';
@@ -91,7 +92,11 @@ export interface Journal {
    *   `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
-  /** Takes in what others have appended. Returns whether they had appended anything. */
+  /**
+   * Takes in what others have appended.
+   *
+   * @returns whether a command may now end in another way: others have appended something, or the store does not answer
+   */
   catchUp(): Promise<boolean>;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
@@ -121,6 +126,8 @@ export interface JournalOptions {
    * late.
    */
   readonly deadlineMs: number;
+  /** The number of records in the store since the last compaction; 0 by default. */
+  readonly records?: number;
   readonly instruments: Instruments;
   /** Gets the error with which an outage begins, and the error with which the store is lost. */
   readonly onError: (error: unknown) => void;
@@ -205,17 +212,20 @@ class StoreJournal implements OpenedJournal {
   #pending: Pending[] = [];
   #calls: WaitingCall[] = [];
   #flushing: Promise<void> | undefined;
-  #grown = { records: 0, bytes: 0 };
+  #grown: { records: number; bytes: number };
   /** Whether others may have appended something. */
   #isBehind = false;
   #repeats = false;
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
+  /** Aborts when the next outage begins. */
+  #failed = new AbortController();
   /** Aborts when the present outage ends. */
   #answered = new AbortController();
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#grown = { records: options.records ?? 0, bytes: 0 };
   }
 
   obstacleTo(resources: readonly string[]): Obstacle | undefined {
@@ -261,14 +271,25 @@ class StoreJournal implements OpenedJournal {
     const { log } = this.#options;
     if (log.follow === undefined) return false;
     const before = log.position;
-    await this.follow();
-    return log.position !== before;
+    await this.#untilOutage(this.follow());
+    return log.position !== before || this.outage !== undefined;
   }
 
   async follow(): Promise<void> {
     if (this.outage !== undefined && this.outage.retryAfterMs === undefined) return;
     this.#isBehind = true;
     await (this.#flushing ??= this.#flush());
+  }
+
+  /** Waits for what the store does, but not through an outage, which can last for hours. */
+  async #untilOutage(done: Promise<void>): Promise<void> {
+    if (this.outage !== undefined) return;
+    let stopListening = (): void => undefined;
+    const failed = new Promise<void>((resolve) => {
+      stopListening = onAbort(this.#failed.signal, resolve);
+    });
+    await Promise.race([done, failed]);
+    stopListening();
   }
 
   async inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
@@ -443,6 +464,7 @@ class StoreJournal implements OpenedJournal {
     this.outage = { error: before === undefined ? error : before.error, retryAfterMs };
     if (before !== undefined) return;
     this.#options.onError(error);
+    this.#failed.abort();
     this.#answered = new AbortController();
     const { outage } = this;
     this.#pending = this.#pending.filter((pending) => this.#endures(pending, outage));
@@ -453,6 +475,7 @@ class StoreJournal implements OpenedJournal {
   #endOutage<T>(value?: T): T {
     if (this.outage !== undefined) {
       this.#answered.abort();
+      this.#failed = new AbortController();
       this.#options.instruments.storeAnswers();
     }
     this.outage = undefined;

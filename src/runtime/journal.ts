@@ -11,7 +11,6 @@
 import { sizeOf } from '../json/value.ts';
 import { isConflict, isStoreLost } from '../ports/port-error.ts';
 import type { Clock } from '../ports/port.ts';
-import { onAbort } from './abort-listener.ts';
 import { beforeDeadline } from './deadline.ts';
 import type { JournalRecord } from './history.ts';
 import type { Instruments, StoreCall } from './instrumentation/instruments.ts';
@@ -218,8 +217,8 @@ class StoreJournal implements OpenedJournal {
   #repeats = false;
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
-  /** Aborts when the next outage begins. */
-  #failed = new AbortController();
+  /** Called if an outage begins before the store is free. */
+  #alarms: (() => void)[] = [];
   /** Aborts when the present outage ends. */
   #answered = new AbortController();
 
@@ -270,26 +269,18 @@ class StoreJournal implements OpenedJournal {
   async catchUp(): Promise<boolean> {
     const { log } = this.#options;
     if (log.follow === undefined) return false;
+    const isOut = (): boolean => this.outage !== undefined;
+    if (isOut()) return true;
     const before = log.position;
-    await this.#untilOutage(this.follow());
-    return log.position !== before || this.outage !== undefined;
+    // Not through an outage, which can last for hours.
+    await Promise.race([this.follow(), new Promise<void>((resolve) => this.#alarms.push(resolve))]);
+    return log.position !== before || isOut();
   }
 
   async follow(): Promise<void> {
     if (this.outage !== undefined && this.outage.retryAfterMs === undefined) return;
     this.#isBehind = true;
     await (this.#flushing ??= this.#flush());
-  }
-
-  /** Waits for what the store does, but not through an outage, which can last for hours. */
-  async #untilOutage(done: Promise<void>): Promise<void> {
-    if (this.outage !== undefined) return;
-    let stopListening = (): void => undefined;
-    const failed = new Promise<void>((resolve) => {
-      stopListening = onAbort(this.#failed.signal, resolve);
-    });
-    await Promise.race([done, failed]);
-    stopListening();
   }
 
   async inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
@@ -348,6 +339,7 @@ class StoreJournal implements OpenedJournal {
     } finally {
       // Reset in the same turn in which the queue became empty: a later record must start a new loop.
       this.#flushing = undefined;
+      this.#alarms = [];
     }
   }
 
@@ -464,7 +456,7 @@ class StoreJournal implements OpenedJournal {
     this.outage = { error: before === undefined ? error : before.error, retryAfterMs };
     if (before !== undefined) return;
     this.#options.onError(error);
-    this.#failed.abort();
+    for (const alarm of this.#alarms.splice(0)) alarm();
     this.#answered = new AbortController();
     const { outage } = this;
     this.#pending = this.#pending.filter((pending) => this.#endures(pending, outage));
@@ -475,7 +467,6 @@ class StoreJournal implements OpenedJournal {
   #endOutage<T>(value?: T): T {
     if (this.outage !== undefined) {
       this.#answered.abort();
-      this.#failed = new AbortController();
       this.#options.instruments.storeAnswers();
     }
     this.outage = undefined;

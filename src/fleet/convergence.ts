@@ -6,7 +6,7 @@
  */
 import type { Entity } from '../core/collection.ts';
 import type { FleetPlace } from '../core/decision.ts';
-import type { Problem } from '../problem.ts';
+import { problem, type Problem } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
 import { adoptDocument, type Transition } from '../resources/index.ts';
 import { followUsers } from '../resources/user.ts';
@@ -114,29 +114,38 @@ export class Convergence {
   }
 
   async #converge(row: Row): Promise<void> {
-    const { clock, execute, onError, onFollowed } = this.#options;
+    const { clock, onFollowed } = this.#options;
     const { resource: link } = row.behind;
-    try {
-      for (let pauseMs = firstPauseMs; !this.#closed.signal.aborted;) {
-        const execution = await execute(this.#requestFor(link));
-        const isNew = row.wake.signal.aborted;
-        row.wake = new AbortController();
-        const isFollowed = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
-        if (isFollowed && !isNew) break;
-        if (!isFollowed) row.behind = { ...row.behind, problem: execution.problem };
-        if (isNew) {
-          pauseMs = firstPauseMs;
-          continue;
-        }
-        await clock.sleep(pauseMs, row.wake.signal, { keepAlive: false });
-        pauseMs = row.wake.signal.aborted ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
-        row.wake = new AbortController();
+    for (let pauseMs = firstPauseMs; !this.#closed.signal.aborted;) {
+      const reason = await this.#try(link);
+      const isNew = row.wake.signal.aborted;
+      row.wake = new AbortController();
+      if (reason === undefined && !isNew) {
+        this.#rows.delete(link);
+        onFollowed(link);
+        return;
       }
-    } catch (error) {
-      onError(error);
+      if (reason !== undefined) row.behind = { ...row.behind, problem: reason };
+      if (isNew) {
+        pauseMs = firstPauseMs;
+        continue;
+      }
+      await clock.sleep(pauseMs, row.wake.signal, { keepAlive: false });
+      pauseMs = row.wake.signal.aborted ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+      row.wake = new AbortController();
     }
-    this.#rows.delete(link);
-    onFollowed(link);
+  }
+
+  /** Follows a resource once. Gives the reason if the gateway has not followed. Never rejects. */
+  async #try(link: string): Promise<Problem | undefined> {
+    try {
+      const execution = await this.#options.execute(this.#requestFor(link));
+      const isFollowed = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
+      return isFollowed ? undefined : execution.problem;
+    } catch (error) {
+      this.#options.onError(error);
+      return problem('internal', 'The change could not be followed. The log of this node has the error.');
+    }
   }
 
   #requestFor(link: string): CommandRequest {

@@ -3,6 +3,7 @@
  */
 import type { AdminEvent } from '../resources/index.ts';
 import type { LogStep } from '../ports/port.ts';
+import { onAbort } from '../runtime/abort-listener.ts';
 import { parseRecord, type SharedRecord } from './shared-history.ts';
 
 /**
@@ -24,8 +25,8 @@ export interface FleetStep {
  */
 export interface FleetRecord {
   /**
-   * `intent`: a node is about to ask its gateway. `settlement`: a command, or a part of a large one, has ended. An intent
-   * whose settlement has no events was refused.
+   * `intent`: a node is about to ask its gateway. `settlement`: a command, or a part of a large one, has ended. A settlement
+   * without events says that nothing has changed: the command was refused, unless `why` says something else.
    */
   readonly type: 'intent' | 'settlement';
   /** The node that was asked for the change. */
@@ -36,8 +37,8 @@ export interface FleetRecord {
   readonly resources: readonly string[];
   /** The events: what the command would do, or what has happened. */
   readonly events: readonly AdminEvent[];
-  /** `abandoned` if other nodes have ended the command of a silent node. */
-  readonly why?: 'abandoned';
+  /** `abandoned` if other nodes have ended the command of a silent node; `forgotten` if the node was forgotten. */
+  readonly why?: 'abandoned' | 'forgotten';
 }
 
 /**
@@ -82,7 +83,8 @@ export async function* readHistory(
 ): AsyncGenerator<FleetStep | FleetGap, void, undefined> {
   let at = after;
   while (!signal.aborted) {
-    const steps = await read(at);
+    const steps = await unlessAborted(read(at), signal);
+    if (steps === undefined) return;
     if (steps === 'gone') {
       at = position();
       yield Object.freeze({ gap: true, position: at });
@@ -98,6 +100,22 @@ export async function* readHistory(
     }
     if (steps.length === 0) await moved(at, signal);
   }
+}
+
+/** Gives what a promise gives; `undefined` if the signal aborts first. The store may not answer for a long time. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const { promise: aborted, stop } = abortOf(signal);
+  return Promise.race([promise, aborted]).finally(stop);
+}
+
+function abortOf(signal: AbortSignal): { readonly promise: Promise<undefined>; readonly stop: () => void } {
+  let stop = (): void => undefined;
+  const promise = new Promise<undefined>((resolve) => {
+    stop = onAbort(signal, () => {
+      resolve(undefined);
+    });
+  });
+  return { promise, stop };
 }
 
 function isAborted({ aborted }: AbortSignal): boolean {

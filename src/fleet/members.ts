@@ -68,6 +68,8 @@ export class Members {
   /** For how many milliseconds a node that has commands in the log has said nothing at all, by name. */
   readonly #unheard = new Map<string, number>();
   #beat = 0;
+  /** What another process has said under the name of this node, when this node last looked. */
+  #double: string | undefined;
 
   constructor(options: MembersOptions) {
     this.#options = options;
@@ -83,11 +85,15 @@ export class Members {
    * Says what this node says of itself, and hears the others.
    *
    * @param elapsedMs - the time since the last call; 0 if the store was out of reach in between
+   * @throws the error of the store. From then on, nobody is silent: nobody could be heard
    */
   async announce(status: Omit<Status, 'beat'>, elapsedMs: number): Promise<void> {
     this.#beat += 1;
     const said = { ...status, beat: this.#beat } satisfies Status;
-    const all = await this.#announce(this.#node, said);
+    const all = await this.#announce(this.#node, said).catch((error: unknown) => {
+      this.forgive();
+      throw error;
+    });
     const names = new Set(all.keys());
     for (const name of this.#members.keys()) if (!names.has(name)) this.#members.delete(name);
     for (const [name, json] of all) if (name !== this.#node) this.#hear(name, json, elapsedMs);
@@ -99,11 +105,20 @@ export class Members {
 
   #hear(name: string, json: Json, elapsedMs: number): void {
     const { success, data: status } = z.safeParse(statusShape, json);
-    // A node of another version: its beat cannot be read, so it is never taken for dead.
-    if (!success) return;
+    if (!success) {
+      // A node of another version: its beat cannot be read, so it is never taken for dead.
+      this.#members.delete(name);
+      return;
+    }
     const before = this.#members.get(name);
     const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
     this.#members.set(name, { status, silentMs: hasMoved ? 0 : before.silentMs + elapsedMs });
+  }
+
+  /** Counts the silence of every node anew: this node could not hear the others. */
+  forgive(): void {
+    for (const [name, { status }] of this.#members) this.#members.set(name, { status, silentMs: 0 });
+    for (const name of this.#unheard.keys()) this.#unheard.set(name, 0);
   }
 
   /**
@@ -145,6 +160,19 @@ export class Members {
     await wait();
     const after = await look();
     return after !== undefined && after !== before;
+  }
+
+  /**
+   * Looks whether another process announces itself under the name of this node too. Answers true only at a second look: a
+   * store that was set back has an earlier life of this node, whose beat stands still.
+   *
+   * @param boot - the life of this node
+   */
+  async isDouble(boot: string): Promise<boolean> {
+    const said = (await this.hear()).get(this.#node);
+    const before = this.#double;
+    this.#double = said === undefined || said.boot === boot ? undefined : `${said.boot} ${String(said.beat)}`;
+    return before !== undefined && this.#double !== undefined && before !== this.#double;
   }
 
   /** Takes this node, or another one, out of the fleet. */

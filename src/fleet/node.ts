@@ -1,9 +1,11 @@
 /**
- * A node of a fleet, from its opening to its end: reads the log, announces itself, and ends the commands of silent nodes.
+ * A node of a fleet, from its opening to its end: reads the log, and ends the commands of silent nodes.
  */
+import { isConflict } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
+import { onAbort } from '../runtime/abort-listener.ts';
 import type { Admin } from '../runtime/admin.ts';
-import { assemble, loadInTime } from '../runtime/create-admin.ts';
+import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
 import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
 import { drawLife, drawRevision } from '../runtime/life.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
@@ -15,10 +17,11 @@ import { openServices } from '../resources/service.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
 import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
+import { Announcer } from './announcer.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
-import { announcementMs, beatMs, type Members, type Status } from './members.ts';
+import { beatMs, type Members, type Status } from './members.ts';
 import { restoreShared, type SharedHistory } from './shared-history.ts';
 import { settle, settleOptions } from './settling.ts';
 import { SharedLog } from './shared-log.ts';
@@ -41,7 +44,11 @@ export interface NodeParts {
 export class RunningNode {
   readonly #parts: NodeParts;
   readonly #boot = drawLife();
+  /** Aborts when the node begins to close: nobody reads on, or waits for other nodes. */
+  readonly #closing = new AbortController();
+  /** Aborts when the last command has ended: the node reads and announces nothing any more. */
   readonly #closed = new AbortController();
+  readonly #announcer: Announcer;
   #log!: SharedLog;
   #journal!: OpenedJournal;
   #writer!: Writer;
@@ -55,42 +62,49 @@ export class RunningNode {
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
   readonly #watchers = new Set<() => void>();
-  #willAnnounce = false;
   readonly #view: FleetView = {
     nodes: () => this.#nodes(),
     position: () => this.#log.position,
     settle: (execution, where) => {
       const { complete, members, node, leaseMs } = this.#parts;
       const { revision } = this.#log.snapshot;
-      const announce = (): Promise<void> => this.#announce();
+      const announce = (): Promise<void> => this.#announcer.announce();
       const around = { clock: complete.clock, members, node, leaseMs, revision, announce };
-      return settle(execution, where, around);
+      return settle(execution, { ...where, signal: this.#endOf(where.signal) }, around);
     },
   };
 
   constructor(parts: NodeParts) {
+    const { members, node, leaseMs, complete } = parts;
+    const { clock, onError } = complete;
     this.#parts = parts;
+    this.#announcer = new Announcer({
+      ...{ members, node, leaseMs, clock, onError },
+      boot: this.#boot,
+      status: () => this.#status(),
+      canRead: () => this.#journal.outage === undefined,
+      closed: this.#closed.signal,
+    });
   }
 
   async open(): Promise<FleetAdmin> {
     const { complete, members, node } = this.#parts;
     const { clock, limits, instruments, onError } = complete;
-    await this.#load();
+    const records = await this.#load();
     const log = this.#log;
-    const journal = openJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
+    const deadlineMs = limits.storeDeadlineMs;
+    const journal = openJournal({ log, clock, deadlineMs, records, instruments, onError });
     this.#journal = journal;
     const membership = { prefix: `${node}-${this.#boot}`, fleet: this.#view };
     const { admin, writer } = assemble(complete, this.#ownSnapshot(), journal, membership);
     this.#writer = writer;
     this.#convergence = this.#followingOf(writer);
-    await this.#recover();
-    if (journal.outage !== undefined) {
-      await admin.close();
-      throw journal.outage.error;
-    }
     try {
+      await this.#recover();
+      if (journal.outage !== undefined) throw journal.outage.error;
       await members.announce(this.#status(), 0);
     } catch (error) {
+      this.#closed.abort();
       await admin.close();
       throw error;
     }
@@ -100,7 +114,8 @@ export class RunningNode {
     return this.#withFleet(admin);
   }
 
-  async #load(): Promise<void> {
+  /** Loads the log. Returns the number of its records. */
+  async #load(): Promise<number> {
     const { store, complete, given, node, levels } = this.#parts;
     const [, highest] = levels;
     for (;;) {
@@ -112,13 +127,13 @@ export class RunningNode {
       declareSecretParameters(given, history.snapshot.secretParameters);
       this.#log = this.#logOf(history, position, node);
       this.#applied = position;
-      if (!isEmpty) return;
+      if (!isEmpty) return stored.records.length;
       try {
-        await this.#log.compact((_name, call) => call());
-        return;
+        await this.#log.compact((name, call) => callInTime(name, call, complete));
+        return 0;
       } catch (error) {
         // Another node was faster: its configuration is that of the fleet.
-        if (!(error instanceof Error) || error.name !== 'StoreConflictError') throw error;
+        if (!isConflict(error)) throw error;
       }
     }
   }
@@ -141,7 +156,7 @@ export class RunningNode {
       onChange: (links) => {
         this.#endOrphans();
         this.#convergence.follow(links);
-        this.#announceSoon();
+        this.#announcer.announceSoon();
         this.#writer.retry();
       },
       onError: complete.onError,
@@ -169,7 +184,7 @@ export class RunningNode {
       onFollowed: (link) => {
         writer.align((snapshot, revision) => this.#log.align(snapshot, revision, (each) => each === link));
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
-        this.#announceSoon();
+        this.#announcer.announceSoon();
         writer.retry();
       },
       clock,
@@ -198,48 +213,60 @@ export class RunningNode {
 
   /** Reads what the others append: after a hint, and once a second. */
   async #read(): Promise<void> {
-    const { store, complete } = this.#parts;
-    const { clock } = complete;
+    const { clock } = this.#parts.complete;
+    const { signal } = this.#closed;
     // The host first opens what the snapshot shows. A change of its gateway before that would be lost in between.
-    await clock.sleep(0, this.#closed.signal);
+    await clock.sleep(0, signal);
     if (!this.#isClosed()) this.#convergence.begin();
+    let pauseMs = 0;
     while (!this.#isClosed()) {
-      const over = new AbortController();
-      const stop = (): void => {
-        over.abort();
-      };
-      this.#closed.signal.addEventListener('abort', stop);
-      const hint = store
-        .changed(this.#log.position, over.signal)
-        .catch(() => clock.sleep(beatMs, over.signal));
-      await Promise.race([hint, clock.sleep(beatMs, over.signal, { keepAlive: false })]);
-      this.#closed.signal.removeEventListener('abort', stop);
-      over.abort();
+      const before = this.#log.position;
+      const isHinted = await this.#hint();
       if (!this.#isClosed()) await this.#journal.follow();
-      // A lost store is not read again, and its hints would come at once.
+      // A lost store is not read again.
       const { outage } = this.#journal;
+      if (outage === undefined) this.#announcer.logWasRead();
       if (outage !== undefined && outage.retryAfterMs === undefined) return;
+      // A store may give hints for nothing, one after the other.
+      pauseMs = isHinted && this.#log.position === before ? Math.min(2 * pauseMs + 1, beatMs) : 0;
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal, { keepAlive: false });
+    }
+  }
+
+  /** Waits for a hint of the store, for a second at most. Returns whether a hint has come. */
+  async #hint(): Promise<boolean> {
+    const { store, complete } = this.#parts;
+    const over = new AbortController();
+    const stopListening = onAbort(this.#closed.signal, () => {
+      over.abort();
+    });
+    const { position } = this.#log;
+    const poll = complete.clock.sleep(beatMs, over.signal, { keepAlive: false }).then(() => false);
+    // A function of its own: a store of the host may throw at once.
+    const hint = (async () => store.changed(position, over.signal))();
+    try {
+      return await Promise.race([poll, hint.then(() => true)]).catch(() => poll);
+    } finally {
+      stopListening();
+      over.abort();
     }
   }
 
   /** Announces this node, and ends the commands of nodes that are silent for too long. */
   async #beat(): Promise<void> {
-    const { complete, members } = this.#parts;
-    let heardMs = 0;
+    const { complete } = this.#parts;
     while (!this.#isClosed()) {
       await complete.clock.sleep(beatMs, this.#closed.signal, { keepAlive: false });
       if (this.#isClosed()) return;
       try {
         this.#digest = this.#agreement.digestOf(this.#log.history);
-        // After an outage, nobody counts as silent.
-        await members.announce(this.#status(), this.#journal.outage === undefined ? heardMs : 0);
-        heardMs = beatMs;
-        this.#compare();
-        this.#endSilent();
-        await this.#raiseLevel();
-      } catch {
-        // The journal tells of a store that does not answer.
-        heardMs = 0;
+        if (await this.#announcer.beat()) {
+          this.#compare();
+          this.#endSilent();
+          await this.#raiseLevel();
+        }
+      } catch (error) {
+        complete.onError(error);
       }
       this.#writer.retry();
     }
@@ -267,24 +294,6 @@ export class RunningNode {
     if (!canAll || this.#log.history.level >= highest) return;
     // Another node may have been faster, and the next beat looks again.
     await this.#journal.inTurn((ask) => this.#log.raiseLevel(ask)).catch(() => undefined);
-  }
-
-  /** Announces this node before the next beat: others may wait for what it has read or followed. */
-  #announceSoon(): void {
-    if (this.#willAnnounce) return;
-    this.#willAnnounce = true;
-    const { complete } = this.#parts;
-    const pause = complete.clock.sleep(announcementMs, this.#closed.signal, { keepAlive: false });
-    void pause.then(() => {
-      this.#willAnnounce = false;
-      return this.#isClosed() ? undefined : this.#announce();
-    });
-  }
-
-  /** Announces this node beside the beats, which alone count the seconds of silence. */
-  async #announce(): Promise<void> {
-    // The beat tells of a store that does not answer.
-    await this.#parts.members.announce(this.#status(), 0).catch(() => undefined);
   }
 
   #endSilent(): void {
@@ -345,12 +354,14 @@ export class RunningNode {
   }
 
   async #close(close: () => Promise<void>): Promise<void> {
+    this.#closing.abort();
     this.#convergence.close();
     // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a store
     // that does not answer ends the reading too.
     await this.#writer.close();
     this.#closed.abort();
     await this.#loops;
+    await this.#announcer.end();
     await this.#parts.members.remove().catch(() => undefined);
     await close();
   }
@@ -371,21 +382,36 @@ export class RunningNode {
       forget: async (name) => {
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
         await members.remove(name);
-        for (const { intent } of this.#log.history.open) if (intent.node === name) this.#end(intent.command);
+        await this.#forget(name);
       },
     };
   }
 
+  async #forget(name: string): Promise<void> {
+    try {
+      await this.#journal.inTurn((ask) => this.#log.forget(name, ask));
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      // The journal first reads what the others have appended.
+      return this.#forget(name);
+    }
+    this.#writer.retry();
+  }
+
   #history(after: string | undefined, signal: AbortSignal | undefined): ReturnType<Fleet['history']> {
     const { store, levels } = this.#parts;
-    const end = signal === undefined ? this.#closed.signal : AbortSignal.any([signal, this.#closed.signal]);
     const source: HistorySource = {
       highest: levels[1],
       position: () => this.#log.position,
       read: (at) => this.#journal.inTurn((ask) => ask('read', () => store.read(at))),
       moved: (from, until) => this.#moved(from, until),
     };
-    return readHistory(source, { ...(after === undefined ? {} : { after }), signal: end });
+    return readHistory(source, { ...(after === undefined ? {} : { after }), signal: this.#endOf(signal) });
+  }
+
+  /** A signal of a caller that also aborts when this node begins to close. */
+  #endOf(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
   }
 
   /** Resolves when the end of the log is not where it was. */

@@ -49,10 +49,17 @@ function outcomeOf(
   revision: number,
   links: readonly string[] | undefined,
 ): FleetOutcome {
-  const behind = status.behind.filter(({ resource }) => links?.includes(resource) ?? true);
+  const behind = status.behind.filter(
+    ({ resource }) => links === undefined || links.some((link) => isWithin(link, resource)),
+  );
   const isOpen = status.revision < revision || behind.some(({ code }) => code === undefined);
   if (isOpen) return Object.freeze({ node, outcome: 'waiting', behind: [] });
   return Object.freeze({ node, outcome: behind.length > 0 ? 'behind' : 'applied', behind });
+}
+
+/** Whether a link is that of a resource, or of a user among all users, whom a node follows together. */
+function isWithin(link: string, resource: string): boolean {
+  return link === resource || link.startsWith(`${resource}/`);
 }
 
 /**

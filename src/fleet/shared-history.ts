@@ -42,21 +42,27 @@ const head = {
   command: z.string(),
   resources: z.readonly(z.array(z.string())),
 };
+/** The principal who has sent the command, for auditors who read the log as a table. */
+const actor = z.exactOptional(z.string());
 
 /** A node is about to ask its gateway. No other node uses the resources until the command has ended. */
 const intentShape = z
-  .object({ ...head, type: z.literal('intent'), part: count, of: count, events, effects })
+  .object({ ...head, actor, type: z.literal('intent'), part: count, of: count, events, effects })
   .check(z.refine(({ events: given, effects: needed }) => areConsistent(given, needed)));
 
 /** A command, or a part of one, has ended. */
 const settlementShape = z.object({
   ...head,
+  actor,
   type: z.literal('settlement'),
   /** What happened; empty if nothing happened. */
   events,
   last: z.boolean(),
-  /** `abandoned` if another node has ended the command, because this one was silent. */
-  why: z.exactOptional(z.literal('abandoned')),
+  /**
+   * `abandoned` if another node has ended the command, because this one was silent: this one looks at its next start what has
+   * become of the command. `forgotten` if this one will not come back.
+   */
+  why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
 
 /** From here on, nodes may write records of a level. */
@@ -147,6 +153,13 @@ export class SharedHistory {
     return this.#ended.has(command);
   }
 
+  /** Whether this history goes on from what a node had read before. After very many commands, that cannot be told. */
+  goesOnFrom(before: SharedHistory): boolean {
+    const last = [...before.#ended].at(-1);
+    const hasLast = last === undefined || this.#ended.has(last) || this.#ended.size >= mostEnded;
+    return hasLast && this.#snapshot.revision >= before.#snapshot.revision;
+  }
+
   /** The highest level that nodes may write. */
   get level(): number {
     return this.#level;
@@ -176,8 +189,8 @@ export class SharedHistory {
     if (record.last) {
       this.#open.delete(command);
       if (record.why === undefined) this.#end(command);
+      if (record.why !== 'abandoned') this.#abandoned.delete(command);
       // Two nodes may end a command: the second end changes nothing.
-      if (record.why === undefined) this.#abandoned.delete(command);
       else if (open !== undefined) this.#abandoned.set(command, open);
     } else if (open !== undefined) this.#open.set(command, { ...open, settled: open.settled + 1 });
   }

@@ -153,6 +153,17 @@ export class SharedLog implements Log {
     this.#take(record);
   }
 
+  /** Ends the commands of a node that will not come back. */
+  async forget(node: string, ask: Ask): Promise<void> {
+    const { open, abandoned } = this.#history;
+    const records = [...open, ...abandoned]
+      .filter(({ intent }) => intent.node === node)
+      .map((command) => endOf(command, 'forgotten'));
+    if (records.length === 0) return;
+    await this.append(records as unknown as readonly Json[], ask);
+    for (const record of records) this.#take(record);
+  }
+
   async follow(ask: Ask): Promise<void> {
     const { store } = this.#options;
     const steps = await ask('read', () => store.read(this.#position));
@@ -190,7 +201,7 @@ export class SharedLog implements Log {
   /** Reads everything again: the log was compacted, or set back. */
   async #load(ask: Ask): Promise<void> {
     const { store, given, highest, onChange, onError } = this.#options;
-    const before = this.#history.snapshot.revision;
+    const before = this.#history;
     const { position, ...stored } = await ask('load', () => store.load());
     this.#history = restoreShared(stored, given, highest);
     this.#move(position);
@@ -199,7 +210,7 @@ export class SharedLog implements Log {
     this.#touched.clear();
     this.#places.clear();
     this.#findEnded();
-    if (this.snapshot.revision < before)
+    if (!this.#history.goesOnFrom(before))
       onError(
         new Error(
           `The configuration of the fleet has gone back: the shared store was set back to an earlier state.`,
@@ -276,31 +287,22 @@ export class SharedLog implements Log {
       const { events, effects } = sharedPart(record.events, record.effects);
       if (events.length === 0) return undefined;
       const { command, part, of } = record;
-      return { ...head, type: 'intent', command, part, of, events: [...events], effects: [...effects] };
+      const [own, asked] = [[...events], [...effects]];
+      return { ...head, ...actorOf(events), type: 'intent', command, part, of, events: own, effects: asked };
     }
     const { command, last } = record;
     // Later changes rest on the end that others gave to an abandoned command of an earlier life.
     const isOver = this.#history.isAbandoned(command) && !this.#options.isInFlight(command);
     const events = isOver ? [] : sharedPart(record.events, []).events;
     if (events.length === 0 && !this.#isKnown(command) && !this.#isSent(command)) return undefined;
-    return { ...head, type: 'settlement', command, events: [...events], last };
+    return { ...head, ...actorOf(events), type: 'settlement', command, events: [...events], last };
   }
 
   /** The record with which this node ends the command of a silent node. */
   #abandonmentOf(command: string): SharedRecord | undefined {
     const open = this.#history.open.find(({ intent }) => intent.command === command);
     if (open === undefined || this.#isSent(command)) return undefined;
-    const { node, resources } = open.intent;
-    return {
-      level,
-      node,
-      resources,
-      type: 'settlement',
-      command,
-      events: [],
-      last: true,
-      why: 'abandoned',
-    };
+    return endOf(open, 'abandoned');
   }
 
   #isSent(command: string): boolean {
@@ -353,6 +355,18 @@ export class SharedLog implements Log {
 /** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */
 function isSharedLink(link: string): boolean {
   return /^\/(?:users|(?:servers|services|monitors|filters)\/[^/]+)$/.test(link);
+}
+
+/** The record with which a node ends the command of another one. */
+function endOf(
+  { intent: { node, command, resources } }: SharedCommand,
+  why: 'abandoned' | 'forgotten',
+): SharedRecord {
+  return { level, node, resources, type: 'settlement', command, events: [], last: true, why };
+}
+
+function actorOf([first]: readonly AdminEvent[]): { readonly actor?: string } {
+  return first?.actor === undefined ? {} : { actor: first.actor };
 }
 
 /** What tells a record from every other. */

@@ -238,9 +238,9 @@ export interface SharedStore extends ConfigurationStore {
   /**
    * Gives what was appended behind a position, whoever appended it.
    *
-   * @param after - a position that this store has given
+   * @param after - a position that this store has given; from a reader of the history, any text
    * @returns a step for each call, in order; `gone` if no way leads on from the position, because the records were
-   *   compacted away, or because the store was set back. Then the library loads again
+   *   compacted away, because the store was set back, or because the text is no position. Then the library loads again
    */
   read(after: string): Promise<readonly LogStep[] | 'gone'>;
   /**

@@ -34,6 +34,7 @@ import { EventStreams } from './handler/event-stream.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { restore } from './history.ts';
+import type { StoreCall } from './instrumentation/instruments.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife, drawLife } from './life.ts';
 import { OwnLog } from './log.ts';
@@ -158,16 +159,21 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
   }
 }
 
-/** Loads the content of the store. `onError` gets a timeout too, so that the timeout is logged like other store errors. */
-export async function loadInTime(
-  store: ConfigurationStore,
+/** Loads the content of the store. */
+export function loadInTime(store: ConfigurationStore, options: CompleteOptions): Promise<StoredHistory> {
+  return callInTime('load', () => store.load(), options);
+}
+
+/** Calls the store before the start. `onError` gets a timeout too, so that the timeout is logged like other store errors. */
+export async function callInTime<T>(
+  name: StoreCall,
+  call: () => Promise<T>,
   { clock, limits: { storeDeadlineMs }, instruments, onError }: CompleteOptions,
-): Promise<StoredHistory> {
-  const load = (): Promise<StoredHistory> => instruments.storeCall('load', () => store.load());
-  const history = await beforeDeadline(clock, storeDeadlineMs, load);
-  if (history !== 'late') return history;
+): Promise<T> {
+  const answer = await beforeDeadline(clock, storeDeadlineMs, () => instruments.storeCall(name, call));
+  if (answer !== 'late') return answer;
   const error = new Error(
-    `The configuration store did not answer load() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +
+    `The configuration store did not answer ${name}() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +
       'database works, and start again. For a very large store, raise the limit storeDeadlineMs.',
   );
   onError(error);

@@ -91,7 +91,11 @@ export interface Journal {
    *   `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
-  /** Takes in what others have appended. Returns whether they had appended anything. */
+  /**
+   * Takes in what others have appended.
+   *
+   * @returns whether a command may now end in another way: others have appended something, or the store does not answer
+   */
   catchUp(): Promise<boolean>;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
@@ -121,6 +125,8 @@ export interface JournalOptions {
    * late.
    */
   readonly deadlineMs: number;
+  /** The number of records in the store since the last compaction; 0 by default. */
+  readonly records?: number;
   readonly instruments: Instruments;
   /** Gets the error with which an outage begins, and the error with which the store is lost. */
   readonly onError: (error: unknown) => void;
@@ -205,17 +211,20 @@ class StoreJournal implements OpenedJournal {
   #pending: Pending[] = [];
   #calls: WaitingCall[] = [];
   #flushing: Promise<void> | undefined;
-  #grown = { records: 0, bytes: 0 };
+  #grown: { records: number; bytes: number };
   /** Whether others may have appended something. */
   #isBehind = false;
   #repeats = false;
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
+  /** Called if an outage begins before the store is free. */
+  #alarms: (() => void)[] = [];
   /** Aborts when the present outage ends. */
   #answered = new AbortController();
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#grown = { records: options.records ?? 0, bytes: 0 };
   }
 
   obstacleTo(resources: readonly string[]): Obstacle | undefined {
@@ -260,9 +269,12 @@ class StoreJournal implements OpenedJournal {
   async catchUp(): Promise<boolean> {
     const { log } = this.#options;
     if (log.follow === undefined) return false;
+    const isOut = (): boolean => this.outage !== undefined;
+    if (isOut()) return true;
     const before = log.position;
-    await this.follow();
-    return log.position !== before;
+    // Not through an outage, which can last for hours.
+    await Promise.race([this.follow(), new Promise<void>((resolve) => this.#alarms.push(resolve))]);
+    return log.position !== before || isOut();
   }
 
   async follow(): Promise<void> {
@@ -327,6 +339,7 @@ class StoreJournal implements OpenedJournal {
     } finally {
       // Reset in the same turn in which the queue became empty: a later record must start a new loop.
       this.#flushing = undefined;
+      this.#alarms = [];
     }
   }
 
@@ -443,6 +456,7 @@ class StoreJournal implements OpenedJournal {
     this.outage = { error: before === undefined ? error : before.error, retryAfterMs };
     if (before !== undefined) return;
     this.#options.onError(error);
+    for (const alarm of this.#alarms.splice(0)) alarm();
     this.#answered = new AbortController();
     const { outage } = this;
     this.#pending = this.#pending.filter((pending) => this.#endures(pending, outage));

@@ -281,8 +281,8 @@ export class Turns {
 
   /** @param claimed - the resources of earlier commands that still wait */
   #mustWait({ request, resources }: Entry, claimed: ReadonlySet<string>): boolean {
-    // What other nodes have decided goes first: commands that wait here may wait for that.
-    const isFirst = request.journal !== undefined;
+    // Goes first: commands that wait here may wait for that.
+    const isFirst = isFollowing(request);
     return resources.some(
       (link) => (!isFirst && claimed.has(link)) || this.#holders.get(link)?.outcome === 'pending',
     );
@@ -322,6 +322,11 @@ export class Turns {
     entry.obstructedSince ??= now();
     return now() - entry.obstructedSince >= obstacleDeadlineMs;
   }
+}
+
+/** Whether a command follows what another node has decided. @internal */
+export function isFollowing({ journal }: CommandRequest): boolean {
+  return journal !== undefined;
 }
 
 function searchOf(row: Row): AbortController {

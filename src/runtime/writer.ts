@@ -44,6 +44,7 @@ import {
   type Command,
   type CommandRequest,
   type TurnOptions,
+  isFollowing,
   type Waiting,
 } from './turn.ts';
 import type { Veto } from './veto.ts';
@@ -120,7 +121,8 @@ export class Writer {
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
-      refuseAll: ({ journal = options.journal }) => options.refuseAll() ?? unavailable(journal),
+      refuseAll: (request) =>
+        isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
       obstacleTo: ({ journal = options.journal }, resources) => journal.obstacleTo(resources),
       obstacleDeadlineMs: options.deadlineMs,
       now: () => options.clock.now(),
@@ -152,16 +154,19 @@ export class Writer {
   }
 
   /**
-   * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing.
+   * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing. The
+   * veto is not asked again about what another node has decided.
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
-  decide({ transition, actor }: CommandRequest): Decision {
+  decide(request: CommandRequest): Decision {
+    const { transition, actor } = request;
     const snapshot = this.#snapshot;
     const context = this.#options.contextOf(actor);
     const decision = transition(snapshot, context);
     assertDecision(decision);
-    const problem = decision.outcome === 'accepted' ? this.#options.veto?.(decision, context) : undefined;
+    if (decision.outcome !== 'accepted' || isFollowing(request)) return decision;
+    const problem = this.#options.veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 

@@ -11,12 +11,12 @@ import {
   stopService,
   type Transition,
 } from 'gateway-admin-core';
-import type { SharedStore } from 'gateway-admin-core/fleet';
+import type { FleetStep, SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { Members } from '../../src/fleet/members.ts';
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
-import { createWorld, snapshot, type Node, type World } from './node.ts';
+import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
 
 const limit =
   (value: number): Transition =>
@@ -37,17 +37,8 @@ function limitsOf(nodes: readonly Node[]): readonly (number | undefined)[] {
 }
 
 /** A store that answers `announce` only if it may. */
-function announcing(store: SharedStore, answer: SharedStore['announce']): SharedStore {
-  return {
-    durable: store.durable,
-    load: () => store.load(),
-    append: (records, options) => store.append(records, options),
-    compact: (state, options) => store.compact(state, options),
-    read: (after) => store.read(after),
-    changed: (after, signal) => store.changed(after, signal),
-    announce: answer,
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+function announcing(store: SharedStore, announce: SharedStore['announce']): SharedStore {
+  return altered(store, { announce });
 }
 
 async function abandonedIn({ memory }: World): Promise<number> {
@@ -125,6 +116,47 @@ describe('a node of which the store knows nothing', () => {
     expect(members.silenceOf('b')).toBe(0);
     await members.announce(status, 1000);
     expect(members.silenceOf('b')).toBe(1000);
+  });
+});
+
+describe('the silence of a node', () => {
+  const levels: [number, number] = [level, level];
+  const status = { boot: 'x', version: '1', levels, revision: 0, position: '', applied: '', behind: [] };
+
+  /** The members as node a sees them, with what node b has said last. */
+  async function heard() {
+    const { memory, clock } = createWorld();
+    const line = { isCut: false };
+    const store = memory.open();
+    const announce: SharedStore['announce'] = (node, said) =>
+      line.isCut ? Promise.reject(new Error('The line is cut')) : store.announce(node, said);
+    const members = new Members({ store: { announce }, node: 'a', clock, deadlineMs: 1000 });
+    await store.announce('b', { ...status, beat: 1 });
+    await members.announce(status, 1000);
+    return { members, store, line };
+  }
+
+  it('counts anew after every failed call: in an outage, nobody can be heard', async () => {
+    const { members, line } = await heard();
+    await members.announce(status, 9000);
+    expect([members.silenceOf('b'), members.silenceOf('c')]).toEqual([9000, 0]);
+    await members.announce(status, 1000);
+    expect([members.silenceOf('b'), members.silenceOf('c')]).toEqual([10_000, 1000]);
+    line.isCut = true;
+    await expect(members.announce(status, 1000)).rejects.toThrow('The line is cut');
+    line.isCut = false;
+    await members.announce(status, 0);
+    expect([members.silenceOf('b'), members.silenceOf('c')]).toEqual([0, 0]);
+  });
+
+  it('is over when the node says something that this version cannot read', async () => {
+    const { members, store } = await heard();
+    await members.announce(status, 20_000);
+    expect(members.silenceOf('b')).toBe(20_000);
+    await store.announce('b', { beats: 'of a later version' });
+    await members.announce(status, 1000);
+    await members.announce(status, 20_000);
+    expect(members.silenceOf('b')).toBe(0);
   });
 });
 
@@ -294,6 +326,49 @@ describe('a change that the store has kept without an answer', () => {
     expect((await creating).outcome).toBe('accepted');
     expect(a.admin.snapshot.users.find('eve')).toBeDefined();
     await closeAll([a]);
+  });
+});
+
+describe('a node that is forgotten', () => {
+  it('has no commands any more, neither open ones nor those that others have ended', async () => {
+    const world = createWorld();
+    const nodes = [await world.open('a', 3000), await world.open('b', 3000), await world.open('c')] as const;
+    const [a, b, c] = nodes;
+    a.gateway.will(hold().apply);
+    void a.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.settle();
+    a.cut(true);
+    await world.clock.advance(6000);
+    expect(await abandonedIn(world)).toBe(1);
+    c.gateway.will(hold().apply);
+    void c.admin.execute(port(7007)).catch(() => undefined);
+    await world.clock.settle();
+    c.cut(true);
+    const after = b.admin.fleet.position;
+    await Promise.all([b.admin.fleet.forget('a'), b.admin.fleet.forget('c')]);
+    const { open, abandoned } = restoreShared(await world.memory.open().load(), snapshot, level);
+    expect([open, abandoned]).toEqual([[], []]);
+    expect((await b.admin.execute(port(8008))).outcome).toBe('accepted');
+    const first = await b.admin.fleet.history({ after }).next();
+    const { records } = first.value as FleetStep;
+    expect(records.map(({ node, why }) => [node, why])).toEqual([['a', 'forgotten']]);
+    await world.clock.advance(60_000);
+    await closeAll([b]);
+  });
+
+  it('is forgotten although another node appends at the same moment', async () => {
+    const world = createWorld({ losesHint: () => true });
+    const nodes = [await world.open('a', 3000), await world.open('b', 3000), await world.open('c')] as const;
+    const [a, b, c] = nodes;
+    a.gateway.will(hold().apply);
+    void a.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.advance(2000);
+    a.cut(true);
+    await c.admin.execute(port(7007));
+    await b.admin.fleet.forget('a');
+    expect(restoreShared(await world.memory.open().load(), snapshot, level).open).toEqual([]);
+    await world.clock.advance(60_000);
+    await closeAll([b, c]);
   });
 });
 

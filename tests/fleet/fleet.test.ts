@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { createUser, EffectRefused, patchServer, patchService, stopService } from 'gateway-admin-core';
-import type { Effect, GatewayPort, Transition } from 'gateway-admin-core';
+import {
+  createUser,
+  EffectRefused,
+  hostProblem,
+  patchServer,
+  patchService,
+  stopService,
+} from 'gateway-admin-core';
+import type { Effect, GatewayPort, Transition, Veto } from 'gateway-admin-core';
 import { openFleet } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { appliedTo } from '../support/running-admin.ts';
-import { createWorld, type Node } from './node.ts';
+import { altered, createWorld, type Node } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limit =
@@ -125,6 +132,130 @@ describe('two nodes', () => {
   });
 });
 
+describe('a node that follows', () => {
+  it('does not ask the rule of its host again, nor wait for its audit records', async () => {
+    const world = createWorld();
+    const veto: Veto = (_decision, { actor }) =>
+      actor === 'ada'
+        ? undefined
+        : hostProblem('host-not-ada', { status: 409, title: 'Not Ada', detail: 'Only Ada may do that.' });
+    const failing = { append: () => Promise.reject(new Error('The disk is full')) };
+    const a = await world.open('a', 10_000, { veto });
+    const b = await world.open('b', 10_000, {
+      veto,
+      audit: { required: true, sink: { ...failing, [Symbol.asyncDispose]: () => Promise.resolve() } },
+    });
+    const unkept = b.admin.execute(stop, { actor: 'ada' });
+    await world.clock.advance(60_000);
+    await unkept;
+    expect(await b.admin.execute(limit(8), { actor: 'ada' })).toMatchObject({
+      problem: { code: 'audit-unavailable' },
+    });
+    expect((await a.admin.execute(limit(7), { actor: 'ada' })).outcome).toBe('accepted');
+    await world.clock.advance(1000);
+    expect(serviceOf(b)?.settings.max_connection).toBe(7);
+    expect(await a.admin.execute(limit(9))).toMatchObject({ problem: { code: 'host-not-ada' } });
+    const closing = Promise.all([a.admin.close(), b.admin.close()]);
+    await world.clock.advance(60_000);
+    await closing;
+  });
+
+  it('never says that it has followed because it closes', async () => {
+    const world = createWorld();
+    const held = hold();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    await a.admin.execute(limit(7));
+    await world.clock.advance(2000);
+    b.gateway.will(held.apply);
+    const last = b.admin.execute((snapshot, context) =>
+      patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/port', value: 7007 }], context),
+    );
+    await world.clock.settle();
+    const closing = b.admin.close();
+    await world.clock.advance(3000);
+    expect(a.admin.fleet.nodes()[1]).toMatchObject({
+      node: 'b',
+      behind: [{ resource: '/services/My-Service' }],
+    });
+    held.done();
+    await last;
+    await closing;
+    await a.admin.close();
+  });
+});
+
+describe('a store that does little more than its port asks for', () => {
+  it('may give hints for nothing, at once and without end', async () => {
+    const world = createWorld();
+    let hints = 0;
+    const changed = async (): Promise<void> => {
+      hints += 1;
+      return hints > 1000 ? new Promise(() => undefined) : Promise.resolve();
+    };
+    const a = await world.open('a', 10_000, { wrap: (store) => altered(store, { changed }) });
+    const b = await world.open('b');
+    await world.clock.advance(10_000);
+    expect(hints).toBeLessThan(30);
+    await b.admin.execute(stop);
+    await world.clock.advance(1000);
+    expect(serviceOf(a)?.state).toBe('stopped');
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('may throw at once when it has no hints', async () => {
+    const world = createWorld();
+    const changed = (): never => {
+      throw new Error('There are no hints');
+    };
+    const a = await world.open('a', 10_000, { wrap: (store) => altered(store, { changed }) });
+    const b = await world.open('b');
+    await b.admin.execute(stop);
+    await world.clock.advance(2000);
+    expect(serviceOf(a)?.state).toBe('stopped');
+    await a.admin.close();
+    await b.admin.close();
+  });
+
+  it('may leave the first compaction without an answer: the start fails', async () => {
+    const world = createWorld();
+    const compact = (): Promise<never> => new Promise(() => undefined);
+    const opening = world.open('a', 10_000, { wrap: (store) => altered(store, { compact }) });
+    opening.catch(() => undefined);
+    await world.clock.advance(40_000);
+    await expect(opening).rejects.toThrow('did not answer compact() within 30000 ms');
+  });
+
+  it('may refuse announcements: the host is told once, and again after they worked', async () => {
+    const world = createWorld();
+    let isMute = false;
+    const a = await world.open('a', 10_000, {
+      wrap: (store) =>
+        altered(store, {
+          announce: (node, status) =>
+            isMute ? Promise.reject(new Error('permission denied')) : store.announce(node, status),
+        }),
+    });
+    for (const round of [1, 2]) {
+      isMute = true;
+      await world.clock.advance(30_000);
+      expect(a.errors).toHaveLength(round);
+      isMute = false;
+      await world.clock.advance(5000);
+    }
+    expect(a.errors[0]).toMatchObject({
+      message: expect.stringContaining('cannot announce itself there') as unknown,
+      cause: { message: 'permission denied' },
+    });
+    a.cut(true);
+    await world.clock.advance(30_000);
+    expect(a.errors.slice(2).map(String)).toEqual(['Error: The line is cut']);
+    a.cut(false);
+    await a.admin.close();
+  });
+});
+
 describe('a node', () => {
   it('goes on with the configuration and the tags of the fleet after a restart', async () => {
     const world = createWorld();
@@ -158,6 +289,31 @@ describe('a node', () => {
     other.catch(() => undefined);
     await world.clock.advance(3000);
     await expect(other).rejects.toThrow('Another process runs the node "a" of this fleet.');
+    await a.admin.close();
+  });
+
+  it('that begins at the same moment as another process of its name tells both hosts', async () => {
+    const world = createWorld();
+    const both = await Promise.all([world.open('a'), world.open('a')]);
+    await world.clock.advance(30_000);
+    for (const { errors } of both)
+      expect(errors.map(String)).toEqual([expect.stringContaining('Two processes run the node "a"')]);
+    for (const { admin } of both) await admin.close();
+  });
+
+  it('answers a command with an unmet condition when the store fails meanwhile', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    a.cut(true);
+    const ifMatch = { link: '/services/My-Service', etag: '"elsewhere.1.1"' };
+    const patching = a.admin.execute(limit(7), { ifMatch });
+    await world.clock.advance(1000);
+    a.cut(false);
+    expect(await patching).toMatchObject({ problem: { code: 'store-unavailable' } });
+    await world.clock.advance(10_000);
+    expect(await a.admin.execute(limit(7), { ifMatch })).toMatchObject({
+      problem: { code: 'precondition-failed' },
+    });
     await a.admin.close();
   });
 

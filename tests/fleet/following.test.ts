@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   createFirstUser,
+  createUser,
   EffectRefused,
   patchService,
   stopService,
@@ -129,6 +130,39 @@ describe('execute', () => {
     await world.clock.advance(2000);
     expect((await patching).nodes?.[1]).toEqual({ node: 'other', outcome: 'waiting', behind: [] });
     await world.clock.advance(20_000);
+  });
+
+  it('waits no longer when its node closes, and does not bring the node back into the list', async () => {
+    const held = hold();
+    other.gateway.will(held.apply);
+    const patching = one.admin.execute(limit(7), { settle: 'fleet', waitMs: 60_000 });
+    await world.clock.advance(1000);
+    await one.admin.close();
+    expect((await patching).nodes?.[1]?.outcome).toBe('waiting');
+    await world.clock.advance(5000);
+    expect(other.admin.fleet.nodes().map(({ node }) => node)).toEqual(['other']);
+    held.done();
+  });
+
+  it('waits for a node that has read of a user, and has no room for the change yet', async () => {
+    const busy = await world.open('busy', 10_000, { limits: { maxInFlight: 1 } });
+    const held = hold();
+    busy.gateway.will(held.apply);
+    const patching = busy.admin.execute(limit(7));
+    await world.clock.settle();
+    const creating = one.admin.execute(
+      (state, context) => createUser(state, { name: 'eve', passwordHash: 'x' }, context),
+      { settle: 'fleet', waitMs: 3000 },
+    );
+    await world.clock.advance(3000);
+    expect((await creating).nodes?.map(({ node, outcome }) => `${node}: ${outcome}`)).toEqual([
+      'one: applied',
+      'other: applied',
+      'busy: waiting',
+    ]);
+    held.done();
+    await patching;
+    await busy.admin.close();
   });
 
   it('does not wait after a refusal', async () => {

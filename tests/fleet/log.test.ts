@@ -107,6 +107,21 @@ describe('the history of a fleet', () => {
     expect(await reading).toEqual({ done: true, value: undefined });
   });
 
+  it('ends in an outage of the store when the signal aborts, and when the node closes', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    one.cut(true);
+    await world.clock.advance(2000);
+    const leave = new AbortController();
+    const { fleet } = one.admin;
+    const [left, closed] = [fleet.history({ signal: leave.signal }).next(), fleet.history().next()];
+    await world.clock.settle();
+    leave.abort();
+    expect(await left).toEqual({ done: true, value: undefined });
+    await close(one);
+    expect(await closed).toEqual({ done: true, value: undefined });
+  });
+
   it('says where steps are missing', async () => {
     const world = createWorld();
     const one = await world.open('one');
@@ -118,7 +133,62 @@ describe('the history of a fleet', () => {
   });
 });
 
+describe('the records of a command', () => {
+  it('name the principal, for those who read the log as a table', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    await one.admin.execute(limit(7), { actor: 'ada' });
+    await one.admin.execute(limit(8));
+    const { records } = await world.memory.open().load();
+    expect(records.map((record) => (record as { readonly actor?: string }).actor)).toEqual([
+      'ada',
+      'ada',
+      undefined,
+      undefined,
+    ]);
+    await close(one);
+  });
+});
+
+describe('a log that has grown over many short lives', () => {
+  it('is compacted', async () => {
+    const world = createWorld();
+    await close(await world.open('one'));
+    const store = world.memory.open();
+    const { position } = await store.load();
+    const end = { level, node: 'one', resources: [], type: 'settlement', events: [], last: true };
+    const records = Array.from({ length: 10_000 }, (_none, index) => ({
+      ...end,
+      command: `c-${String(index)}`,
+    }));
+    await store.append(records, { expectedPosition: position });
+    const one = await world.open('one');
+    await one.admin.execute(limit(7));
+    await world.clock.settle();
+    expect((await store.load()).records.length).toBeLessThan(10);
+    await close(one);
+    expect(one.errors).toEqual([]);
+  });
+});
+
 describe('a store that was set back', () => {
+  it('is noticed by a node that reads it only after many other changes', async () => {
+    const world = createWorld();
+    const [one, other] = [await world.open('one'), await world.open('other')];
+    const restore = world.memory.backup();
+    await one.admin.execute(limit(7));
+    await world.clock.advance(2000);
+    other.cut(true);
+    restore();
+    await world.clock.advance(2000);
+    for (let round = 0; round < 20; round += 1) await one.admin.execute(limit(round));
+    other.cut(false);
+    await world.clock.advance(10_000);
+    expect(other.admin.fleet.snapshot.revision).toBe(one.admin.fleet.snapshot.revision);
+    expect(other.errors.map(String)).toContainEqual(expect.stringContaining('has gone back'));
+    await close(one, other);
+  });
+
   it('leads to no entity tag that a client can have from before', async () => {
     const world = createWorld();
     const one = await world.open('one');

@@ -6,7 +6,9 @@ import {
   createSnapshot,
   EffectRefused,
   patchService,
+  type AdminOptions,
   type SecretSealer,
+  type Veto,
 } from 'gateway-admin-core';
 import { createSharedMemory } from 'gateway-admin-core/fleet';
 import type { FleetAdmin, SharedMemory, SharedMemoryOptions, SharedStore } from 'gateway-admin-core/fleet';
@@ -42,6 +44,9 @@ export interface Node {
 /** How a node differs from the others. */
 interface NodeOptions {
   readonly sealer?: SecretSealer;
+  readonly veto?: Veto;
+  readonly audit?: NonNullable<AdminOptions['audit']>;
+  readonly limits?: NonNullable<AdminOptions['limits']>;
   readonly wrap?: (store: SharedStore) => SharedStore;
   /** The levels of records that the node reads. */
   readonly levels?: readonly [lowest: number, highest: number];
@@ -140,6 +145,21 @@ function renamed(store: SharedStore, names: Map<string, string>): SharedStore {
     changed: (after, signal) => store.changed(positionOf(after), signal),
     announce: (node, status) => store.announce(node, status),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+/** A store of which some calls do something else. */
+export function altered(store: SharedStore, calls: Partial<SharedStore>): SharedStore {
+  return {
+    durable: store.durable,
+    load: () => store.load(),
+    append: (records, options) => store.append(records, options),
+    compact: (state, options) => store.compact(state, options),
+    read: (after) => store.read(after),
+    changed: (after, signal) => store.changed(after, signal),
+    announce: (node, status) => store.announce(node, status),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    ...calls,
   };
 }
 

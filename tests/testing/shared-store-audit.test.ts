@@ -170,6 +170,15 @@ const broken: readonly (readonly [id: string, does: string, wrap: () => Wrap, sa
     /the records from before a compaction/,
   ],
   ['shared-read-foreign', 'compares numbers alone', () => numbered, /read must answer gone/],
+  [
+    'shared-read-foreign',
+    'rejects what is no position',
+    () => (store) => ({
+      read: (after) =>
+        /^\d+\.\w+$/.test(after) ? store.read(after) : Promise.reject(new Error('No position')),
+    }),
+    /No position/,
+  ],
   ['shared-backup', 'compares numbers alone', () => numbered, /read must answer gone/],
   ['shared-repeat', 'takes its own call for one of another node', () => forgetful, /another writer/],
   ['shared-repeat-behind', 'keeps the call once more', () => eager, /append must reject/],

@@ -7,7 +7,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 
-import { assertObject, type Json } from '../../json/value.ts';
+import { assertMembers } from '../../core/member.ts';
+import type { Json } from '../../json/value.ts';
 import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
@@ -42,6 +43,18 @@ export interface PostgresStoreOptions {
   readonly queryTimeoutMs?: number;
 }
 
+const optionNames = [
+  'cluster',
+  'schema',
+  'hosts',
+  'database',
+  'user',
+  'password',
+  'ssl',
+  'connectTimeoutMs',
+  'queryTimeoutMs',
+] as const satisfies readonly (keyof PostgresStoreOptions)[];
+
 /**
  * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.
  *
@@ -72,10 +85,14 @@ export interface PostgresStoreOptions {
  * @public
  */
 export async function openPostgresStore(options: PostgresStoreOptions = {}): Promise<SharedStore> {
-  assertObject(options, 'options');
+  assertMembers(options, optionNames, 'option of openPostgresStore');
   const { cluster = 'gateway', schema = 'public', ...server } = options;
   if (!/^[\w-]{1,40}$/.test(cluster))
-    throw new TypeError('cluster must be a name of 1 to 40 letters, digits, "-" and "_"');
+    throw new TypeError('The option cluster must be a name of 1 to 40 letters, digits, "-" and "_"');
+  if (server.hosts?.length === 0)
+    throw new TypeError(
+      'The option hosts must name one server or more. Leave the option out to use the server of the environment (PGHOST)',
+    );
   const servers = { connectTimeoutMs: 5_000, queryTimeoutMs: 20_000, ...server };
   const calls = new PrimaryConnection(servers);
   const statements = statementsFor(schema);

@@ -97,6 +97,13 @@ describe('the tables of a PostgreSQL store', () => {
     });
   });
 
+  it.each([
+    [{ host: 'db-1' }, 'There is no option of openPostgresStore with the name "host". Did you mean hosts?'],
+    [{ hosts: [] }, 'The option hosts must name one server or more.'],
+  ])('are not looked for at another server than the options %j name', async (options, message) => {
+    await expect(openPostgresStore(options as object)).rejects.toThrow(message);
+  });
+
   it.each(['', 'a b', 'ä', 'x'.repeat(41), 'a"b'])('have no fleet with the name %j', async (cluster) => {
     await expect(openPostgresStore({ ...server.address, cluster })).rejects.toThrow(TypeError);
   });

@@ -4,7 +4,7 @@
  * A walk sees own members only: members of a prototype (`length`, `map`, `toString`) do not exist for a pointer. Each
  * array index has exactly one spelling. No walk recurses, so no value is too deep.
  */
-import { assertText, isArray, isContainer, type Json, type JsonContainer } from './value.ts';
+import { assertText, isArray, isContainer, type Json, type JsonContainer, type JsonObject } from './value.ts';
 
 /**
  * Parses a JSON Pointer into its unescaped reference tokens.
@@ -106,9 +106,11 @@ export function hasReservedKey(value: Json): string | undefined {
   // A value from the same process may contain one object many times. Each object is visited once.
   const seen = new Map<JsonContainer, Origin | undefined>([[value, undefined]]);
   for (const [container, origin] of seen) {
-    const reserved = isArray(container) ? undefined : reservedToken(Object.keys(container));
+    const tokens = Object.keys(container);
+    const reserved = isArray(container) ? undefined : reservedToken(tokens);
     if (reserved !== undefined) return formatPointer([...pathOf(origin), reserved]);
-    for (const [token, child] of Object.entries<Json>(container)) {
+    for (const token of tokens) {
+      const child = (container as JsonObject)[token] as Json;
       if (isContainer(child) && !seen.has(child)) seen.set(child, { token, above: origin });
     }
   }

@@ -370,10 +370,10 @@ function loadCollection<K extends keyof Collections>(
 /** Creates the resource of a valid entry with canonical links. */
 function loadEntity<K extends keyof Collections>(member: K, entry: object): Collections[K] {
   const { rest, settings } = loadFields(collectionFields[member], entry);
-  const entity = { ...rest, key: nameKey(String(rest['name'])), version: initialVersion };
   // A user has one setting, and no object of settings. The cast is safe: `defineFields` makes the compiler check the
   // table of a kind against its interfaces.
-  const whole = { ...entity, ...(member === 'users' ? settings : { settings }) };
+  const own = member === 'users' ? settings : { settings };
+  const whole = Object.assign(rest, { key: nameKey(String(rest['name'])), version: initialVersion }, own);
   return deepFreeze(whole) as unknown as Collections[K];
 }
 

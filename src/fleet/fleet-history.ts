@@ -3,6 +3,7 @@
  */
 import type { AdminEvent } from '../resources/index.ts';
 import type { LogStep } from '../ports/port.ts';
+import { onAbort } from '../runtime/abort-listener.ts';
 import { parseRecord, type SharedRecord } from './shared-history.ts';
 
 /**
@@ -82,8 +83,12 @@ export async function* readHistory(
 ): AsyncGenerator<FleetStep | FleetGap, void, undefined> {
   let at = after;
   while (!signal.aborted) {
-    const steps = await read(at);
+    const seen = position();
+    const steps = await untilAborted(read(at), signal);
+    if (steps === undefined) return;
     if (steps === 'gone') {
+      // This node has not found out yet that the store was set back.
+      if (at === seen) await moved(seen, signal);
       at = position();
       yield Object.freeze({ gap: true, position: at });
       continue;
@@ -96,8 +101,20 @@ export async function* readHistory(
       });
       if (isAborted(signal)) return;
     }
-    if (steps.length === 0) await moved(at, signal);
+    // Not from `at`: a reader can be ahead of this node.
+    if (steps.length === 0) await moved(seen, signal);
   }
+}
+
+/** Gives what a promise gives; `undefined` if the signal aborts before. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    stop = onAbort(signal, () => {
+      resolve(undefined);
+    });
+  });
+  return Promise.race([promise, aborted]).finally(stop);
 }
 
 function isAborted({ aborted }: AbortSignal): boolean {

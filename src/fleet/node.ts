@@ -1,9 +1,13 @@
 /**
  * A node of a fleet, from its opening to its end: reads the log, announces itself, and ends the commands of silent nodes.
  */
+import { isConflict } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
 import type { Admin } from '../runtime/admin.ts';
+import { assertReaderOptions } from '../runtime/argument.ts';
 import { assemble, loadInTime } from '../runtime/create-admin.ts';
+import { beforeDeadline } from '../runtime/deadline.ts';
+import { causeText } from '../runtime/host-error.ts';
 import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
 import { drawLife, drawRevision } from '../runtime/life.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
@@ -15,6 +19,7 @@ import { openServices } from '../resources/service.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
 import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
+import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
@@ -22,6 +27,18 @@ import { announcementMs, beatMs, type Members, type Status } from './members.ts'
 import { restoreShared, type SharedHistory } from './shared-history.ts';
 import { settle, settleOptions } from './settling.ts';
 import { SharedLog } from './shared-log.ts';
+
+/** The longest pause after a hint that came for nothing, in milliseconds. */
+const longestPauseMs = 100;
+
+/** The number of beats in which a node looks for another process with its name. */
+const firstBeats = 3;
+
+/** The operator is told of this many beats in a row that the store did not take. */
+const failuresTold = 3;
+
+/** How often a node tries to begin the log of a new fleet. */
+const mostBeginnings = 5;
 
 /** The parts of a {@link RunningNode}. @internal */
 export interface NodeParts {
@@ -56,6 +73,8 @@ export class RunningNode {
   /** Called when the end of the log has moved. */
   readonly #watchers = new Set<() => void>();
   #willAnnounce = false;
+  /** The announcement beside the beats that is under way. */
+  #announcing: Promise<void> | undefined;
   readonly #view: FleetView = {
     nodes: () => this.#nodes(),
     position: () => this.#log.position,
@@ -63,7 +82,8 @@ export class RunningNode {
       const { complete, members, node, leaseMs } = this.#parts;
       const { revision } = this.#log.snapshot;
       const announce = (): Promise<void> => this.#announce();
-      const around = { clock: complete.clock, members, node, leaseMs, revision, announce };
+      const { signal: closed } = this.#closed;
+      const around = { clock: complete.clock, closed, members, node, leaseMs, revision, announce };
       return settle(execution, where, around);
     },
   };
@@ -96,14 +116,14 @@ export class RunningNode {
     }
     journal.startRepeating();
     instruments.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
-    this.#loops = Promise.all([this.#read(), this.#beat()]);
+    this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
     return this.#withFleet(admin);
   }
 
   async #load(): Promise<void> {
     const { store, complete, given, node, levels } = this.#parts;
     const [, highest] = levels;
-    for (;;) {
+    for (let beginnings = 1; ; beginnings += 1) {
       const { position, repaired, ...stored } = await loadInTime(store, complete);
       if (repaired !== undefined) complete.onError(new Error(repaired));
       const isEmpty = stored.state === undefined && stored.records.length === 0;
@@ -114,13 +134,26 @@ export class RunningNode {
       this.#applied = position;
       if (!isEmpty) return;
       try {
-        await this.#log.compact((_name, call) => call());
+        await this.#begin();
         return;
       } catch (error) {
         // Another node was faster: its configuration is that of the fleet.
-        if (!(error instanceof Error) || error.name !== 'StoreConflictError') throw error;
+        if (!isConflict(error) || beginnings === mostBeginnings) throw error;
       }
     }
+  }
+
+  /** Stores the configuration of a new fleet. */
+  async #begin(): Promise<void> {
+    const { clock, limits } = this.#parts.complete;
+    const begun = await beforeDeadline(clock, limits.storeDeadlineMs, () =>
+      this.#log.compact((_name, call) => call()),
+    );
+    if (begun !== 'late') return;
+    throw new Error(
+      `The shared store did not answer compact() within ${String(limits.storeDeadlineMs)} ms. Check that the database works, ` +
+        'and start again.',
+    );
   }
 
   #logOf(history: SharedHistory, position: string, node: string): SharedLog {
@@ -203,19 +236,26 @@ export class RunningNode {
     // The host first opens what the snapshot shows. A change of its gateway before that would be lost in between.
     await clock.sleep(0, this.#closed.signal);
     if (!this.#isClosed()) this.#convergence.begin();
+    let pauseMs = 0;
     while (!this.#isClosed()) {
       const over = new AbortController();
       const stop = (): void => {
         over.abort();
       };
       this.#closed.signal.addEventListener('abort', stop);
-      const hint = store
-        .changed(this.#log.position, over.signal)
-        .catch(() => clock.sleep(beatMs, over.signal));
-      await Promise.race([hint, clock.sleep(beatMs, over.signal, { keepAlive: false })]);
+      const before = this.#log.position;
+      const hint = store.changed(before, over.signal).then(
+        () => true,
+        () => clock.sleep(beatMs, over.signal).then(() => false),
+      );
+      const poll = clock.sleep(beatMs, over.signal, { keepAlive: false }).then(() => false);
+      const isHinted = await Promise.race([hint, poll]);
       this.#closed.signal.removeEventListener('abort', stop);
       over.abort();
       if (!this.#isClosed()) await this.#journal.follow();
+      // A store whose hints come for nothing, one after the other, must not keep the process busy.
+      pauseMs = isHinted && this.#log.position === before ? Math.min(2 * pauseMs + 1, longestPauseMs) : 0;
+      await clock.sleep(pauseMs, this.#closed.signal);
       // A lost store is not read again, and its hints would come at once.
       const { outage } = this.#journal;
       if (outage !== undefined && outage.retryAfterMs === undefined) return;
@@ -226,23 +266,42 @@ export class RunningNode {
   async #beat(): Promise<void> {
     const { complete, members } = this.#parts;
     let heardMs = 0;
-    while (!this.#isClosed()) {
+    let failures = 0;
+    for (let beats = 0; !this.#isClosed(); beats += 1) {
       await complete.clock.sleep(beatMs, this.#closed.signal, { keepAlive: false });
       if (this.#isClosed()) return;
       try {
+        if (beats < firstBeats && !(await this.#isAlone())) beats = firstBeats;
         this.#digest = this.#agreement.digestOf(this.#log.history);
         // After an outage, nobody counts as silent.
         await members.announce(this.#status(), this.#journal.outage === undefined ? heardMs : 0);
         heardMs = beatMs;
+        failures = 0;
         this.#compare();
         this.#endSilent();
         await this.#raiseLevel();
-      } catch {
-        // The journal tells of a store that does not answer.
+      } catch (error) {
         heardMs = 0;
+        failures += 1;
+        // The journal tells of a store that answers nothing.
+        if (failures === failuresTold && this.#journal.outage === undefined)
+          complete.onError(muteError(error));
       }
       this.#writer.retry();
     }
+  }
+
+  /** Whether no other process has begun at the same moment under the name of this node. The operator is told of one. */
+  async #isAlone(): Promise<boolean> {
+    const { members, node, complete } = this.#parts;
+    if (!(await members.isShared(this.#boot))) return true;
+    complete.onError(
+      new Error(
+        `Another process runs the node "${node}" of this fleet too, and each ends the commands of the other. Give each ` +
+          'process a name of its own, or end the other one.',
+      ),
+    );
+    return false;
   }
 
   /** Tells the operator of a node that has another configuration. */
@@ -283,8 +342,14 @@ export class RunningNode {
 
   /** Announces this node beside the beats, which alone count the seconds of silence. */
   async #announce(): Promise<void> {
-    // The beat tells of a store that does not answer.
-    await this.#parts.members.announce(this.#status(), 0).catch(() => undefined);
+    // After its end, nobody may hear this node again.
+    if (this.#isClosed()) return;
+    // One at a time, however many requests wait. The beat tells of a store that does not answer.
+    this.#announcing ??= this.#parts.members
+      .announce(this.#status(), 0)
+      .catch(() => undefined)
+      .finally(() => (this.#announcing = undefined));
+    await this.#announcing;
   }
 
   #endSilent(): void {
@@ -337,7 +402,9 @@ export class RunningNode {
         const execution = await execute(transition, rest);
         const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
         if (wanted === undefined || !isDone) return execution;
-        return { ...execution, nodes: await this.#view.settle(execution, { waitMs }) };
+        const { signal } = rest;
+        const where = signal === undefined ? { waitMs } : { waitMs, signal };
+        return { ...execution, nodes: await this.#view.settle(execution, where) };
       }) satisfies FleetAdmin['execute'],
       close: closeOnce,
       [Symbol.asyncDispose]: closeOnce,
@@ -351,6 +418,7 @@ export class RunningNode {
     await this.#writer.close();
     this.#closed.abort();
     await this.#loops;
+    await this.#announcing;
     await this.#parts.members.remove().catch(() => undefined);
     await close();
   }
@@ -367,8 +435,12 @@ export class RunningNode {
         return snapshot();
       },
       nodes: () => this.#nodes(),
-      history: ({ after, signal } = {}) => this.#history(after, signal),
+      history: (where = {}) => {
+        assertReaderOptions(where, 'history');
+        return this.#history(where.after, where.signal);
+      },
       forget: async (name) => {
+        if (!isNodeName(name)) throw new TypeError('forget takes the name of a node');
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
         await members.remove(name);
         for (const { intent } of this.#log.history.open) if (intent.node === name) this.#end(intent.command);
@@ -418,6 +490,14 @@ export class RunningNode {
     );
     return [nodeOf(node, this.#status(), true), ...others];
   }
+}
+
+function muteError(cause: unknown): Error {
+  return new Error(
+    'The shared store does not take what this node says of itself, so the other nodes take this one for dead and end its ' +
+      `commands. The store says: ${causeText(cause)}.`,
+    { cause },
+  );
 }
 
 function lagOf({ resource, since, problem }: Behind): FleetLag {

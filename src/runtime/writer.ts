@@ -123,7 +123,7 @@ export class Writer {
       refuseAll: ({ journal = options.journal }) => options.refuseAll() ?? unavailable(journal),
       obstacleTo: ({ journal = options.journal }, resources) => journal.obstacleTo(resources),
       obstacleDeadlineMs: options.deadlineMs,
-      now: () => options.clock.now(),
+      sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);

@@ -198,6 +198,25 @@ describe('the beginning of a fleet', () => {
   });
 });
 
+describe('a store that is emptied under its nodes', () => {
+  it('gets no change without a configuration before it', async () => {
+    const empty = { isEmpty: false };
+    const { world, node } = await openOn((store) => ({
+      read: (after: string) => (empty.isEmpty ? Promise.resolve('gone') : store.read(after)),
+      load: async () => {
+        const { position, ...stored } = await store.load();
+        return empty.isEmpty ? { records: [], position } : { ...stored, position };
+      },
+    }));
+    empty.isEmpty = true;
+    await world.clock.advance(2000);
+    expect(await node.admin.execute(limit(7))).toMatchObject({ problem: { code: 'store-unavailable' } });
+    expect(told(node)).toEqual([expect.stringMatching(/^The shared store is empty: somebody has deleted/)]);
+    expect(node.gateway.applied).toEqual([]);
+    await node.admin.close();
+  });
+});
+
 describe('a store that takes no announcements', () => {
   it('is told of once: the others will end the commands of this node', async () => {
     let fails = false;

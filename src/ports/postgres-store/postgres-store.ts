@@ -7,10 +7,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 
-import { assertObject, type Json } from '../../json/value.ts';
+import type { Json } from '../../json/value.ts';
 import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
+import { assertPostgresOptions } from './options.ts';
 import { migrate, statementsFor, type Statements } from './schema.ts';
 
 export type { PostgresHost } from './connection.ts';
@@ -54,7 +55,9 @@ export interface PostgresStoreOptions {
  *
  * @param options - the servers and the log-in
  * @returns the store. Rejects if no server can be reached that takes changes, if the server does not keep commits
- *   (`synchronous_commit` or `fsync` is off), or if the tables belong to a later version of the library
+ *   (`synchronous_commit` or `fsync` is off), if the database has another encoding than UTF8, or if the tables belong to a
+ *   later version of the library
+ * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
  * @example
  * ```ts compile-only
@@ -72,11 +75,10 @@ export interface PostgresStoreOptions {
  * @public
  */
 export async function openPostgresStore(options: PostgresStoreOptions = {}): Promise<SharedStore> {
-  assertObject(options, 'options');
+  assertPostgresOptions(options);
   const { cluster = 'gateway', schema = 'public', ...server } = options;
-  if (!/^[\w-]{1,40}$/.test(cluster))
-    throw new TypeError('cluster must be a name of 1 to 40 letters, digits, "-" and "_"');
-  const servers = { connectTimeoutMs: 5_000, queryTimeoutMs: 20_000, ...server };
+  const { connectTimeoutMs = 5_000, queryTimeoutMs = 20_000 } = server;
+  const servers = { ...server, connectTimeoutMs, queryTimeoutMs };
   const calls = new PrimaryConnection(servers);
   const statements = statementsFor(schema);
   try {
@@ -87,7 +89,9 @@ export async function openPostgresStore(options: PostgresStoreOptions = {}): Pro
     throw error;
   }
   const hints = new Hints();
-  const notes = new PrimaryConnection(servers, {
+  // A dead connection for announcements must be found out before the other nodes take this one for dead.
+  const brief = { ...servers, queryTimeoutMs: Math.min(queryTimeoutMs, announcementTimeoutMs) };
+  const notes = new PrimaryConnection(brief, {
     prepare: (query) => query(`listen "gateway_${cluster}"`),
     notified: (position) => hints.give(position),
   });
@@ -100,6 +104,9 @@ function environmentHosts(): readonly PostgresHost[] {
   const { PGHOST: host = 'localhost', PGPORT: port } = process.env;
   return [port === undefined ? { host } : { host, port: Number(port) }];
 }
+
+/** How long an announcement may take at most, in milliseconds: less than half of the usual lease. */
+const announcementTimeoutMs = 4_000;
 
 /** The end of a call in the log. */
 interface Position {

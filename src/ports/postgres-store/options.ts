@@ -2,8 +2,37 @@
  * The options of the PostgreSQL store, checked before the first connection: `pg` would end the process for a wrong type, and
  * quote the name of a host in its errors. No error here quotes a value, because it can contain a password.
  */
+import type { ConnectionOptions } from 'node:tls';
+
 import { assertMembers } from '../../core/member.ts';
-import type { PostgresStoreOptions } from './postgres-store.ts';
+import type { PostgresHost } from './connection.ts';
+
+/**
+ * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
+ * `PGPASSWORD`, as with every program that uses `pg`.
+ *
+ * @public
+ */
+export interface PostgresStoreOptions {
+  /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */
+  readonly cluster?: string;
+  /** The schema of the tables; `public` by default. */
+  readonly schema?: string;
+  /** The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary. */
+  readonly hosts?: readonly PostgresHost[];
+  /** The name of the database. */
+  readonly database?: string;
+  /** The name of the role. */
+  readonly user?: string;
+  /** The password, or a function that gives the password for each new connection. */
+  readonly password?: string | (() => string | Promise<string>);
+  /** Whether and how to use TLS: the options of `tls.connect`, such as `ca`. Without TLS by default. */
+  readonly ssl?: boolean | ConnectionOptions;
+  /** How long a connection to one server may take; 5,000 ms by default. */
+  readonly connectTimeoutMs?: number;
+  /** How long one statement may take; 20,000 ms by default. */
+  readonly queryTimeoutMs?: number;
+}
 
 /** What the options can be, by name. Each sentence says what an option must be. */
 const checks: Readonly<

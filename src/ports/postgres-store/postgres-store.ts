@@ -5,43 +5,16 @@
  * and the id of the call that ended there: `15.681a78d3-…`.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { ConnectionOptions } from 'node:tls';
 
 import type { Json } from '../../json/value.ts';
 import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
-import { assertPostgresOptions } from './options.ts';
+import { assertPostgresOptions, type PostgresStoreOptions } from './options.ts';
 import { migrate, statementsFor, type Statements } from './schema.ts';
 
 export type { PostgresHost } from './connection.ts';
-
-/**
- * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
- * `PGPASSWORD`, as with every program that uses `pg`.
- *
- * @public
- */
-export interface PostgresStoreOptions {
-  /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */
-  readonly cluster?: string;
-  /** The schema of the tables; `public` by default. */
-  readonly schema?: string;
-  /** The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary. */
-  readonly hosts?: readonly PostgresHost[];
-  /** The name of the database. */
-  readonly database?: string;
-  /** The name of the role. */
-  readonly user?: string;
-  /** The password, or a function that gives the password for each new connection. */
-  readonly password?: string | (() => string | Promise<string>);
-  /** Whether and how to use TLS: the options of `tls.connect`, such as `ca`. Without TLS by default. */
-  readonly ssl?: boolean | ConnectionOptions;
-  /** How long a connection to one server may take; 5,000 ms by default. */
-  readonly connectTimeoutMs?: number;
-  /** How long one statement may take; 20,000 ms by default. */
-  readonly queryTimeoutMs?: number;
-}
+export type { PostgresStoreOptions } from './options.ts';
 
 /**
  * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.

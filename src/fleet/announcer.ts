@@ -43,8 +43,8 @@ export class Announcer {
   /** The number of beats in a row that failed while the log could be read. */
   #unheard = 0;
   #willAnnounce = false;
-  /** The announcements beside the beats that are on their way. */
-  #announced: Promise<unknown> = Promise.resolve();
+  /** The announcement beside the beats that is on its way. */
+  #announcing: Promise<void> | undefined;
 
   constructor(options: AnnouncerOptions) {
     this.#options = options;
@@ -77,10 +77,12 @@ export class Announcer {
     const { members, status, closed } = this.#options;
     // A closed node must not come back into the list.
     if (closed.aborted) return;
-    // The beat tells of a store that does not answer.
-    const announced = members.announce(status(), 0).catch(() => undefined);
-    this.#announced = Promise.all([this.#announced, announced]);
-    await announced;
+    // One at a time, however many requests wait. The beat tells of a store that does not answer.
+    this.#announcing ??= members
+      .announce(status(), 0)
+      .catch(() => undefined)
+      .finally(() => (this.#announcing = undefined));
+    await this.#announcing;
   }
 
   /** Announces this node before the next beat: others may wait for what it has read or followed. */
@@ -101,7 +103,7 @@ export class Announcer {
 
   /** Resolves when no announcement beside the beats is on its way. */
   async end(): Promise<void> {
-    await this.#announced;
+    await this.#announcing;
   }
 
   /** Tells the operator once if two processes have begun at the same moment under the name of this node. */

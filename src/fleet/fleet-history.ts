@@ -83,9 +83,12 @@ export async function* readHistory(
 ): AsyncGenerator<FleetStep | FleetGap, void, undefined> {
   let at = after;
   while (!signal.aborted) {
-    const steps = await unlessAborted(read(at), signal);
+    const seen = position();
+    const steps = await untilAborted(read(at), signal);
     if (steps === undefined) return;
     if (steps === 'gone') {
+      // This node has not found out yet that the store was set back.
+      if (at === seen) await moved(seen, signal);
       at = position();
       yield Object.freeze({ gap: true, position: at });
       continue;
@@ -98,24 +101,20 @@ export async function* readHistory(
       });
       if (isAborted(signal)) return;
     }
-    if (steps.length === 0) await moved(at, signal);
+    // Not from `at`: a reader can be ahead of this node.
+    if (steps.length === 0) await moved(seen, signal);
   }
 }
 
 /** Gives what a promise gives; `undefined` if the signal aborts first. The store may not answer for a long time. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  const { promise: aborted, stop } = abortOf(signal);
-  return Promise.race([promise, aborted]).finally(stop);
-}
-
-function abortOf(signal: AbortSignal): { readonly promise: Promise<undefined>; readonly stop: () => void } {
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let stop = (): void => undefined;
-  const promise = new Promise<undefined>((resolve) => {
+  const aborted = new Promise<undefined>((resolve) => {
     stop = onAbort(signal, () => {
       resolve(undefined);
     });
   });
-  return { promise, stop };
+  return Promise.race([promise, aborted]).finally(stop);
 }
 
 function isAborted({ aborted }: AbortSignal): boolean {

@@ -7,6 +7,7 @@
  */
 import * as z from 'zod/mini';
 
+import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
 import type { Clock, SharedStore } from '../ports/port.ts';
 import { beforeDeadline } from '../runtime/deadline.ts';
@@ -17,10 +18,12 @@ export const beatMs = 1000;
 /** The shortest time between two announcements, in milliseconds. @internal */
 export const announcementMs = 200;
 
+const shortText = z.string().check(z.maxLength(255));
+
 const statusShape = z.object({
   beat: z.number(),
   boot: z.string(),
-  version: z.string(),
+  version: shortText,
   /** The lowest and the highest level of records that the node reads. */
   levels: z.tuple([z.number(), z.number()]),
   /** A text that all nodes know, sealed with the key of the node; left out without a key. */
@@ -28,12 +31,12 @@ const statusShape = z.object({
   digest: z.exactOptional(z.object({ revision: z.number(), text: z.string() })),
   /** The revision of the fleet that the node has read. */
   revision: z.number(),
-  position: z.string(),
-  applied: z.string(),
+  position: shortText,
+  applied: shortText,
   behind: z.array(
     z.object({
       resource: z.string(),
-      since: z.number(),
+      since: milliseconds,
       code: z.exactOptional(z.string()),
       detail: z.exactOptional(z.string()),
     }),

@@ -5,6 +5,7 @@ import { isConflict } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { onAbort } from '../runtime/abort-listener.ts';
 import type { Admin } from '../runtime/admin.ts';
+import { assertReaderOptions } from '../runtime/argument.ts';
 import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
 import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
 import { drawLife, drawRevision } from '../runtime/life.ts';
@@ -18,6 +19,7 @@ import { declareSecretParameters } from '../snapshot/document.ts';
 import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
+import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
@@ -25,6 +27,12 @@ import { beatMs, type Members, type Status } from './members.ts';
 import { restoreShared, type SharedHistory } from './shared-history.ts';
 import { settle, settleOptions } from './settling.ts';
 import { SharedLog } from './shared-log.ts';
+
+/** The longest pause after a hint that came for nothing, in milliseconds. */
+const longestPauseMs = 100;
+
+/** How often a node tries to begin the log of a new fleet. */
+const mostBeginnings = 5;
 
 /** The parts of a {@link RunningNode}. @internal */
 export interface NodeParts {
@@ -69,8 +77,9 @@ export class RunningNode {
       const { complete, members, node, leaseMs } = this.#parts;
       const { revision } = this.#log.snapshot;
       const announce = (): Promise<void> => this.#announcer.announce();
-      const around = { clock: complete.clock, members, node, leaseMs, revision, announce };
-      return settle(execution, { ...where, signal: this.#endOf(where.signal) }, around);
+      const { signal: closed } = this.#closing;
+      const around = { clock: complete.clock, closed, members, node, leaseMs, revision, announce };
+      return settle(execution, where, around);
     },
   };
 
@@ -110,7 +119,7 @@ export class RunningNode {
     }
     journal.startRepeating();
     instruments.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
-    this.#loops = Promise.all([this.#read(), this.#beat()]);
+    this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
     return this.#withFleet(admin);
   }
 
@@ -118,7 +127,7 @@ export class RunningNode {
   async #load(): Promise<number> {
     const { store, complete, given, node, levels } = this.#parts;
     const [, highest] = levels;
-    for (;;) {
+    for (let beginnings = 1; ; beginnings += 1) {
       const { position, repaired, ...stored } = await loadInTime(store, complete);
       if (repaired !== undefined) complete.onError(new Error(repaired));
       const isEmpty = stored.state === undefined && stored.records.length === 0;
@@ -133,7 +142,7 @@ export class RunningNode {
         return 0;
       } catch (error) {
         // Another node was faster: its configuration is that of the fleet.
-        if (!isConflict(error)) throw error;
+        if (!isConflict(error) || beginnings === mostBeginnings) throw error;
       }
     }
   }
@@ -228,7 +237,7 @@ export class RunningNode {
       if (outage === undefined) this.#announcer.logWasRead();
       if (outage !== undefined && outage.retryAfterMs === undefined) return;
       // A store may give hints for nothing, one after the other.
-      pauseMs = isHinted && this.#log.position === before ? Math.min(2 * pauseMs + 1, beatMs) : 0;
+      pauseMs = isHinted && this.#log.position === before ? Math.min(2 * pauseMs + 1, longestPauseMs) : 0;
       if (pauseMs > 0) await clock.sleep(pauseMs, signal, { keepAlive: false });
     }
   }
@@ -346,7 +355,9 @@ export class RunningNode {
         const execution = await execute(transition, rest);
         const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
         if (wanted === undefined || !isDone) return execution;
-        return { ...execution, nodes: await this.#view.settle(execution, { waitMs }) };
+        const { signal } = rest;
+        const where = signal === undefined ? { waitMs } : { waitMs, signal };
+        return { ...execution, nodes: await this.#view.settle(execution, where) };
       }) satisfies FleetAdmin['execute'],
       close: closeOnce,
       [Symbol.asyncDispose]: closeOnce,
@@ -378,8 +389,12 @@ export class RunningNode {
         return snapshot();
       },
       nodes: () => this.#nodes(),
-      history: ({ after, signal } = {}) => this.#history(after, signal),
+      history: (where = {}) => {
+        assertReaderOptions(where, 'history');
+        return this.#history(where.after, where.signal);
+      },
       forget: async (name) => {
+        if (!isNodeName(name)) throw new TypeError('forget takes the name of a node');
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
         await members.remove(name);
         await this.#forget(name);

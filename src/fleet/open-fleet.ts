@@ -8,6 +8,7 @@ import { letGo } from '../runtime/create-admin.ts';
 import { completeOptions } from '../runtime/options.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
+import { guardStore, isNodeName } from './guarded-store.ts';
 import { beatMs, Members } from './members.ts';
 import { RunningNode } from './node.ts';
 import { level } from './shared-history.ts';
@@ -47,7 +48,8 @@ export async function openNode(
     const { clock, limits } = complete;
     // A call that never ends must not keep the node silent for as long as the lease.
     const deadlineMs = Math.min(limits.storeDeadlineMs, leaseMs / 2);
-    const members = new Members({ store: options.store, node, clock, deadlineMs });
+    const store = guardStore(options.store);
+    const members = new Members({ store, node, clock, deadlineMs });
     const wait = (): Promise<void> => clock.sleep(2 * beatMs);
     if (await members.isTaken(wait))
       throw new Error(
@@ -57,7 +59,6 @@ export async function openNode(
     const fault = await keyFault(options.sealer, members, wait);
     if (fault !== undefined) throw new Error(fault);
     const key = await sealedText(options.sealer);
-    const { store } = options;
     return await new RunningNode({ store, complete, given, members, node, leaseMs, levels, key }).open();
   } catch (error) {
     await letGo(options);
@@ -92,7 +93,7 @@ function assertFleetOptions(options: OpenFleetOptions): { readonly node: string;
       throw new TypeError(
         `The option store must have the function ${name}: openFleet needs a store that nodes can share`,
       );
-  if (typeof node !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(node))
+  if (!isNodeName(node))
     throw new TypeError(
       'The option node must be the name of this node: 1 to 64 letters, digits, "-" and "_"',
     );

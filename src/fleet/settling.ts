@@ -1,7 +1,9 @@
 /**
  * Settling: after a change of this node, waits until the other nodes have followed.
  */
+import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
+import { onAbort } from '../runtime/abort-listener.ts';
 import type { FleetOutcome, Settled, SettleOptions } from '../runtime/fleet-view.ts';
 import type { FleetExecuteOptions } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';
@@ -12,6 +14,8 @@ interface SettlingNode {
   readonly members: Members;
   readonly node: string;
   readonly leaseMs: number;
+  /** Aborts when this node closes. */
+  readonly closed: AbortSignal;
   /** The revision of the fleet with the change. */
   readonly revision: number;
   /** Says what this node says of itself, and hears the others. Never rejects. */
@@ -22,24 +26,38 @@ interface SettlingNode {
 export async function settle(
   execution: Settled,
   { waitMs, signal }: SettleOptions,
-  { clock, announce, ...around }: SettlingNode,
+  { clock, closed, announce, ...around }: SettlingNode,
 ): Promise<readonly FleetOutcome[]> {
   const links =
     execution.outcome === 'accepted' ? execution.events.map(({ resource }) => resource) : undefined;
-  for (let waitedMs = 0; ; waitedMs += announcementMs) {
-    await announce();
-    const others = Array.from(around.members.others);
-    const outcomes = others.map(([name, { status }]) => outcomeOf(name, status, around.revision, links));
-    const isAwaited = others.some(
-      ([, { silentMs }], at) => silentMs < around.leaseMs && outcomes[at]?.outcome === 'waiting',
+  const outcomes = (): readonly FleetOutcome[] =>
+    Array.from(around.members.others, ([name, { status }]) =>
+      outcomeOf(name, status, around.revision, links),
     );
-    if (!isAwaited || waitedMs >= waitMs || signal?.aborted === true)
-      return Object.freeze([
-        Object.freeze({ node: around.node, outcome: 'applied', behind: [] }),
-        ...outcomes,
-      ]);
-    await clock.sleep(announcementMs, signal);
-  }
+  const isAwaited = (): boolean =>
+    outcomes().some(
+      ({ node, outcome }) => outcome === 'waiting' && around.members.silenceOf(node) < around.leaseMs,
+    );
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+  };
+  const stopListening = [closed, ...(signal === undefined ? [] : [signal])].map((each) => {
+    if (each.aborted) end();
+    return onAbort(each, end);
+  });
+  const follow = async (): Promise<void> => {
+    await announce();
+    while (!over.signal.aborted && isAwaited()) {
+      await clock.sleep(announcementMs, over.signal);
+      await announce();
+    }
+  };
+  // A store that does not answer must not make the wait longer.
+  await Promise.race([follow(), clock.sleep(waitMs, over.signal)]);
+  end();
+  for (const stop of stopListening) stop();
+  return Object.freeze([Object.freeze({ node: around.node, outcome: 'applied', behind: [] }), ...outcomes()]);
 }
 
 /** How far a node has come with some resources; with all resources if no links are given. */
@@ -68,11 +86,11 @@ function isWithin(link: string, resource: string): boolean {
  * @throws TypeError, RangeError for a wrong option
  * @internal
  */
-export function settleOptions({
-  settle: wanted,
-  waitMs = 10_000,
-  ...rest
-}: FleetExecuteOptions): FleetExecuteOptions & { readonly waitMs: number } {
+export function settleOptions(
+  options: FleetExecuteOptions,
+): FleetExecuteOptions & { readonly waitMs: number } {
+  assertObject(options, 'The options of a command');
+  const { settle: wanted, waitMs = 10_000, ...rest } = options;
   if (wanted !== undefined && (wanted as unknown) !== 'fleet')
     throw new TypeError("The option settle must be 'fleet', or left out to wait for this node alone");
   if (!Number.isSafeInteger(waitMs) || waitMs < 0)

@@ -209,7 +209,7 @@ export class SharedHistory {
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
     const revision = this.#snapshot.revision + (hashOf(command) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
-    const next = evolve(before, deepFreeze(given));
+    const next = folded(before, given);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
   }
 
@@ -295,6 +295,18 @@ function begun(given: Snapshot): Snapshot {
   const document = withoutListeners(withoutProcess(toDocument(given)));
   const plain = configured(given, withListeners(document, given), 0);
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
+}
+
+/** @throws Error if the events do not fit the configuration before them */
+function folded(before: Snapshot, given: readonly AdminEvent[]): Snapshot {
+  try {
+    return evolve(before, deepFreeze(given));
+  } catch (cause) {
+    throw new Error(
+      'The shared store contains a record that does not fit the configuration before it. Restore a backup.',
+      { cause },
+    );
+  }
 }
 
 /** A listener belongs to the node: another machine has other addresses. */

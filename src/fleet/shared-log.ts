@@ -4,6 +4,7 @@
  */
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
+import { StoreLost } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import { foreignCommand } from '../runtime/execution.ts';
@@ -203,6 +204,12 @@ export class SharedLog implements Log {
     const { store, given, highest, onChange, onError } = this.#options;
     const before = this.#history;
     const { position, ...stored } = await ask('load', () => store.load());
+    // A record without a state before it could be read by nobody.
+    if (stored.state === undefined && stored.records.length === 0)
+      throw new StoreLost(
+        'The shared store is empty: somebody has deleted its content. Restore a backup, or restart the nodes, and the first ' +
+          'one begins the fleet again with its own configuration.',
+      );
     this.#history = restoreShared(stored, given, highest);
     this.#move(position);
     this.#loads += 1;

@@ -179,10 +179,11 @@ export function assertReadOnly(readOnly: unknown): void {
 const ids = {
   events: 'an event id, which is a string such as 5f0c8e21a9b3.7.0',
   audit: 'the id of an audit record, which is a string such as 5f0c.7',
+  history: 'a position of the fleet, which is a string',
 } as const;
 
 /**
- * Checks the options of `events` and `audit`.
+ * Checks the options of `events`, `audit` and `history`.
  *
  * @throws TypeError for an option of a wrong type
  * @internal

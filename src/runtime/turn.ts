@@ -76,8 +76,8 @@ export interface TurnOptions {
   readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Obstacle | undefined;
   /** How long a command waits for an obstacle to go, in milliseconds. */
   readonly obstacleDeadlineMs: number;
-  /** The current time, in milliseconds. */
-  readonly now: () => number;
+  /** Sleeps, and keeps the process alive meanwhile. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly instruments: Pick<Instruments, 'commands'>;
   /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
@@ -86,8 +86,15 @@ export interface TurnOptions {
 /** A command in the queue, with the resources of its last decision; empty before the first decision. */
 interface Entry extends Waiting {
   resources: readonly string[];
-  /** The time at which the command met an obstacle. */
-  obstructedSince?: number;
+  /** Made when the command meets an obstacle. */
+  patience?: Patience;
+}
+
+/** How long a command still waits for an obstacle to go. */
+interface Patience {
+  isOver: boolean;
+  /** Aborts when the command is answered. */
+  readonly answered: AbortController;
 }
 
 /** A row of the table of commands in flight. */
@@ -150,7 +157,10 @@ export class Turns {
       );
     }
     this.#tellCounts();
-    return promise.finally(stopListening);
+    return promise.finally(() => {
+      stopListening?.();
+      entry.patience?.answered.abort();
+    });
   }
 
   /** Gives the commands that wait another chance, because something outside has changed. */
@@ -318,9 +328,19 @@ export class Turns {
 
   /** Whether a command with an obstacle has waited for as long as it may. */
   #hasWaited(entry: Entry): boolean {
-    const { now, obstacleDeadlineMs } = this.#options;
-    entry.obstructedSince ??= now();
-    return now() - entry.obstructedSince >= obstacleDeadlineMs;
+    entry.patience ??= this.#patience();
+    return entry.patience.isOver;
+  }
+
+  #patience(): Patience {
+    const { sleep, obstacleDeadlineMs } = this.#options;
+    const patience = { isOver: false, answered: new AbortController() };
+    const { signal } = patience.answered;
+    void sleep(obstacleDeadlineMs, signal).then(() => {
+      patience.isOver = true;
+      if (!signal.aborted) this.#pump();
+    });
+    return patience;
   }
 }
 

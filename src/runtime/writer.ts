@@ -125,7 +125,7 @@ export class Writer {
         isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
       obstacleTo: ({ journal = options.journal }, resources) => journal.obstacleTo(resources),
       obstacleDeadlineMs: options.deadlineMs,
-      now: () => options.clock.now(),
+      sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);

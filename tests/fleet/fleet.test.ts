@@ -186,24 +186,6 @@ describe('a node that follows', () => {
 });
 
 describe('a store that does little more than its port asks for', () => {
-  it('may give hints for nothing, at once and without end', async () => {
-    const world = createWorld();
-    let hints = 0;
-    const changed = async (): Promise<void> => {
-      hints += 1;
-      return hints > 1000 ? new Promise(() => undefined) : Promise.resolve();
-    };
-    const a = await world.open('a', 10_000, { wrap: (store) => altered(store, { changed }) });
-    const b = await world.open('b');
-    await world.clock.advance(10_000);
-    expect(hints).toBeLessThan(30);
-    await b.admin.execute(stop);
-    await world.clock.advance(1000);
-    expect(serviceOf(a)?.state).toBe('stopped');
-    await a.admin.close();
-    await b.admin.close();
-  });
-
   it('may throw at once when it has no hints', async () => {
     const world = createWorld();
     const changed = (): never => {

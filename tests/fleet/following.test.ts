@@ -86,14 +86,40 @@ describe('a client that prefers to wait', () => {
     other.cut(false);
   });
 
-  it.each(['wait', 'wait=', 'wait=-1', 'wait=soon', 'waits=5', 'x; wait=5', 'wait=5x', ''])(
-    'is answered at once if the preference is %j',
-    async (prefer) => {
-      const { status, headers } = await send('/service/My-Service/stop', prefer);
-      expect(status).toBe(204);
-      expect(headers).not.toHaveProperty('preference-applied');
-    },
-  );
+  it.each([
+    ...[
+      'wait',
+      'wait=',
+      'wait=-1',
+      'wait=soon',
+      'waits=5',
+      'x; wait=5',
+      'wait=5x',
+      '',
+      'wait=5.5',
+      'wait="5',
+      'wait=5"',
+    ],
+    ...[
+      'wait; a=b, wait=5',
+      'wait=soon, wait=5',
+      'foo="a, wait=5"',
+      String.raw`foo="\", wait=5"`,
+      'foo="a, wait=5',
+    ],
+  ])('is answered at once if the preference is %j', async (prefer) => {
+    const { status, headers } = await send('/service/My-Service/stop', prefer);
+    expect(status).toBe(204);
+    expect(headers).not.toHaveProperty('preference-applied');
+  });
+
+  it.each([
+    ['WAIT = "3"; a="b, c", wait=5', '3'],
+    ['wait=99999999999999999999', '60'],
+  ])('is answered in time if the preference is %j', async (prefer, seconds) => {
+    const { headers } = await send('/service/My-Service/stop', prefer);
+    expect(headers['preference-applied']).toBe(`wait=${seconds}`);
+  });
 });
 
 describe('execute', () => {
@@ -175,6 +201,8 @@ describe('execute', () => {
     [{ settle: 'all' }, "The option settle must be 'fleet', or left out to wait for this node alone"],
     [{ waitMs: -1 }, 'The option waitMs must be a whole number of milliseconds, from 0 on'],
     [{ wait: 1 }, /wait/],
+    [null, 'The options of a command must be an object'],
+    [5, 'The options of a command must be an object'],
   ])('refuses the options %j', async (options, message) => {
     await expect(one.admin.execute(limit(7), options as object)).rejects.toThrow(message);
   });

@@ -131,6 +131,81 @@ describe('the history of a fleet', () => {
     expect(value).toEqual({ gap: true, position: one.admin.fleet.position });
     await close(one);
   });
+
+  it('says once that the store was set back, however long the node takes to find out', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const restore = world.memory.backup();
+    await one.admin.execute(limit(7));
+    const reading = one.admin.fleet.history();
+    one.cut(true);
+    restore();
+    one.cut(false);
+    expect(await world.clock.waitFor(reading.next())).toMatchObject({ value: { gap: true } });
+    const second = { isThere: false };
+    const next = reading.next().finally(() => (second.isThere = true));
+    await world.clock.settle();
+    expect(second.isThere).toBe(false);
+    await close(one);
+    await next;
+  });
+
+  it('waits, without reading again and again, if it is ahead of its node', async () => {
+    const world = createWorld();
+    let reads = 0;
+    let isBehind = false;
+    const slow = (store: SharedStore): SharedStore =>
+      Object.assign(Object.create(store) as SharedStore, {
+        durable: false,
+        load: () => store.load(),
+        append: store.append.bind(store),
+        compact: store.compact.bind(store),
+        announce: store.announce.bind(store),
+        changed: () => new Promise<void>(() => undefined),
+        read: (after: string) => {
+          if (isBehind) reads += 1;
+          return store.read(after);
+        },
+        [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+      });
+    const [one, other] = [await world.open('one'), await world.open('other', 10_000, { wrap: slow })];
+    const { position } = other.admin.fleet;
+    await world.clock.advance(500);
+    await one.admin.execute(limit(7));
+    isBehind = true;
+    const reading = other.admin.fleet.history({ after: position });
+    while (!(await reading.next()).done && reads < 1);
+    const last = reading.next();
+    await world.clock.settle();
+    expect(reads).toBeLessThan(5);
+    isBehind = false;
+    await close(one, other);
+    await last;
+  });
+
+  it('ends with its signal, also while the store does not answer', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    one.cut(true);
+    await world.clock.advance(5000);
+    const leave = new AbortController();
+    const reading = one.admin.fleet.history({ after: 'x', signal: leave.signal }).next();
+    await world.clock.settle();
+    leave.abort();
+    expect(await reading).toEqual({ done: true, value: undefined });
+    one.cut(false);
+    await close(one);
+  });
+
+  it.each([null, 5, { after: 5 }, { after: null }, { signal: 5 }, { afterr: '1' }])(
+    'takes no options such as %j',
+    async (options) => {
+      const world = createWorld();
+      const one = await world.open('one');
+      expect(() => one.admin.fleet.history(options as object)).toThrow(TypeError);
+      await close(one);
+    },
+  );
 });
 
 describe('the records of a command', () => {
@@ -248,6 +323,18 @@ describe('a node that is older than the log', () => {
     await raise(world);
     await expect(world.open('one')).rejects.toThrow('Update gateway-admin-core on this node.');
   });
+});
+
+describe('forget', () => {
+  it.each([undefined, null, 5, {}, '', 'a?', 'ä', 'x'.repeat(65)])(
+    'takes no name such as %j',
+    async (name) => {
+      const world = createWorld();
+      const one = await world.open('one');
+      await expect(one.admin.fleet.forget(name as string)).rejects.toThrow('forget takes the name of a node');
+      await close(one);
+    },
+  );
 });
 
 describe('the level of a log', () => {

@@ -115,7 +115,7 @@ const rows: readonly Row[] = [
   },
   {
     from: 'ports/postgres-store/*',
-    values: ['ports/port-error.ts', 'core/member.ts', 'ports/postgres-store/*', 'json/*', 'node:*', 'pg'],
+    values: ['core/member.ts', 'ports/port-error.ts', 'ports/postgres-store/*', 'json/*', 'node:*', 'pg'],
     types: ['ports/port.ts'],
   },
   { from: 'ports/memory-store.ts', values: ['ports/port.ts', 'ports/port-error.ts', 'core/*', 'json/*'] },

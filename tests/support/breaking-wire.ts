@@ -27,6 +27,11 @@ export class BreakingWire {
     this.#next = what;
   }
 
+  /** Carries nothing any more on the connections that there are, and keeps them open. */
+  silence(): void {
+    for (const socket of this.#sockets) socket.removeAllListeners('data').resume();
+  }
+
   #join(client: Socket, server: Socket): void {
     const end = (): void => {
       client.destroy();

@@ -117,6 +117,11 @@ export class PrimaryConnection {
     const query = this.#queryOf(client);
     const [row] = await query(check, [String(this.#options.queryTimeoutMs)]);
     if (row?.['read_only'] === 'true') throw new Error('the server is a standby, or read-only');
+    const encoding = row?.['encoding'] ?? '';
+    if (encoding !== 'UTF8')
+      throw new Error(
+        `the database has the encoding ${encoding}, which cannot store every text. Use a database with the encoding UTF8`,
+      );
     for (const setting of ['synchronous_commit', 'fsync']) {
       if (row?.[setting] === 'off')
         throw new Error(
@@ -155,7 +160,7 @@ export class PrimaryConnection {
  */
 const check = `
   select (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)::text as read_only,
-    current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
+    current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
     set_config('statement_timeout', $1, false)`;
 
 /** Every column is text: the parsers that a host sets for its own connections do not change ours. */
@@ -167,7 +172,7 @@ function configOf(options: ServerOptions, address: PostgresHost | undefined): Cl
     ...address,
     database,
     user,
-    password,
+    password: typeof password === 'function' ? () => passwordFrom(password) : password,
     // pg hides the key of the object that it gets, so it gets one of its own.
     ssl: typeof ssl === 'object' ? { ...ssl } : ssl,
     types: asText,
@@ -177,6 +182,15 @@ function configOf(options: ServerOptions, address: PostgresHost | undefined): Cl
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
+}
+
+/** Asks the host for the password. For a rejection without a reason, pg would wait without end. */
+async function passwordFrom(ask: () => string | Promise<string>): Promise<string> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw (error ?? new Error('the function password failed, and did not say why')) as Error;
+  }
 }
 
 /**

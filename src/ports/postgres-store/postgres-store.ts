@@ -5,55 +5,16 @@
  * and the id of the call that ended there: `15.681a78d3-…`.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { ConnectionOptions } from 'node:tls';
 
-import { assertMembers } from '../../core/member.ts';
 import type { Json } from '../../json/value.ts';
 import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
+import { assertPostgresOptions, type PostgresStoreOptions } from './options.ts';
 import { migrate, statementsFor, type Statements } from './schema.ts';
 
 export type { PostgresHost } from './connection.ts';
-
-/**
- * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
- * `PGPASSWORD`, as with every program that uses `pg`.
- *
- * @public
- */
-export interface PostgresStoreOptions {
-  /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */
-  readonly cluster?: string;
-  /** The schema of the tables; `public` by default. */
-  readonly schema?: string;
-  /** The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary. */
-  readonly hosts?: readonly PostgresHost[];
-  /** The name of the database. */
-  readonly database?: string;
-  /** The name of the role. */
-  readonly user?: string;
-  /** The password, or a function that gives the password for each new connection. */
-  readonly password?: string | (() => string | Promise<string>);
-  /** Whether and how to use TLS: the options of `tls.connect`, such as `ca`. Without TLS by default. */
-  readonly ssl?: boolean | ConnectionOptions;
-  /** How long a connection to one server may take; 5,000 ms by default. */
-  readonly connectTimeoutMs?: number;
-  /** How long one statement may take; 20,000 ms by default. */
-  readonly queryTimeoutMs?: number;
-}
-
-const optionNames = [
-  'cluster',
-  'schema',
-  'hosts',
-  'database',
-  'user',
-  'password',
-  'ssl',
-  'connectTimeoutMs',
-  'queryTimeoutMs',
-] as const satisfies readonly (keyof PostgresStoreOptions)[];
+export type { PostgresStoreOptions } from './options.ts';
 
 /**
  * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.
@@ -67,7 +28,9 @@ const optionNames = [
  *
  * @param options - the servers and the log-in
  * @returns the store. Rejects if no server can be reached that takes changes, if the server does not keep commits
- *   (`synchronous_commit` or `fsync` is off), or if the tables belong to a later version of the library
+ *   (`synchronous_commit` or `fsync` is off), if the database has another encoding than UTF8, or if the tables belong to a
+ *   later version of the library
+ * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
  * @example
  * ```ts compile-only
@@ -85,15 +48,10 @@ const optionNames = [
  * @public
  */
 export async function openPostgresStore(options: PostgresStoreOptions = {}): Promise<SharedStore> {
-  assertMembers(options, optionNames, 'option of openPostgresStore');
+  assertPostgresOptions(options);
   const { cluster = 'gateway', schema = 'public', ...server } = options;
-  if (!/^[\w-]{1,40}$/.test(cluster))
-    throw new TypeError('The option cluster must be a name of 1 to 40 letters, digits, "-" and "_"');
-  if (server.hosts?.length === 0)
-    throw new TypeError(
-      'The option hosts must name one server or more. Leave the option out to use the server of the environment (PGHOST)',
-    );
-  const servers = { connectTimeoutMs: 5_000, queryTimeoutMs: 20_000, ...server };
+  const { connectTimeoutMs = 5_000, queryTimeoutMs = 20_000 } = server;
+  const servers = { ...server, connectTimeoutMs, queryTimeoutMs };
   const calls = new PrimaryConnection(servers);
   const statements = statementsFor(schema);
   try {
@@ -104,7 +62,9 @@ export async function openPostgresStore(options: PostgresStoreOptions = {}): Pro
     throw error;
   }
   const hints = new Hints();
-  const notes = new PrimaryConnection(servers, {
+  // A dead connection for announcements must be found out before the other nodes take this one for dead.
+  const brief = { ...servers, queryTimeoutMs: Math.min(queryTimeoutMs, announcementTimeoutMs) };
+  const notes = new PrimaryConnection(brief, {
     prepare: (query) => query(`listen "gateway_${cluster}"`),
     notified: (position) => hints.give(position),
   });
@@ -117,6 +77,9 @@ function environmentHosts(): readonly PostgresHost[] {
   const { PGHOST: host = 'localhost', PGPORT: port } = process.env;
   return [port === undefined ? { host } : { host, port: Number(port) }];
 }
+
+/** How long an announcement may take at most, in milliseconds: less than half of the usual lease. */
+const announcementTimeoutMs = 4_000;
 
 /** The end of a call in the log. */
 interface Position {

@@ -36,8 +36,12 @@ export async function fleetHeaders(
   };
 }
 
-/** The seconds of the preference "wait". A preference that is malformed does not count (RFC 7240 §2). */
-function preferredWait(prefer: string | undefined): number | undefined {
-  const [, seconds] = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? [];
-  return seconds === undefined ? undefined : Math.min(Number(seconds), longestWaitS);
+/** The seconds of the first preference "wait". A preference that is malformed does not count (RFC 7240 §2). */
+function preferredWait(prefer = ''): number | undefined {
+  // A comma in a quoted text separates nothing.
+  const preferences = prefer.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [];
+  const first = preferences.find((preference) => /^\s*wait\s*(?:[=;]|$)/i.test(preference));
+  const [, seconds, quoted] = /^\s*wait\s*=\s*(?:(\d+)|"(\d+)")\s*(?:;|$)/i.exec(first ?? '') ?? [];
+  const given = seconds ?? quoted;
+  return given === undefined ? undefined : Math.min(Number(given), longestWaitS);
 }

@@ -222,6 +222,19 @@ describe('a PostgreSQL store behind a wire that breaks', () => {
   });
 });
 
+describe('a PostgreSQL store on connections that die silently', () => {
+  it('announces its node again before the others take the node for dead', async () => {
+    const wire = await BreakingWire.to(server.port);
+    disposables.push(wire);
+    const store = await open({ hosts: [{ host: '127.0.0.1', port: wire.port }] });
+    await store.announce('one', 1);
+    wire.silence();
+    const begin = performance.now();
+    await persist(async () => String((await store.announce('one', 2)).size));
+    expect(performance.now() - begin).toBeLessThan(8000);
+  });
+});
+
 describe('a PostgreSQL store with several servers', () => {
   // Promise: postgres-store-primary
   it('uses the primary, and goes on with the standby that is promoted when the primary is gone', async () => {
@@ -261,6 +274,61 @@ describe('a PostgreSQL store with several servers', () => {
         `^No PostgreSQL server can take the configuration\\. 127\\.0\\.0\\.1:${String(nobody)}: connect ECONNREFUSED .*; ` +
           `127\\.0\\.0\\.1:${String(silent.port)}: timeout expired$`,
       ),
+    );
+  });
+});
+
+describe('openPostgresStore', () => {
+  const url = 'postgres://ada:planted-secret@127.0.0.1/postgres';
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ['connectionString', url],
+    ...[
+      [],
+      null,
+      '127.0.0.1',
+      [null],
+      [{ host: 5 }],
+      [{ host: url }],
+      [{ host: 'ada:planted-secret@db' }],
+    ].map((hosts) => ['hosts', hosts] as const),
+    ...['x', -1, 65_536, NaN].map((port) => ['hosts', [{ host: '127.0.0.1', port }]] as const),
+    ...[null, 5, '', 'a\0b', 's'.repeat(64), 'ü'.repeat(32)].map((schema) => ['schema', schema] as const),
+    ...[5, null, ['x'], 'x\n'].map((cluster) => ['cluster', cluster] as const),
+    ...[5, null, {}].flatMap((value) => [['database', value] as const, ['user', value] as const]),
+    ...[5, null, {}].map((value) => ['password', value] as const),
+    ...['yes', 5, null].map((value) => ['ssl', value] as const),
+    ...[NaN, 0, -1, 0.5, '5', 1e12].map((value) => ['connectTimeoutMs', value] as const),
+    ...[NaN, 0, -1, 0.5, '5', 1e12].map((value) => ['queryTimeoutMs', value] as const),
+  ];
+
+  it.each(wrong)('refuses the option %s, and quotes nothing: %j', async (name, value) => {
+    const refused: unknown = await openPostgresStore({ ...server.address, [name]: value }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({ name: 'TypeError', message: expect.stringContaining(name) });
+    expect(inspect(refused, { depth: Infinity, showHidden: true })).not.toContain('planted-secret');
+  });
+
+  it('refuses a URL in the environment, and quotes nothing', async () => {
+    const { PGHOST: before } = process.env;
+    process.env['PGHOST'] = url;
+    try {
+      await expect(openPostgresStore({ user: 'postgres' })).rejects.toThrow(
+        /^The environment variable PGHOST must be the name of a server, not a URL$/,
+      );
+    } finally {
+      if (before === undefined) delete process.env['PGHOST'];
+      else process.env['PGHOST'] = before;
+    }
+  });
+
+  it.each(['LATIN1', 'SQL_ASCII'])('refuses a database with the encoding %s', async (encoding) => {
+    const database = encoding.toLowerCase();
+    await server.query(
+      `create database ${database} encoding '${encoding}' template template0 lc_collate 'C' lc_ctype 'C'`,
+    );
+    await expect(open({ database })).rejects.toThrow(
+      `the database has the encoding ${encoding}, which cannot store every text. Use a database with the encoding UTF8`,
     );
   });
 });
@@ -334,6 +402,13 @@ describe('what a PostgreSQL store shows', () => {
       expect(refused).toMatchObject({ message: expect.stringContaining('password authentication failed') });
       expect(shownIn(refused)).not.toContain('planted-secret');
     }
+    const silently = (): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        (reject as () => void)();
+      });
+    await expect(open({ user: 'guarded', password: silently })).rejects.toThrow(
+      'the function password failed, and did not say why',
+    );
     const store = await open({ user: 'guarded', password: 'right-planted-secret' });
     expect(shownIn(store)).not.toContain('planted-secret');
   });

@@ -99,7 +99,7 @@ describe('the tables of a PostgreSQL store', () => {
 
   it.each([
     [{ host: 'db-1' }, 'There is no option of openPostgresStore with the name "host". Did you mean hosts?'],
-    [{ hosts: [] }, 'The option hosts must name one server or more.'],
+    [{ hosts: [] }, 'The option hosts must be a list of one or more servers'],
   ])('are not looked for at another server than the options %j name', async (options, message) => {
     await expect(openPostgresStore(options as object)).rejects.toThrow(message);
   });

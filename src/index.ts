@@ -12,9 +12,8 @@ export {
   createSnapshot,
   toDocument,
   type GatewayDocument,
-  type SnapshotOptions,
 } from './snapshot/document.ts';
-export { loadSnapshot, type LoadSnapshotOptions } from './runtime/load-snapshot.ts';
+export { loadSnapshot } from './runtime/load-snapshot.ts';
 export type { SessionDocument, ConnectionDocument } from './snapshot/session-document.ts';
 export type { Snapshot } from './snapshot/snapshot.ts';
 export type { SessionTable, ConnectionStatistics, Connection, Session } from './snapshot/session-table.ts';

@@ -2,20 +2,10 @@
  * Loads a snapshot in pieces, for documents with very many sessions.
  */
 import { systemClock } from '../ports/system-clock.ts';
-import { readDocument, type GatewayDocument, type SnapshotOptions } from '../snapshot/document.ts';
+import { readDocument, type GatewayDocument } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { assertSignal } from './argument.ts';
 import { isObject } from './check.ts';
-
-/**
- * The options of {@link loadSnapshot}.
- *
- * @public
- */
-export interface LoadSnapshotOptions extends SnapshotOptions {
-  /** Ends the loading. */
-  readonly signal?: AbortSignal;
-}
 
 /** The longest piece, in milliseconds. */
 const pieceMs = 5;
@@ -31,7 +21,7 @@ const stride = 32;
  * piece.
  *
  * @param document - the document; every part is optional
- * @param options - see {@link LoadSnapshotOptions}
+ * @param options - those of {@link createSnapshot}, and `signal`, which ends the loading
  * @returns a deep-frozen snapshot of revision 0; rejects with every error that `createSnapshot` throws, or with the reason
  *   of the signal
  *
@@ -47,7 +37,11 @@ const stride = 32;
  */
 export async function loadSnapshot(
   document: GatewayDocument,
-  options: LoadSnapshotOptions = {},
+  options: {
+    readonly epoch?: string;
+    readonly secretParameters?: readonly string[];
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<Snapshot> {
   const given: unknown = options;
   if (!isObject(given)) throw new TypeError('The options of loadSnapshot must be an object');

@@ -116,21 +116,6 @@ const documentShape = z.strictObject({
 export const deepestDocument = 32;
 
 /**
- * The options of {@link createSnapshot}.
- *
- * @public
- */
-export interface SnapshotOptions {
-  /** 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others; none if left out. */
-  readonly epoch?: string;
-  /**
-   * The names of secret parameters; see {@link AdminOptions}. A document that has the plain text of such a parameter is
-   * refused.
-   */
-  readonly secretParameters?: readonly string[];
-}
-
-/**
  * Creates a snapshot from a gateway document.
  *
  * The document is refused as a whole if a value does not fit its shape, two names have the same key, a link does not
@@ -140,7 +125,9 @@ export interface SnapshotOptions {
  * A document with very many sessions takes seconds; {@link loadSnapshot} reads the document in pieces.
  *
  * @param document - the document; every part is optional
- * @param options - see {@link SnapshotOptions}
+ * @param options - `epoch`: 1 to 64 letters, digits, `-` and `_` that distinguish this life of the gateway from others.
+ *   `secretParameters`: the names of secret parameters; see {@link AdminOptions}. The document is refused if it has the
+ *   plain text of such a parameter
  * @returns a deep-frozen snapshot of revision 0
  * @throws {@link InvalidDocumentError} with every fault of the document
  * @throws RangeError when the epoch is malformed
@@ -159,7 +146,10 @@ export interface SnapshotOptions {
  *
  * @public
  */
-export function createSnapshot(document: GatewayDocument, options: SnapshotOptions = {}): Snapshot {
+export function createSnapshot(
+  document: GatewayDocument,
+  options: { readonly epoch?: string; readonly secretParameters?: readonly string[] } = {},
+): Snapshot {
   const reading = readDocument(document, options);
   for (;;) {
     const { done, value } = reading.next();
@@ -174,7 +164,7 @@ export function createSnapshot(document: GatewayDocument, options: SnapshotOptio
  */
 export function* readDocument(
   document: GatewayDocument,
-  options: SnapshotOptions,
+  options: { readonly epoch?: string; readonly secretParameters?: readonly string[] },
 ): Generator<undefined, Snapshot> {
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null)
     throw new TypeError("The options of createSnapshot must be an object, such as { epoch: 'a' }");

@@ -240,6 +240,7 @@ const expectedErrors = [
   /The configuration of the fleet has gone back/,
   /The gateway did not say what became of the abandoned command/,
   /Another process runs the node/,
+  /cannot announce itself/,
 ];
 
 /** What a gateway is to have of a resource. */

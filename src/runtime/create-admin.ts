@@ -33,6 +33,7 @@ import { shareSecrets } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
+import { TextCache } from './handler/text-cache.ts';
 import { restore } from './history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
@@ -339,6 +340,7 @@ function handlerOf(
     passwords,
     audit,
     streams,
+    texts: new TextCache(),
     ...(fleet === undefined ? {} : { fleet }),
   });
 }

@@ -161,9 +161,9 @@ export class Attempt implements CommandWatch {
   /**
    * Leaves the record of the attempt.
    *
-   * @returns resolves when the caller can be answered
+   * @returns resolves when the caller can be answered; `undefined` if the caller can be answered at once
    */
-  async end(): Promise<void> {
+  end(): Promise<void> | undefined {
     this.#hasEnded = true;
     if (!this.#isIdentified) {
       // The log-in of a client that has disconnected need not have been verified.
@@ -173,8 +173,9 @@ export class Attempt implements CommandWatch {
       const answerable = this.#log.write(this.#entry(this.#ending()));
       this.#tellLater();
       this.#log.close(this);
-      await answerable;
+      return answerable;
     }
+    return undefined;
   }
 
   #endAsStranger(code: Problem['code']): void {

@@ -43,8 +43,9 @@ import { originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
-import { empty, json, list, refusal, stream, type Reply } from './respond.ts';
+import { empty, json, jsonText, list, refusal, stream, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
+import type { TextCache } from './text-cache.ts';
 
 /**
  * The result of `handle`: a response, or `matched: false` if the interface has nothing at the path. The host can then
@@ -74,6 +75,7 @@ export interface HandlerOptions extends AccessOptions {
   readonly clock: Clock;
   readonly surroundings: Surroundings;
   readonly streams: EventStreams;
+  readonly texts: TextCache;
   /** The fleet around the interface; left out if the interface runs alone. */
   readonly fleet?: FleetView;
   readonly audit: Pick<Audit, 'attempt' | 'refuseAll'>;
@@ -107,7 +109,8 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     if (reply === undefined) return { matched: false };
     const { problem } = reply;
     if (problem !== undefined) attempt.fail(problem.code);
-    await attempt.end();
+    const ending = attempt.end();
+    if (ending !== undefined) await ending;
     span.ended(reply.status, problem);
     return { matched: true, response: problem === undefined ? reply : withoutProblem(reply) };
   };
@@ -266,7 +269,7 @@ interface Authorized {
 }
 
 function read(
-  { snapshot: current, surroundings }: HandlerOptions,
+  { snapshot: current, surroundings, texts }: HandlerOptions,
   request: AdminRequest,
   { route, parameters, query }: Asked<ReadRoute>,
 ): Replying {
@@ -281,16 +284,25 @@ function read(
     return empty(304, headers);
   }
   const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
+  const isWhole = query.fields === undefined && query.search === undefined;
+  const textOf = (represent: () => unknown): string =>
+    texts.textOf({ route, found: found.value, etag, isWhole }, represent);
   if (route.kind === 'item') {
-    const item = route.read(snapshot, found.value, surroundings);
-    return json(200, select?.(item) ?? item, headers);
+    const represent = (): unknown => {
+      const item = route.read(snapshot, found.value, surroundings);
+      return select?.(item) ?? item;
+    };
+    return jsonText(200, textOf(represent), headers);
   }
   const each = (element: unknown): unknown => select?.(element as object) ?? element;
   const answer = (listing: Listing): Reply =>
-    list(listing, clipRange(query.range, listing.total), select === undefined ? undefined : each, {
-      ...headers,
-      ...pageHeaders(query, listing.total),
-    });
+    list(
+      listing,
+      clipRange(query.range, listing.total),
+      select === undefined ? undefined : each,
+      { ...headers, ...pageHeaders(query, listing.total) },
+      textOf,
+    );
   if (query.search === undefined || route.select === undefined)
     return answer(route.list(snapshot, found.value, surroundings));
   const selected = route.select(snapshot, found.value, surroundings, query.search);

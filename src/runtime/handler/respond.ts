@@ -18,7 +18,12 @@ const pieceLength = 1000;
 
 /** Makes a response with a JSON body. @internal */
 export function json(status: number, value: unknown, headers: Headers): AdminResponse {
-  return { status, headers: headersFor(headers, 'application/json'), body: JSON.stringify(value) };
+  return jsonText(status, JSON.stringify(value), headers);
+}
+
+/** Makes a response with a body that is JSON text already. @internal */
+export function jsonText(status: number, body: string, headers: Headers): AdminResponse {
+  return { status, headers: headersFor(headers, 'application/json'), body };
 }
 
 /** Makes a response without a body. @internal */
@@ -47,6 +52,7 @@ export function refusal(problem: Problem, headers: Headers = {}): Reply {
  * Makes a response with a list. A long list is streamed, so the whole text is never in memory, and the event loop is not
  * blocked.
  *
+ * @param textOf - gives the text of a list that is not streamed
  * @internal
  */
 export function list(
@@ -54,8 +60,14 @@ export function list(
   { offset, length }: { readonly offset: number; readonly length: number },
   select: ((element: unknown) => unknown) | undefined,
   headers: Headers,
+  textOf: (represent: () => unknown) => string,
 ): AdminResponse {
-  if (length <= pieceLength) return json(200, part(listing, offset, length, select), headers);
+  if (length <= pieceLength)
+    return jsonText(
+      200,
+      textOf(() => part(listing, offset, length, select)),
+      headers,
+    );
   return {
     status: 200,
     headers: headersFor(headers, 'application/json'),

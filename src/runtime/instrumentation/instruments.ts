@@ -184,14 +184,20 @@ export class RequestSpan {
     const { method = '', peer } = this.#request ?? {};
     // The answer to a client that has left is a 503, which nobody gets and which is no fault of the interface.
     const hasLeft = problem?.code === 'closed' && this.#request?.signal?.aborted === true;
-    const labels = { route: this.#route, method: methods.has(method) ? method : 'other' };
+    const route = this.#route;
+    const label = methods.has(method) ? method : 'other';
     this.#measure('gateway_admin_request_duration_seconds', elapsedMs / 1000, {
-      ...labels,
+      route,
+      method: label,
       status: hasLeft ? 'disconnected' : String(status),
     });
     if (problem === undefined || hasLeft || status < 500 || problem.code === 'method-unknown') return;
     const { code } = problem;
-    const fields = (): object => ({ ...labels, status, code, ...durationOf(elapsedMs), ...peerOf(peer) });
+    const fields = (): object => ({
+      ...{ route, method: label, status, code },
+      ...durationOf(elapsedMs),
+      ...peerOf(peer),
+    });
     this.#log(status === 500 ? 'error' : 'warn', fields, 'Request failed');
   }
 }

@@ -23,7 +23,7 @@ describe('of two decisions without a common resource', () => {
   it('each is the same behind the other, and their order does not matter', () => {
     let pairs = 0;
     fc.assert(
-      fc.property(documents, fc.array(acts, { minLength: 2, maxLength: 8 }), (document, list) => {
+      fc.property(documents, fc.array(acts, { minLength: 6, maxLength: 12 }), (document, list) => {
         const start = createSnapshot(document);
         const decided = list
           .map((act) => ({ act, decision: transitionOf(act)(start, someTime) }))
@@ -45,7 +45,7 @@ describe('of two decisions without a common resource', () => {
           expect(one && toDocument(one)).toEqual(other && toDocument(other));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 300 },
     );
     expect(pairs).toBeGreaterThan(100);
   });

@@ -63,12 +63,12 @@ export const rows = {
 };
 
 /** Maps in an immer draft: the natural peer. */
-function immerState(records) {
+export function immerState(records) {
   const maps = new MutableTable(records);
   return freeze({ sessions: maps.sessions, services: maps.services, servers: maps.servers }, true);
 }
 
-function immerOpen(state, sessions) {
+export function immerOpen(state, sessions) {
   return produce(state, (draft) => {
     for (const session of sessions) MutableTable.prototype.add.call(draft, recordOf(session));
   });
@@ -176,7 +176,7 @@ async function againstLibraries(row, against, { records, inputs, structure }) {
 }
 
 /** One Map for the sessions, and one for each service and each server. */
-function immutableTable(ImmutableMap, records) {
+export function immutableTable(ImmutableMap, records) {
   const empty = { ids: ImmutableMap(), connections: 0 };
   const table = {
     sessions: ImmutableMap(),
@@ -186,7 +186,7 @@ function immutableTable(ImmutableMap, records) {
   return immutableOpen(table, records, (record) => record);
 }
 
-function immutableOpen({ sessions, services, servers }, given, record = recordOf) {
+export function immutableOpen({ sessions, services, servers }, given, record = recordOf) {
   const open = [sessions, services, servers].map((each) => each.asMutable());
   const touched = new Map();
   const entryIn = (map, key) => {
@@ -219,7 +219,7 @@ function immutableOpen({ sessions, services, servers }, given, record = recordOf
 }
 
 /** A tree for the sessions, and one for each service and each server; a clone shares its nodes until they change. */
-function btreeTable(BTree, records) {
+export function btreeTable(BTree, records) {
   const table = {
     sessions: new BTree(),
     services: new Map(serviceNames.map((name) => [name, { ids: new BTree(), connections: 0, total: 0 }])),
@@ -228,7 +228,7 @@ function btreeTable(BTree, records) {
   return btreeOpen(table, records, (record) => record);
 }
 
-function btreeOpen(table, given, record = recordOf) {
+export function btreeOpen(table, given, record = recordOf) {
   const sessions = table.sessions.clone();
   const next = { sessions, services: new Map(table.services), servers: new Map(table.servers) };
   const touched = new Set();

@@ -96,10 +96,15 @@ function write(day: number, pattern: string): string {
 /** Creates a writer of wall-clock time. Its argument is the local time as milliseconds, as if the zone were UTC. */
 function createWallClock(form: Form): (wall: number) => string {
   const textOf = remember((day) => ({ before: form.before(day), after: form.after(day) }));
+  // Sessions that follow each other in a list were often opened in the same second.
+  let last = { second: NaN, text: '' };
   return (wall) => {
+    const second = Math.floor(wall / secondMs);
+    if (second === last.second) return last.text;
     const day = Math.floor(wall / dayMs);
     const text = textOf(day);
-    return text.before + timeOfDay(Math.floor((wall - day * dayMs) / secondMs)) + text.after;
+    last = { second, text: text.before + timeOfDay(second - day * (dayMs / secondMs)) + text.after };
+    return last.text;
   };
 }
 

@@ -16,6 +16,8 @@ export interface Reply extends AdminResponse {
 /** Longer lists are sent in pieces of this length. Each piece takes one turn of the event loop. */
 const pieceLength = 1000;
 
+const comma = 0x2c;
+
 /** Makes a response with a JSON body. @internal */
 export function json(status: number, value: unknown, headers: Headers): AdminResponse {
   return jsonText(status, JSON.stringify(value), headers);
@@ -84,8 +86,10 @@ async function* pieces(
   const encoder = new TextEncoder();
   for (let start = offset; start < end; start += pieceLength) {
     const piece = part(listing, start, Math.min(pieceLength, end - start), select);
-    const text = JSON.stringify(piece).slice(1, -1);
-    yield encoder.encode(`${start === offset ? '[' : ','}${text}${start + pieceLength >= end ? ']' : ''}`);
+    const bytes = encoder.encode(JSON.stringify(piece));
+    // The brackets of the piece: a comma begins each further piece, and only the last one ends the list.
+    if (start > offset) bytes[0] = comma;
+    yield start + pieceLength >= end ? bytes : bytes.subarray(0, -1);
     // A timer, unlike a resolved promise, lets the event loop do other work first.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }

@@ -51,7 +51,9 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
   const what = `${command.kind} of ${actor} at ${node}`;
   const told = execution.outcome === 'unchanged' ? [] : execution.events.filter(isShared);
   if (told.length === 0) {
-    const isThere = [ledger, ...before].some(({ actors }) => actors.has(actor));
+    // A fenced change was taken back, also if a set-back has taken back its end.
+    const logs = nameOf(sent) === 'fenced' ? [ledger] : [ledger, ...before];
+    const isThere = logs.some(({ actors }) => actors.has(actor));
     // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by now.
     const isOver = before.some(({ refused }) => refused.has(actor));
     return isThere && !isOver ? [`${what} was answered with ${nameOf(sent)}, and is in the log`] : [];

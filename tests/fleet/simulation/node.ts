@@ -62,7 +62,7 @@ export class Node {
   running: Running | undefined;
   process: Process | undefined;
   readonly #options: NodeOptions;
-  /** What the host knows of the configuration of its gateway. */
+  /** What the host knows of the configuration of the fleet. */
   #known: Snapshot;
   readonly #waiting = new Set<{ readonly sent: Sent; readonly since: number; readonly pausedMs: number }>();
 
@@ -93,12 +93,13 @@ export class Node {
   }
 
   start(): void {
-    const { name, snapshot, random } = this.#options;
+    const { name, snapshot, random, disk } = this.#options;
     const process = new Process({ ...this.#options, gateway: this.gateway });
     const unsettled = this.#options.unsettled(name);
+    const { setBacks } = disk;
     this.process = process;
     process.onDeath(() => {
-      if (this.running?.process === process) this.#known = this.running.admin.snapshot;
+      if (this.running?.process === process) this.#known = this.running.admin.fleet.snapshot;
       // Whoever was not answered cannot know.
       this.#waiting.clear();
       this.running = undefined;
@@ -121,10 +122,9 @@ export class Node {
       (admin) => {
         if (process.isDead) return;
         this.running = { admin, process };
-        void this.#bringGateway(
-          { admin, process },
-          new Set([...unsettled, ...this.#options.unsettled(name)]),
-        );
+        // The library cannot find out about a command that the disk has lost.
+        const before = disk.setBacks === setBacks ? unsettled : [];
+        void this.#bringGateway({ admin, process }, new Set([...before, ...this.#options.unsettled(name)]));
       },
       (error: unknown) => {
         this.#hear(error);

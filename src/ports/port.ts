@@ -221,6 +221,7 @@ export interface ConfigurationStore {
  * - After any rejection, the store goes on. After a {@link StoreConflictError} the library reads, and appends again at the
  *   new end. After another rejection it makes the same call again, as with every store.
  * - What a call of `append` has stored is seen by every later `read` of every node.
+ * - A position is 1 to 255 visible ASCII characters, because it is sent in headers.
  * - A position names the call that ended there, and not only a number: the same position never stands for different
  *   content, also if the store is set back to an earlier state, and other records follow.
  *

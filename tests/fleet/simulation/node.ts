@@ -43,8 +43,6 @@ export interface NodeOptions extends Omit<Surroundings, 'gateway'> {
   readonly name: string;
   readonly snapshot: Snapshot;
   readonly faults: GatewayFaults;
-  /** The resources that the library has to look at when it opens: the host leaves them alone. */
-  readonly unsettled: (node: string) => ReadonlySet<string>;
   /** A client has got an answer. */
   readonly onAnswer: (sent: Sent) => void;
 }
@@ -62,15 +60,12 @@ export class Node {
   running: Running | undefined;
   process: Process | undefined;
   readonly #options: NodeOptions;
-  /** What the host knows of the configuration of the fleet. */
-  #known: Snapshot;
   readonly #waiting = new Set<{ readonly sent: Sent; readonly since: number; readonly pausedMs: number }>();
 
   constructor(options: NodeOptions) {
     const { name, snapshot, clock, random, faults } = options;
     this.#options = options;
     this.name = name;
-    this.#known = snapshot;
     this.gateway = createScriptedGateway({ snapshot, clock, seed: random.below(2 ** 31), faults, lateMs });
   }
 
@@ -93,13 +88,10 @@ export class Node {
   }
 
   start(): void {
-    const { name, snapshot, random, disk } = this.#options;
+    const { name, snapshot, random } = this.#options;
     const process = new Process({ ...this.#options, gateway: this.gateway });
-    const unsettled = this.#options.unsettled(name);
-    const { setBacks } = disk;
     this.process = process;
     process.onDeath(() => {
-      if (this.running?.process === process) this.#known = this.running.admin.fleet.snapshot;
       // Whoever was not answered cannot know.
       this.#waiting.clear();
       this.running = undefined;
@@ -122,9 +114,7 @@ export class Node {
       (admin) => {
         if (process.isDead) return;
         this.running = { admin, process };
-        // The library cannot find out about a command that the disk has lost.
-        const before = disk.setBacks === setBacks ? unsettled : [];
-        void this.#bringGateway({ admin, process }, new Set([...before, ...this.#options.unsettled(name)]));
+        void this.#bringGateway({ admin, process });
       },
       (error: unknown) => {
         this.#hear(error);
@@ -190,18 +180,9 @@ export class Node {
       this.faults.push(`${this.name} told the host: ${error instanceof Error ? String(error.stack) : text}`);
   }
 
-  /**
-   * The host brings its gateway to what the interface shows, as after every start. It leaves alone what the library finds
-   * out itself, but for what the fleet has changed meanwhile.
-   */
-  async #bringGateway({ admin, process }: Running, unsettled: ReadonlySet<string>): Promise<void> {
-    const brought = targetsIn(admin.snapshot).map(async (target) => {
-      if (!unsettled.has(target.link)) return this.#bring({ admin, process }, target.link);
-      const before = targetAt(this.#known, target.link);
-      const wanted = targetAt(admin.fleet.snapshot, target.link);
-      if (before !== undefined && wanted !== undefined)
-        for (const effect of effectsOf(before, wanted)) this.#put(effect);
-    });
+  /** The host brings its gateway to what the interface shows, as after every start. */
+  async #bringGateway({ admin, process }: Running): Promise<void> {
+    const brought = targetsIn(admin.snapshot).map(({ link }) => this.#bring({ admin, process }, link));
     admin.report(this.gateway.sessionReports());
     await Promise.all(brought);
     if (!process.isDead) admin.report(serverReports(this.gateway));

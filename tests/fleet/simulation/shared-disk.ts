@@ -49,8 +49,6 @@ export interface Line {
 export class SharedDisk {
   faults: DiskFaults = { reject: 0, never: 0, slow: 0, lostHint: 0 };
   steps: readonly Step[] = [];
-  /** How often the disk was set back. */
-  setBacks = 0;
   /** Called after each step. */
   onStep: (step: Step) => void = () => undefined;
   /** Called when a node has announced itself. */
@@ -101,7 +99,6 @@ export class SharedDisk {
   setBack(to: number): readonly Step[] {
     const lost = this.steps.slice(to);
     this.steps = this.steps.slice(0, to);
-    this.setBacks += 1;
     this.#tell();
     return lost;
   }

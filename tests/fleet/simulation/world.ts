@@ -95,7 +95,6 @@ class World {
       faults: scaled(this.#roughness),
       mortality: () => this.#mortality,
       skewMs: below(7_200_000),
-      unsettled: (node) => this.#unsettledOf(node),
       onAnswer: (sent) => {
         this.#lookAtRefusal(sent);
       },
@@ -247,11 +246,6 @@ class World {
     if (to < 2 || to === all.length) return;
     this.#lost.push(all);
     this.#disk.setBack(to);
-  }
-
-  #unsettledOf(node: string): ReadonlySet<string> {
-    const own = unsettledIn(this.#disk.steps).filter((intent) => intent.node === node);
-    return new Set(own.flatMap(({ resources }) => resources));
   }
 
   /** A node may end only the commands of a node that was silent. */

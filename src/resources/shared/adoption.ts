@@ -3,7 +3,7 @@
  */
 import type { Entity } from '../../core/collection.ts';
 import { accepted, refused, unchanged, type Context, type EventTable } from '../../core/decision.ts';
-import { linkTo, parseLink } from '../../core/link.ts';
+import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
 import { canonicalLink } from '../../core/reference.ts';
 import { formatPointer } from '../../json/pointer.ts';
@@ -132,23 +132,29 @@ function selectionOf(
   snapshots: readonly Snapshot[],
 ): Result<Selection> {
   if (only === undefined) return ok(() => true);
-  const keys = new Set<string>();
+  // By collection, because a link for each resource of the document would take longer than all else here.
+  const keys = new Map(adopting.map(({ collection }) => [collection, new Set<string>()]));
   const faults: Fault[] = [];
   for (const [position, link] of only.entries()) {
-    const found = adopting.flatMap(({ collection }) => keyOf(link, collection, snapshots) ?? []);
-    for (const key of found) keys.add(key);
-    if (found.length > 0) continue;
+    let isFound = false;
+    for (const [collection, chosen] of keys) {
+      const key = keyOf(link, collection, snapshots);
+      if (key === undefined) continue;
+      chosen.add(key);
+      isFound = true;
+    }
+    if (isFound) continue;
     const detail = `must be the link of a ${kindsIn(adopting)} that is in use or in the document`;
     faults.push({ pointer: formatPointer(['only', position]), code: 'link-unresolved', detail });
   }
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
-  return ok((collection, key) => keys.has(linkTo(collection, key)));
+  return ok((collection, key) => keys.get(collection)?.has(key) === true);
 }
 
 function keyOf(link: string, collection: string, snapshots: readonly Snapshot[]): string | undefined {
   const found = snapshots.map((each) => canonicalLink(link, collection, nameFinder(each)));
   const [name] = found.flatMap((each) => (each === undefined ? [] : (parseLink(each, collection) ?? [])));
-  return name === undefined ? undefined : linkTo(collection, nameKey(name));
+  return name === undefined ? undefined : nameKey(name);
 }
 
 function kindsIn(adopting: readonly ComparedCollection[]): string {

@@ -64,7 +64,7 @@ async function startServer() {
 async function openAlone() {
   clusters += 1;
   const store = await openFileStore(join(directory, `store-${clusters}`));
-  return [await openAdmin({ snapshot, gateway, store, onError: console.error })];
+  return [await openAdmin({ snapshot, gateway, store, onError })];
 }
 
 async function openNodes(size, port) {
@@ -72,7 +72,7 @@ async function openNodes(size, port) {
   const place = { hosts: [{ host: '127.0.0.1', port }], database: 'postgres', user: 'postgres' };
   const opening = Array.from({ length: size }, async (_, number) => {
     const store = await openPostgresStore({ ...place, cluster: `bench-${clusters}` });
-    return openFleet({ node: `node-${number}`, snapshot, gateway, store, onError: console.error });
+    return openFleet({ node: `node-${number}`, snapshot, gateway, store, onError });
   });
   return Promise.all(opening);
 }
@@ -165,6 +165,12 @@ function watch(admins) {
     /** Gives the others time to follow. What is left was overtaken. */
     settled: () => sleep(300),
   };
+}
+
+/** A fleet that tells of an error is no fleet to measure. */
+function onError(error) {
+  console.error(error);
+  process.exitCode = 1;
 }
 
 function explain() {

@@ -129,7 +129,11 @@ class PostgresStore implements SharedStore {
         if (steps !== 'gone') {
           const records = steps.flatMap((step) => step.records);
           const history = { records, position: steps.at(-1)?.position ?? textOf(start) };
-          return typeof state === 'string' ? { state: valueOf(state), ...history } : history;
+          if (typeof state === 'string') return { state: valueOf(state), ...history };
+          // Another node may have stored the first state since: the log does not have it.
+          const [again] = await query(statements.state, [cluster]);
+          if (again?.['state'] === row['state']) return history;
+          continue;
         }
         // Another node may have compacted since, and the owner of the tables may have deleted the older records.
         if (seen === textOf(positionIn(row)))

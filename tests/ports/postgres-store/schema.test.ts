@@ -109,6 +109,25 @@ describe('the tables of a PostgreSQL store', () => {
   });
 });
 
+describe('a store that loads while another node stores the first state', () => {
+  it('never gives the position of the state without the state', async () => {
+    for (let round = 0; round < 60; round += 1) {
+      const cluster = `beginning-${String(round)}`;
+      await using({ cluster }, async (one) =>
+        using({ cluster }, async (other) => {
+          const { position } = await one.load();
+          const first = { first: round };
+          const [loaded] = await Promise.all([
+            other.load(),
+            one.compact(first, { expectedPosition: position }),
+          ]);
+          if (loaded.position !== position) expect(loaded.state).toEqual(first);
+        }),
+      );
+    }
+  });
+});
+
 describe('a server that would lose confirmed changes', () => {
   // Promise: postgres-store-durable
   it('is refused, with the setting and what to do', async () => {

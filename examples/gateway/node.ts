@@ -15,7 +15,7 @@ import { placesOf, showEvents } from './console.ts';
 import { Gateway } from './gateway.ts';
 import { veto } from './setting.ts';
 
-/** What a node is told to run. */
+/** The settings that the parent process gives to a node. */
 export interface Assignment {
   /** The name of the node. */
   readonly node: string;

@@ -201,7 +201,7 @@ export class RunningNode {
     });
   }
 
-  /** Finds out what became of the commands of an earlier life of this node. */
+  /** Finds out the outcomes of the commands that an earlier process of this node left open. */
   async #recover(): Promise<void> {
     const { node } = this.#parts;
     const { open, abandoned } = this.#log.history;

@@ -34,7 +34,7 @@ export async function keyFault(
   };
   const before = await foreign();
   if (before.size === 0) return undefined;
-  // A node that was killed with an old key stands in nobody's way.
+  // The announcement of a killed node stays in the store. Only a node that still announces itself counts.
   await wait();
   for (const [node, life] of await foreign())
     if (before.get(node) !== life)

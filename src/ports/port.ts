@@ -237,7 +237,7 @@ export interface SharedStore extends ConfigurationStore {
    */
   readonly addresses?: readonly { readonly host: string; readonly port: number }[];
   /**
-   * Gives what was appended behind a position, whoever appended it.
+   * Gives the records behind a position, from all nodes.
    *
    * @param after - a position that this store has given; from a reader of the history, any text
    * @returns a step for each call, in order; `gone` if no way leads on from the position, because the records were

@@ -70,7 +70,7 @@ export interface TurnOptions {
   readonly maxInFlight: number;
   /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decision;
-  /** The refusal of a command at this moment, whatever it is about; `undefined` if the command is possible. */
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: (request: CommandRequest) => Execution | undefined;
   /** What somebody else does with the resources of a command; see {@link Journal}. */
   readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Obstacle | undefined;

@@ -219,7 +219,7 @@ const failures: Readonly<Record<string, Run>> = {
     expect(limitAt(b)).toBe(10);
     await close(world, [a]);
   },
-  'a node stands still for longer than the lease': async (pair) => {
+  'a node is paused for longer than the lease': async (pair) => {
     const { held, answer } = await begin(pair, 7);
     pair.a.cut(true);
     await pair.world.clock.advance(7000);

@@ -22,6 +22,7 @@ import {
 } from 'gateway-admin-core/fleet';
 
 import { level, levelRecord } from '../../src/fleet/shared-history.ts';
+import { withoutPrototype } from '../support/shared-memory-place.ts';
 import { createWorld, type Node, type World } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -429,18 +430,8 @@ describe('a node that reads something else out of the log', () => {
         >;
       },
     });
-    const bound = (store: SharedStore): SharedStore => ({
-      durable: store.durable,
-      load: () => store.load(),
-      append: (...given) => store.append(...given),
-      compact: (...given) => store.compact(...given),
-      read: (...given) => store.read(...given),
-      changed: (...given) => store.changed(...given),
-      announce: (...given) => store.announce(...given),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    });
     const one = await world.open('one');
-    const other = await world.open('other', 10_000, { wrap: (store) => lying(bound(store)) });
+    const other = await world.open('other', 10_000, { wrap: (store) => lying(withoutPrototype(store)) });
     await world.clock.advance(3000);
     expect(one.admin.fleet.nodes().map(({ differs }) => differs)).toEqual([false, false]);
     await one.admin.execute(limit(7));

@@ -43,7 +43,7 @@ export function sharedMemoryPlace(
 }
 
 /** The methods of a store as members that can be replaced. */
-function withoutPrototype(store: SharedStore): SharedStore {
+export function withoutPrototype(store: SharedStore): SharedStore {
   return {
     durable: store.durable,
     load: () => store.load(),

@@ -5,10 +5,10 @@
  * belongs to the user object of the snapshot: a user who is deleted, or gets another password or hash, is another object or
  * none.
  *
- * A remembered log-in is answered at once, also while all places for hashing are taken. Whoever fills the places can
- * therefore tell that a guess was wrong, because it is not answered at once, and need not wait for the hashing that limits
- * the number of guesses. So a log-in is remembered for its own network alone: a guess from elsewhere is hashed, or throttled
- * unseen. Clients behind one proxy are one network if the host does not say where a request comes from (`peer`).
+ * A remembered log-in is answered at once, also while all places for hashing are taken. An attacker who fills the places
+ * could use this: a guess without an answer at once is wrong, and the hashing would no longer limit the number of guesses. A
+ * log-in is therefore remembered for its own network alone. A guess from another network is hashed, or throttled unseen.
+ * Clients behind one proxy are one network if the host does not say where a request comes from (`peer`).
  */
 import type { User } from '../../resources/user.ts';
 import type { Clock } from '../../ports/port.ts';

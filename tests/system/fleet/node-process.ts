@@ -10,7 +10,7 @@ import type { PostgresHost } from 'gateway-admin-core/postgres-store';
 
 import { root } from '../../support/project.ts';
 
-/** What a node is told to run. */
+/** The settings that the parent process gives to a node. */
 export interface Assignment {
   readonly node: string;
   readonly hosts: readonly PostgresHost[];

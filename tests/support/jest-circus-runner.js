@@ -27,16 +27,17 @@ class CurrentStore {
 export default function runTestFile(globalConfig, config, environment, runtime, ...others) {
   // Jest asks for 100 lines. Each matcher records a stack, also when nothing fails.
   environment.global.Error.stackTraceLimit = 10;
-  // From Node 22 on, the member has no setter.
-  const member = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage');
   const load = runtime.requireInternalModule.bind(runtime);
   // Loads jest-circus and what jest-circus needs. The test file and its modules get the class of Node.
   runtime.requireInternalModule = (...given) => {
+    // A module that is loaded by another one must leave the class of this file to the rest of the other one.
+    const outer = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage');
+    // From Node 22 on, the member has no setter.
     Object.defineProperty(hooks, 'AsyncLocalStorage', { value: CurrentStore, configurable: true });
     try {
       return load(...given);
     } finally {
-      Object.defineProperty(hooks, 'AsyncLocalStorage', member);
+      Object.defineProperty(hooks, 'AsyncLocalStorage', outer);
     }
   };
   return circus.default(globalConfig, config, environment, runtime, ...others);

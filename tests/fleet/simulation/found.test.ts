@@ -9,17 +9,19 @@ import { simulate } from './world.ts';
 const seeds = 500;
 
 it.each([
-  { what: 'positions are only numbers', rules: { namesCall: false } },
-  { what: 'append does not look at the end of the log', rules: { isConditional: false } },
-])('the simulation finds a store whose $what', async ({ rules }) => {
-  const seed = await firstFound(rules);
-  expect(seed).toBeLessThan(seeds);
-  expect(await simulate(seed)).toEqual([]);
+  { what: 'positions are only numbers', rules: { namesCall: false }, known: 175 },
+  { what: 'append does not look at the end of the log', rules: { isConditional: false }, known: 0 },
+])('the simulation finds a store whose $what', async ({ rules, known }) => {
+  const seed = await firstFound(rules, known);
+  expect(seed).toBeDefined();
+  expect(await simulate(seed as number)).toEqual([]);
 });
 
-/** The first seed that finds fault with the store; the number of seeds tried if none does. */
-async function firstFound(rules: Partial<DiskRules>): Promise<number> {
-  let seed = 0;
-  while (seed < seeds && (await simulate(seed, rules)).length === 0) seed += 1;
-  return seed;
+/** A seed that finds fault with the store. The known one comes first: if the worlds change, another one may find it. */
+async function firstFound(rules: Partial<DiskRules>, known: number): Promise<number | undefined> {
+  for (let tried = 0; tried < seeds; tried += 1) {
+    const seed = (known + tried) % seeds;
+    if ((await simulate(seed, rules)).length > 0) return seed;
+  }
+  return undefined;
 }

@@ -1,17 +1,24 @@
 /**
- * Agreement: whether the nodes have the same configuration at the same revision.
+ * Agreement: whether the nodes have the same configuration at the same position of the log.
  *
- * The fold gives every node the same state at the same place of the log, over all versions of the library. A node that has
- * another state shows a fault of the library or of the store, and the operator must know.
+ * The fold gives every node the same state at the same position, over all versions of the library. A node that has another
+ * state shows a fault of the library or of the store, and the operator must know. Revisions would not do: a log that was set
+ * back can come to a revision that it had before, with other changes.
  */
 import { hashOf } from './hash.ts';
 import type { SharedHistory } from './shared-history.ts';
 
-/** What a configuration is at a revision. @internal */
+/** What the configuration is at a position. @internal */
 export interface Digest {
-  readonly revision: number;
+  readonly position: string;
   /** Follows from the configuration. */
   readonly text: string;
+}
+
+/** A place in the log, and what the records up to there amount to. */
+interface Log {
+  readonly position: string;
+  readonly history: Pick<SharedHistory, 'configuration'>;
 }
 
 /** The number of own digests that are kept: another node can be behind. */
@@ -19,20 +26,19 @@ const mostKept = 32;
 
 /** Compares the configuration of this node with those of the others. @internal */
 export class Agreement {
-  readonly #own = new Map<number, string>();
+  readonly #own = new Map<string, string>();
   readonly #differing = new Set<string>();
 
   /** The configuration of this node, for the others. */
-  digestOf(history: SharedHistory): Digest {
-    const { revision } = history.snapshot;
-    const known = this.#own.get(revision);
-    if (known !== undefined) return { revision, text: known };
+  digestOf({ position, history }: Log): Digest {
+    const known = this.#own.get(position);
+    if (known !== undefined) return { position, text: known };
     const configuration = history.configuration();
     const text = [0, 1].map((seed) => hashOf(configuration, seed).toString(16)).join('-');
-    this.#own.set(revision, text);
+    this.#own.set(position, text);
     const [oldest] = this.#own.keys();
     if (this.#own.size > mostKept && oldest !== undefined) this.#own.delete(oldest);
-    return { revision, text };
+    return { position, text };
   }
 
   /**
@@ -40,8 +46,8 @@ export class Agreement {
    *
    * @returns whether the node has just turned out to have another configuration
    */
-  compare(node: string, { revision, text }: Digest): boolean {
-    const own = this.#own.get(revision);
+  compare(node: string, { position, text }: Digest): boolean {
+    const own = this.#own.get(position);
     if (own === undefined) return false;
     const differed = this.#differing.delete(node);
     if (own !== text) this.#differing.add(node);

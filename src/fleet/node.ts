@@ -268,7 +268,7 @@ export class RunningNode {
       await complete.clock.sleep(beatMs, this.#closed.signal, { keepAlive: false });
       if (this.#isClosed()) return;
       try {
-        this.#digest = this.#agreement.digestOf(this.#log.history);
+        this.#digest = this.#agreement.digestOf(this.#log);
         if (await this.#announcer.beat()) {
           this.#compare();
           this.#endSilent();

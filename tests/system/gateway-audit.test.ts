@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { Writable } from 'node:stream';
 
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   createAdmin,
   createSnapshot,
@@ -80,10 +81,14 @@ async function connect({ listeners: [listener] }: Service): Promise<AuditClient>
 let audits: readonly GatewayAudit[];
 
 beforeAll(async () => {
+  // If Jest runs this file in its own process, it replaces the method, and the replacement calls no callback.
+  const write = Writable.prototype.write.bind(process.stdout) as typeof process.stdout.write;
+  jest.spyOn(process.stdout, 'write').mockImplementation(write);
   audits = gatewayAudits(await auditedDocument(), open, { connect });
 });
 
 afterAll(() => {
+  jest.restoreAllMocks();
   for (const server of servers) server.close();
 });
 

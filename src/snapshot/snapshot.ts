@@ -120,8 +120,8 @@ export function assertInputs(snapshot: unknown, context: unknown): void {
 
 const noTime = 'context must have the time in milliseconds since 1970, such as { now: Date.now() }';
 
-/** A collection of a snapshot, with the methods that only events may use. */
-function collectionOf<K extends keyof Collections>(
+/** A collection of a snapshot, with the methods that only events may use. @internal */
+export function collectionOf<K extends keyof Collections>(
   snapshot: Snapshot,
   name: K,
 ): IndexedCollection<Collections[K]> {

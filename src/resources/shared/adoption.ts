@@ -19,6 +19,7 @@ import {
 import type { AdminEvent, Decision, Effect } from '../index.ts';
 import {
   documentDifferences,
+  selectedIn,
   type ComparedCollection,
   type DocumentDifference,
   type Selection,
@@ -92,10 +93,10 @@ interface Chosen extends ComparedCollection {
 }
 
 function chosenIn(compared: ComparedCollection, snapshot: Snapshot, selection: Selection): readonly Chosen[] {
-  const { collection } = compared;
-  return [...snapshot[collection]]
-    .filter(({ key }) => selection(collection, key))
-    .map((present) => ({ ...compared, present }));
+  return selectedIn(snapshot, compared.collection, selection).map(({ entity: present }) => ({
+    ...compared,
+    present,
+  }));
 }
 
 function decideStep(
@@ -131,8 +132,7 @@ function selectionOf(
   adopting: readonly ComparedCollection[],
   snapshots: readonly Snapshot[],
 ): Result<Selection> {
-  if (only === undefined) return ok(() => true);
-  // By collection, because a link for each resource of the document would take longer than all else here.
+  if (only === undefined) return ok(undefined);
   const keys = new Map(adopting.map(({ collection }) => [collection, new Set<string>()]));
   const faults: Fault[] = [];
   for (const [position, link] of only.entries()) {
@@ -148,7 +148,7 @@ function selectionOf(
     faults.push({ pointer: formatPointer(['only', position]), code: 'link-unresolved', detail });
   }
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
-  return ok((collection, key) => keys.get(collection)?.has(key) === true);
+  return ok(keys);
 }
 
 function keyOf(link: string, collection: string, snapshots: readonly Snapshot[]): string | undefined {

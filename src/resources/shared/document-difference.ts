@@ -9,7 +9,14 @@ import { nameKey } from '../../core/name.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { find, linkOf, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
+import {
+  collectionOf,
+  find,
+  linkOf,
+  singular,
+  type Collections,
+  type Snapshot,
+} from '../../snapshot/snapshot.ts';
 import type { Adoption } from './adoption.ts';
 
 /**
@@ -42,8 +49,27 @@ export interface ComparedCollection {
   readonly adoption: Adoption | undefined;
 }
 
-/** Whether a resource counts, by its collection and its key. @internal */
-export type Selection = (collection: keyof Collections, key: string) => boolean;
+/** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
+export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+/** A resource, and its position in its collection. @internal */
+export interface Positioned {
+  readonly entity: Entity;
+  readonly position: number;
+}
+
+/** The resources of a collection that count, in declaration order. Looks at no other resource. @internal */
+export function selectedIn(
+  snapshot: Snapshot,
+  collection: keyof Collections,
+  selection: Selection,
+): readonly Positioned[] {
+  const all = collectionOf(snapshot, collection);
+  if (selection === undefined) return Array.from(all, (entity, position) => ({ entity, position }));
+  const keys = [...(selection.get(collection) ?? [])];
+  const positions = keys.flatMap((key) => all.positions.get(key) ?? []).sort((one, other) => one - other);
+  return positions.flatMap((position) => all.range(position, 1).map((entity) => ({ entity, position })));
+}
 
 /** A resource. The settings of a user are members of the user. */
 type Resource = Entity & { readonly settings?: object };
@@ -64,25 +90,24 @@ export function documentDifferences(
   compared: readonly ComparedCollection[],
   snapshot: Snapshot,
   given: Snapshot,
-  selection: Selection = () => true,
+  selection?: Selection,
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
-    const found = [...given[collection]].flatMap((wanted, position) => {
-      if (!selection(collection, wanted.key)) return [];
+    const found = selectedIn(given, collection, selection).flatMap(({ entity: wanted, position }) => {
       const present = find(snapshot, collection, wanted.key);
       return present === undefined
         ? [lone(each, wanted, [collection, position], ['is only in the document', 'added'])]
         : fieldDifferences({ ...each, snapshot, present, wanted, position });
     });
     // Users come into being over the interface, so a document need not have them.
-    const gone = [...snapshot[collection]].filter(
-      ({ key }) => adoption && selection(collection, key) && find(given, collection, key) === undefined,
+    const used = adoption === undefined ? [] : selectedIn(snapshot, collection, selection);
+    const gone = used.flatMap(({ entity: present }) =>
+      find(given, collection, present.key) === undefined
+        ? [lone(each, present, [collection], ['is not in the document', 'removed'])]
+        : [],
     );
-    return [
-      ...found,
-      ...gone.map((present) => lone(each, present, [collection], ['is not in the document', 'removed'])),
-    ];
+    return [...found, ...gone];
   });
 }
 

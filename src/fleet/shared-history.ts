@@ -203,11 +203,12 @@ export class SharedHistory {
 
   /**
    * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which depend on
-   * the command. A store that was set back therefore leads to other revisions than before: an entity tag of a lost change
-   * holds for another change only by chance, of about 1 in 33,000 for each pair of the two.
+   * the commands and their order. A store that was set back therefore leads to other revisions than before: an entity tag of a
+   * lost change holds for another change only by chance, of about 1 in 33,000 for each pair of the two.
    */
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
-    const revision = this.#snapshot.revision + (hashOf(command) & 0xffff);
+    const last = this.#snapshot.revision;
+    const revision = last + (hashOf(command, last) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
     const next = folded(before, given);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;

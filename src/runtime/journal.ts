@@ -94,9 +94,9 @@ export interface Journal {
   /**
    * Takes in what others have appended.
    *
-   * @returns whether a command may now end in another way: others have appended something, or the store does not answer
+   * @returns whether others have appended something; the outage if the store does not answer
    */
-  catchUp(): Promise<boolean>;
+  catchUp(): Promise<boolean | Outage>;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
   /** From now on, a failed call is not made again; a call that has failed already is made once more, at once. */
@@ -218,7 +218,7 @@ class StoreJournal implements OpenedJournal {
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
   /** Called if an outage begins before the store is free. */
-  #alarms: (() => void)[] = [];
+  #alarms: ((outage: Outage) => void)[] = [];
   /** Aborts when the present outage ends. */
   #answered = new AbortController();
 
@@ -266,15 +266,15 @@ class StoreJournal implements OpenedJournal {
     this.keep({ record, resources: [], use: 'intent', then: () => undefined }).catch(() => undefined);
   }
 
-  async catchUp(): Promise<boolean> {
+  async catchUp(): Promise<boolean | Outage> {
     const { log } = this.#options;
     if (log.follow === undefined) return false;
-    const isOut = (): boolean => this.outage !== undefined;
-    if (isOut()) return true;
+    if (this.outage !== undefined) return this.outage;
     const before = log.position;
     // Not through an outage, which can last for hours.
-    await Promise.race([this.follow(), new Promise<void>((resolve) => this.#alarms.push(resolve))]);
-    return log.position !== before || isOut();
+    const interrupted = new Promise<Outage>((resolve) => this.#alarms.push(resolve));
+    const outage = (await Promise.race([this.follow(), interrupted])) ?? this.outage;
+    return outage ?? log.position !== before;
   }
 
   async follow(): Promise<void> {
@@ -453,12 +453,12 @@ class StoreJournal implements OpenedJournal {
 
   #beginOutage({ error, isLate }: Failure, retryAfterMs: number): void {
     const before = this.outage;
-    this.outage = { error: before === undefined ? error : before.error, retryAfterMs };
+    const outage = { error: before === undefined ? error : before.error, retryAfterMs };
+    this.outage = outage;
     if (before !== undefined) return;
     this.#options.onError(error);
-    for (const alarm of this.#alarms.splice(0)) alarm();
+    for (const alarm of this.#alarms.splice(0)) alarm(outage);
     this.#answered = new AbortController();
-    const { outage } = this;
     this.#pending = this.#pending.filter((pending) => this.#endures(pending, outage));
     if (isLate) for (const { handling, late } of this.#pending) if (handling.waits) late();
   }

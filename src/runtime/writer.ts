@@ -186,9 +186,11 @@ export class Writer {
     const execution = await this.#turns.wait(request);
     // A decision that the host has built can lack its problem.
     const { problem } = execution as { readonly problem?: Problem };
-    const isUnmet = problem?.code === 'precondition-failed';
-    if (!isUnmet || !(await this.#options.journal.catchUp())) return execution;
-    return this.#turns.wait(request);
+    if (problem?.code !== 'precondition-failed') return execution;
+    const news = await this.#options.journal.catchUp();
+    if (news === false) return execution;
+    if (news === true) return this.#turns.wait(request);
+    return this.#turns.refuseClosed() ?? unavailableIn(news);
   }
 
   /** The commands in flight, in the order of their turns. */

@@ -8,7 +8,7 @@ import {
   stopService,
 } from 'gateway-admin-core';
 import type { Effect, GatewayPort, Transition, Veto } from 'gateway-admin-core';
-import { openFleet } from 'gateway-admin-core/fleet';
+import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { appliedTo } from '../support/running-admin.ts';
@@ -32,6 +32,13 @@ async function tagOf({ admin }: Node): Promise<string> {
 /** The part of an entity tag that `If-Match` compares. */
 function commandPart(tag: string): string {
   return tag.split('.').slice(0, 2).join('.');
+}
+
+/** A promise that the test resolves. */
+function signal() {
+  let give = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (give = resolve));
+  return { promise, give };
 }
 
 describe('two nodes', () => {
@@ -81,6 +88,44 @@ describe('two nodes', () => {
     expect(await late).toMatchObject({ problem: { code: 'precondition-failed' } });
     await a.admin.close();
     await b.admin.close();
+  });
+
+  it('never say that a tag of the other node is old, however short an outage is', async () => {
+    const outcomes = new Set<string>();
+    for (let turns = 0; turns < 30; turns += 1) {
+      const world = createWorld({ losesHint: () => true });
+      const [answered, late] = [signal(), signal()];
+      let isHeld = false;
+      const read = async (store: SharedStore, after: string) => {
+        if (isHeld) await answered.promise;
+        return store.read(after);
+      };
+      const a = await world.open('a');
+      const b = await world.open('b', undefined, {
+        limits: { storeDeadlineMs: 500 },
+        wrap: (store) => altered(store, { read: (after) => read(store, after) }),
+        clock: {
+          ...world.clock,
+          sleep: (ms, aborted) => (isHeld && ms === 500 ? late.promise : world.clock.sleep(ms, aborted)),
+        },
+      });
+      await a.admin.execute(limit(7));
+      isHeld = true;
+      const ifMatch = { link: '/services/My-Service', etag: await tagOf(a) };
+      const patching = b.admin.execute(limit(8), { ifMatch });
+      await world.clock.settle();
+      // The answer is on its way when the deadline is over: it comes some microtasks later.
+      answered.give();
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      late.give();
+      isHeld = false;
+      await world.clock.advance(5000);
+      const execution = await patching;
+      outcomes.add(execution.outcome === 'refused' ? execution.problem.code : execution.outcome);
+      await a.admin.close();
+      await b.admin.close();
+    }
+    expect([...outcomes].sort()).toEqual(['accepted', 'store-unavailable']);
   });
 
   it('do not both change a resource at once', async () => {

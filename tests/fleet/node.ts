@@ -7,6 +7,7 @@ import {
   EffectRefused,
   patchService,
   type AdminOptions,
+  type Clock,
   type SecretSealer,
   type Veto,
 } from 'gateway-admin-core';
@@ -48,6 +49,8 @@ interface NodeOptions {
   readonly audit?: NonNullable<AdminOptions['audit']>;
   readonly limits?: NonNullable<AdminOptions['limits']>;
   readonly wrap?: (store: SharedStore) => SharedStore;
+  /** In place of the clock of the world. */
+  readonly clock?: Clock;
   /** The levels of records that the node reads. */
   readonly levels?: readonly [lowest: number, highest: number];
 }

@@ -138,7 +138,8 @@ class Reader implements Ledger {
         this.#lookAt(command, folding, event);
         folding = evolve(folding, [event]);
       }
-      const revision = this.snapshot.revision + (hashOf(command) & 0xffff);
+      const last = this.snapshot.revision;
+      const revision = last + (hashOf(command, last) & 0xffff);
       const before = Object.freeze({ ...this.snapshot, revision });
       const next = evolve(before, events);
       this.snapshot = next === before ? Object.freeze({ ...next, revision: revision + 1 }) : next;

@@ -169,6 +169,7 @@ export class Life {
   readonly #awaited = new Set<string>();
   readonly #beginning: Snapshot;
   readonly #events: PublishedEvent[] = [];
+  #isFollowed = true;
 
   /** What went to `onError`. */
   readonly #errors: readonly unknown[];
@@ -185,6 +186,11 @@ export class Life {
 
   get alive(): boolean {
     return this.#mortal.alive;
+  }
+
+  /** Whether readers still get events. An interface that has ended them takes reports, and tells nobody. */
+  get isFollowed(): boolean {
+    return this.#isFollowed;
   }
 
   die(): void {
@@ -319,6 +325,7 @@ export class Life {
       const { command }: AdminEvent = item.event;
       if (command !== undefined) this.#awaited.delete(command);
     }
+    this.#isFollowed = false;
   }
 }
 

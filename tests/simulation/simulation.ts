@@ -216,7 +216,7 @@ class World {
 
   #say(admin: Admin, reports: readonly HostReport[]): void {
     for (const report of reports) if (isFailure(report)) this.#failedMeanwhile.add(nameIn(report));
-    admin.report(reports);
+    if (this.#life?.isFollowed !== false) admin.report(reports);
   }
 
   /** A monitor of the gateway finds the status of a server. */
@@ -254,7 +254,7 @@ class World {
     if (this.#more !== undefined) this.#report(this.#life.admin, this.#finding(this.#more, server));
     // The commands in flight end while nothing can be kept.
     if (this.#random.chance(this.#outages)) this.#disk.fail(this.#random.below(5000));
-    if (this.#repeats) this.#life.admin.report(this.#statusReports());
+    if (this.#repeats) this.#say(this.#life.admin, this.#statusReports());
   }
 
   /** Something happens while a record is stored: before the gateway is asked, or after it has answered. */

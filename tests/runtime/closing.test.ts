@@ -55,6 +55,21 @@ describe('close', () => {
     expect((await admin.execute(stop)).outcome).toBe('refused');
   });
 
+  it('ends every reader, and takes later reports without telling anybody', async () => {
+    const { admin } = runAdmin();
+    const read = async (): Promise<readonly unknown[]> => {
+      const events: unknown[] = [];
+      for await (const event of admin.events()) events.push(event);
+      return events;
+    };
+    const before = read();
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    await admin.close();
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'started' });
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
+    expect([(await before).length, await read()]).toEqual([1, []]);
+  });
+
   // Promise: close-ends
   it('ends when the host does not answer within the deadline', async () => {
     const held = hold();

@@ -40,7 +40,7 @@ async function work() {
 }
 
 function run(from, count) {
-  // The shares alone: the other tests of the folder have no seeds. One process is one core.
+  // Only the shares: the other tests of the folder ignore SIMULATION_SEEDS. Each process uses one core.
   const args = ['node_modules/jest/bin/jest.js', '--runInBand', `${folder}/simulation-`];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],

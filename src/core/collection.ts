@@ -109,7 +109,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return new IndexedCollection(frozen, positions, secrets, version);
   }
 
-  /** The index from key to position in declaration order. Shared with the session table alone. */
+  /** The index from key to position in declaration order. */
   get positions(): ReadonlyMap<string, number> {
     return this.#positions;
   }

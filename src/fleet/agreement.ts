@@ -2,8 +2,8 @@
  * Agreement: whether the nodes have the same configuration at the same position of the log.
  *
  * The fold gives every node the same state at the same position, over all versions of the library. A node that has another
- * state shows a fault of the library or of the store, and the operator must know. Revisions would not do: a log that was set
- * back can come to a revision that it had before, with other changes.
+ * state shows a fault of the library or of the store, and the operator must know. Positions are compared, not revisions:
+ * after a set-back, the log can reach an earlier revision again with other changes.
  */
 import { hashOf } from './hash.ts';
 import type { SharedHistory } from './shared-history.ts';
@@ -15,8 +15,8 @@ export interface Digest {
   readonly text: string;
 }
 
-/** A place in the log, and what the records up to there amount to. */
-interface Log {
+/** A position of the log, and the history up to the position. */
+interface Place {
   readonly position: string;
   readonly history: Pick<SharedHistory, 'configuration'>;
 }
@@ -30,7 +30,7 @@ export class Agreement {
   readonly #differing = new Set<string>();
 
   /** The configuration of this node, for the others. */
-  digestOf({ position, history }: Log): Digest {
+  digestOf({ position, history }: Place): Digest {
     const known = this.#own.get(position);
     if (known !== undefined) return { position, text: known };
     const configuration = history.configuration();

@@ -28,7 +28,7 @@ const statusShape = z.object({
   levels: z.tuple([z.number(), z.number()]),
   /** A text that all nodes know, sealed with the key of the node; left out without a key. */
   key: z.exactOptional(z.string()),
-  digest: z.exactOptional(z.object({ position: z.string(), text: z.string() })),
+  digest: z.exactOptional(z.object({ position: shortText, text: z.string() })),
   /** The revision of the fleet that the node has read. */
   revision: z.number(),
   position: shortText,

@@ -203,8 +203,8 @@ export class SharedHistory {
 
   /**
    * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which depend on
-   * the commands and their order. A store that was set back therefore leads to other revisions than before: an entity tag of a
-   * lost change holds for another change only by chance, of about 1 in 33,000 for each pair of the two.
+   * the commands and their order. After a set-back, the revisions therefore differ from the lost ones, and no entity tag of
+   * a lost change holds. A lost revision comes again only by chance: about 1 in 33,000 for each.
    */
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
     const last = this.#snapshot.revision;

@@ -91,12 +91,15 @@ export interface Journal {
    *   `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
+  /** The position of the log; an empty text without a store. */
+  readonly position: string;
   /**
    * Takes in what others have appended.
    *
-   * @returns whether others have appended something; the outage if the store does not answer
+   * @param since - an earlier position
+   * @returns whether the log has moved since then; the outage if the store did not answer at some time meanwhile
    */
-  catchUp(): Promise<boolean | Outage>;
+  catchUp(since: string): Promise<boolean | Outage>;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
   /** From now on, a failed call is not made again; a call that has failed already is made once more, at once. */
@@ -109,6 +112,7 @@ export interface Journal {
 export const noJournal: Journal = Object.freeze({
   outage: undefined,
   obstacleTo: () => undefined,
+  position: '',
   catchUp: () => Promise.resolve(false),
   keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(nowhere)),
   mark: () => undefined,
@@ -266,15 +270,17 @@ class StoreJournal implements OpenedJournal {
     this.keep({ record, resources: [], use: 'intent', then: () => undefined }).catch(() => undefined);
   }
 
-  async catchUp(): Promise<boolean | Outage> {
-    const { log } = this.#options;
-    if (log.follow === undefined) return false;
+  get position(): string {
+    return this.#options.log.position;
+  }
+
+  async catchUp(since: string): Promise<boolean | Outage> {
+    if (this.#options.log.follow === undefined) return false;
     if (this.outage !== undefined) return this.outage;
-    const before = log.position;
     // Not through an outage, which can last for hours.
     const interrupted = new Promise<Outage>((resolve) => this.#alarms.push(resolve));
     const outage = (await Promise.race([this.follow(), interrupted])) ?? this.outage;
-    return outage ?? log.position !== before;
+    return outage ?? this.position !== since;
   }
 
   async follow(): Promise<void> {

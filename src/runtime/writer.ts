@@ -180,14 +180,17 @@ export class Writer {
 
   /**
    * Executes a command when its turn comes. A condition that is not met is checked again after the changes of other nodes: the
-   * client may have read the entity tag there.
+   * client may have read the entity tag there. If the store does not answer meanwhile, the command is refused with
+   * `store-unavailable`.
    */
   async execute(request: CommandRequest): Promise<Execution> {
+    // Before the decision, because the log can move between the decision and the look at its result.
+    const { position } = this.#options.journal;
     const execution = await this.#turns.wait(request);
     // A decision that the host has built can lack its problem.
     const { problem } = execution as { readonly problem?: Problem };
     if (problem?.code !== 'precondition-failed') return execution;
-    const news = await this.#options.journal.catchUp();
+    const news = await this.#options.journal.catchUp(position);
     if (news === false) return execution;
     if (news === true) return this.#turns.wait(request);
     return this.#turns.refuseClosed() ?? unavailableIn(news);

@@ -120,7 +120,7 @@ export function assertInputs(snapshot: unknown, context: unknown): void {
 
 const noTime = 'context must have the time in milliseconds since 1970, such as { now: Date.now() }';
 
-/** A collection of a snapshot, with the methods that only events may use. @internal */
+/** A collection of a snapshot, as its implementation. @internal */
 export function collectionOf<K extends keyof Collections>(
   snapshot: Snapshot,
   name: K,

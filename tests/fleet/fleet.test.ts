@@ -114,7 +114,7 @@ describe('two nodes', () => {
       const ifMatch = { link: '/services/My-Service', etag: await tagOf(a) };
       const patching = b.admin.execute(limit(8), { ifMatch });
       await world.clock.settle();
-      // The answer is on its way when the deadline is over: it comes some microtasks later.
+      // The store answers, and the deadline ends some microtasks later: before or after the journal gets the answer.
       answered.give();
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       late.give();

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createSecretSealer,
   createSnapshot,
+  deleteUser,
   EffectRefused,
   patchService,
   stopService,
@@ -21,9 +22,8 @@ import {
   type SharedStore,
 } from 'gateway-admin-core/fleet';
 
-import { level, levelRecord } from '../../src/fleet/shared-history.ts';
-import { withoutPrototype } from '../support/shared-memory-place.ts';
-import { createWorld, type Node, type World } from './node.ts';
+import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
+import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limit =
@@ -248,6 +248,22 @@ describe('a log that has grown over many short lives', () => {
 });
 
 describe('a store that was set back', () => {
+  it('leads to other revisions than before, also with the same commands in another order', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    await one.admin.execute(limit(7));
+    await one.admin.execute((snapshot, context) => deleteUser(snapshot, 'ada', context));
+    const { records, ...rest } = await world.memory.open().load();
+    const [intent, settlement, deletion] = records;
+    expect(records).toHaveLength(3);
+    const orders = [records, [deletion, intent, settlement] as readonly Json[]];
+    const [before, after] = orders.map((each) => restoreShared({ ...rest, records: each }, snapshot, level));
+    const [was, is] = [before, after].map((each) => (each?.toState() as Record<string, Json>)['document']);
+    expect(is).toEqual(was);
+    expect(after?.snapshot.revision).not.toBe(before?.snapshot.revision);
+    await close(one);
+  });
+
   it('is noticed by a node that reads it only after many other changes', async () => {
     const world = createWorld();
     const [one, other] = [await world.open('one'), await world.open('other')];
@@ -431,7 +447,7 @@ describe('a node that reads something else out of the log', () => {
       },
     });
     const one = await world.open('one');
-    const other = await world.open('other', 10_000, { wrap: (store) => lying(withoutPrototype(store)) });
+    const other = await world.open('other', 10_000, { wrap: (store) => lying(altered(store, {})) });
     await world.clock.advance(3000);
     expect(one.admin.fleet.nodes().map(({ differs }) => differs)).toEqual([false, false]);
     await one.admin.execute(limit(7));

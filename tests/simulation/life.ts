@@ -170,6 +170,7 @@ export class Life {
   readonly #beginning: Snapshot;
   readonly #events: PublishedEvent[] = [];
   #isFollowed = true;
+  #isClosing = false;
 
   /** What went to `onError`. */
   readonly #errors: readonly unknown[];
@@ -191,6 +192,12 @@ export class Life {
   /** Whether readers still get events. An interface that has ended them takes reports, and tells nobody. */
   get isFollowed(): boolean {
     return this.#isFollowed;
+  }
+
+  /** Closes the interface, or dies meanwhile. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.race([this.admin.close(), this.death]);
   }
 
   die(): void {
@@ -326,6 +333,7 @@ export class Life {
       if (command !== undefined) this.#awaited.delete(command);
     }
     this.#isFollowed = false;
+    if (!this.#isClosing) this.faults.push('a reader was ended while the interface runs');
   }
 }
 

@@ -260,7 +260,6 @@ class World {
   /** Something happens while a record is stored: before the gateway is asked, or after it has answered. */
   #crossRecord(): void {
     const more = this.#more;
-    // An interface that is closed takes reports, and tells nobody.
     if (this.#life?.alive !== true || this.#isClosing) return;
     if (more?.chance(0.3 * this.#roughness) !== true) return;
     const happenings = [() => this.#failure(undefined, undefined, more), () => this.#finding(more)];
@@ -278,7 +277,10 @@ class World {
     return () => {
       this.#sayings?.end(name);
       if (this.#failedMeanwhile.has(name) && this.#life?.alive === true)
-        this.#life.admin.report(this.#statusReports().filter((report) => nameIn(report) === name));
+        this.#say(
+          this.#life.admin,
+          this.#statusReports().filter((report) => nameIn(report) === name),
+        );
     };
   }
 
@@ -320,7 +322,7 @@ class World {
 
   async #close(life: Life): Promise<void> {
     this.#isClosing = true;
-    await this.#clock.waitFor(Promise.race([life.admin.close(), life.death]));
+    await this.#clock.waitFor(life.close());
     this.#isClosing = false;
     await this.#end(life);
     this.#life = undefined;

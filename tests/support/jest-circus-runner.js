@@ -30,7 +30,7 @@ export default function runTestFile(globalConfig, config, environment, runtime, 
   const load = runtime.requireInternalModule.bind(runtime);
   // Loads jest-circus and what jest-circus needs. The test file and its modules get the class of Node.
   runtime.requireInternalModule = (...given) => {
-    // A module that is loaded by another one must leave the class of this file to the rest of the other one.
+    // Loads are nested. After an inner load, the rest of the outer module still needs the class of this file.
     const outer = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage');
     // From Node 22 on, the member has no setter.
     Object.defineProperty(hooks, 'AsyncLocalStorage', { value: CurrentStore, configurable: true });

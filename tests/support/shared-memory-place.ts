@@ -43,7 +43,7 @@ export function sharedMemoryPlace(
 }
 
 /** The methods of a store as members that can be replaced. */
-export function withoutPrototype(store: SharedStore): SharedStore {
+function withoutPrototype(store: SharedStore): SharedStore {
   return {
     durable: store.durable,
     load: () => store.load(),

@@ -81,7 +81,7 @@ async function connect({ listeners: [listener] }: Service): Promise<AuditClient>
 let audits: readonly GatewayAudit[];
 
 beforeAll(async () => {
-  // If Jest runs this file in its own process, it replaces the method, and the replacement calls no callback.
+  // In its own process, Jest replaces the method by a function that never calls the callback. The example waits for it.
   const write = Writable.prototype.write.bind(process.stdout) as typeof process.stdout.write;
   jest.spyOn(process.stdout, 'write').mockImplementation(write);
   audits = gatewayAudits(await auditedDocument(), open, { connect });

@@ -6,9 +6,9 @@
  * none.
  *
  * A remembered log-in is answered at once, also while all places for hashing are taken. An attacker who fills the places
- * could use this: a guess without an answer at once is wrong, and the hashing would no longer limit the number of guesses. A
- * log-in is therefore remembered for its own network alone. A guess from another network is hashed, or throttled unseen.
- * Clients behind one proxy are one network if the host does not say where a request comes from (`peer`).
+ * could use this: if a guess is not answered at once, the guess is wrong. The hashing would then no longer limit the number
+ * of guesses. A log-in is therefore remembered for its own network alone. A guess from another network is hashed, or
+ * throttled unseen. Clients behind one proxy are one network if the host does not say where a request comes from (`peer`).
  */
 import type { User } from '../../resources/user.ts';
 import type { Clock } from '../../ports/port.ts';

@@ -3,22 +3,13 @@
  */
 import type { Entity } from '../../core/collection.ts';
 import { accepted, refused, unchanged, type Context, type EventTable } from '../../core/decision.ts';
-import { parseLink } from '../../core/link.ts';
-import { nameKey } from '../../core/name.ts';
-import { canonicalLink } from '../../core/reference.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
-import {
-  find,
-  linkOf,
-  nameFinder,
-  singular,
-  type Collections,
-  type Snapshot,
-} from '../../snapshot/snapshot.ts';
+import { find, linkOf, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
 import type { AdminEvent, Decision, Effect } from '../index.ts';
 import {
   documentDifferences,
+  keyOf,
   selectedIn,
   type ComparedCollection,
   type DocumentDifference,
@@ -93,10 +84,7 @@ interface Chosen extends ComparedCollection {
 }
 
 function chosenIn(compared: ComparedCollection, snapshot: Snapshot, selection: Selection): readonly Chosen[] {
-  return selectedIn(snapshot, compared.collection, selection).map(({ entity: present }) => ({
-    ...compared,
-    present,
-  }));
+  return selectedIn(snapshot, compared.collection, selection).map((present) => ({ ...compared, present }));
 }
 
 function decideStep(
@@ -138,8 +126,8 @@ function selectionOf(
   for (const [position, link] of only.entries()) {
     let isFound = false;
     for (const [collection, chosen] of keys) {
-      const key = keyOf(link, collection, snapshots);
-      if (key === undefined) continue;
+      const key = keyOf(link, collection);
+      if (!snapshots.some((each) => find(each, collection, key))) continue;
       chosen.add(key);
       isFound = true;
     }
@@ -149,12 +137,6 @@ function selectionOf(
   }
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
   return ok(keys);
-}
-
-function keyOf(link: string, collection: string, snapshots: readonly Snapshot[]): string | undefined {
-  const found = snapshots.map((each) => canonicalLink(link, collection, nameFinder(each)));
-  const [name] = found.flatMap((each) => (each === undefined ? [] : (parseLink(each, collection) ?? [])));
-  return name === undefined ? undefined : nameKey(name);
 }
 
 function kindsIn(adopting: readonly ComparedCollection[]): string {

@@ -52,23 +52,14 @@ export interface ComparedCollection {
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
-/** A resource, and its position in its collection. @internal */
-export interface Positioned {
-  readonly entity: Entity;
-  readonly position: number;
-}
-
-/** The resources of a collection that count, in declaration order. Looks at no other resource. @internal */
+/** The resources of a collection that count, in the order of the selection. Looks at no other resource. @internal */
 export function selectedIn(
   snapshot: Snapshot,
   collection: keyof Collections,
   selection: Selection,
-): readonly Positioned[] {
-  const all = collectionOf(snapshot, collection);
-  if (selection === undefined) return Array.from(all, (entity, position) => ({ entity, position }));
-  const keys = [...(selection.get(collection) ?? [])];
-  const positions = keys.flatMap((key) => all.positions.get(key) ?? []).sort((one, other) => one - other);
-  return positions.flatMap((position) => all.range(position, 1).map((entity) => ({ entity, position })));
+): readonly Entity[] {
+  if (selection === undefined) return [...snapshot[collection]];
+  return [...(selection.get(collection) ?? [])].flatMap((key) => find(snapshot, collection, key) ?? []);
 }
 
 /** A resource. The settings of a user are members of the user. */
@@ -94,7 +85,9 @@ export function documentDifferences(
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
-    const found = selectedIn(given, collection, selection).flatMap(({ entity: wanted, position }) => {
+    const { positions } = collectionOf(given, collection);
+    const found = selectedIn(given, collection, selection).flatMap((wanted) => {
+      const position = positions.get(wanted.key) ?? 0;
       const present = find(snapshot, collection, wanted.key);
       return present === undefined
         ? [lone(each, wanted, [collection, position], ['is only in the document', 'added'])]
@@ -102,12 +95,11 @@ export function documentDifferences(
     });
     // Users come into being over the interface, so a document need not have them.
     const used = adoption === undefined ? [] : selectedIn(snapshot, collection, selection);
-    const gone = used.flatMap(({ entity: present }) =>
-      find(given, collection, present.key) === undefined
-        ? [lone(each, present, [collection], ['is not in the document', 'removed'])]
-        : [],
-    );
-    return [...found, ...gone];
+    const gone = used.filter(({ key }) => !positions.has(key));
+    return [
+      ...found,
+      ...gone.map((present) => lone(each, present, [collection], ['is not in the document', 'removed'])),
+    ];
   });
 }
 
@@ -170,7 +162,8 @@ function comparable({ links }: Field, value: Json | undefined): Json | undefined
   return (value as readonly string[]).map((link) => keyOf(link, links));
 }
 
-function keyOf(link: string, collection: string): string {
+/** The key of the name in a link; no key of a resource if the link is malformed. @internal */
+export function keyOf(link: string, collection: string): string {
   return nameKey(parseLink(link, collection) ?? '');
 }
 

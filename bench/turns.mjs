@@ -7,6 +7,9 @@ import { closeServiceSessions } from 'gateway-admin-core';
 
 import { adminWith, serviceNames } from './sessions.mjs';
 
+/** All sessions are on one service. */
+const onOneService = { serviceOf: () => serviceNames[0] };
+
 if (import.meta.url === `file://${process.argv[1]}`) await printTurns();
 
 async function printTurns() {
@@ -19,9 +22,6 @@ async function printTurns() {
     console.log(`  ${gets} GETs, 99th percentile ${getP99.toFixed(1)} ms`);
   }
 }
-
-/** All sessions are on one service. */
-const onOneService = { serviceOf: () => serviceNames[0] };
 
 /** Closes all sessions of a service that has `count` of them. */
 export async function close(count) {

@@ -203,8 +203,8 @@ export class SharedHistory {
 
   /**
    * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which depend on
-   * the commands and their order. After a set-back, the revisions therefore differ from the lost ones, and no entity tag of
-   * a lost change holds. A lost revision comes again only by chance: about 1 in 33,000 for each.
+   * the commands and their order. After a set-back, a lost revision therefore comes again only by chance, about 1 in 33,000
+   * for each: an entity tag of a lost change does not hold for another one.
    */
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
     const last = this.#snapshot.revision;

@@ -194,6 +194,10 @@ export class Life {
     return this.#isFollowed;
   }
 
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   /** Closes the interface, or dies meanwhile. */
   async close(): Promise<void> {
     this.#isClosing = true;

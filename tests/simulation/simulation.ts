@@ -90,7 +90,6 @@ class World {
   #mortality: number;
   #life: Life | undefined;
   #commands = 0;
-  #isClosing = false;
 
   constructor(random: Random, more: Random | undefined) {
     this.#random = random;
@@ -260,7 +259,7 @@ class World {
   /** Something happens while a record is stored: before the gateway is asked, or after it has answered. */
   #crossRecord(): void {
     const more = this.#more;
-    if (this.#life?.alive !== true || this.#isClosing) return;
+    if (this.#life?.alive !== true || this.#life.isClosing) return;
     if (more?.chance(0.3 * this.#roughness) !== true) return;
     const happenings = [() => this.#failure(undefined, undefined, more), () => this.#finding(more)];
     this.#report(this.#life.admin, more.pick(happenings)());
@@ -321,9 +320,7 @@ class World {
   }
 
   async #close(life: Life): Promise<void> {
-    this.#isClosing = true;
     await this.#clock.waitFor(life.close());
-    this.#isClosing = false;
     await this.#end(life);
     this.#life = undefined;
   }

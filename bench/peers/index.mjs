@@ -15,4 +15,5 @@ export const immutable = async () => load(import('immutable'));
 export const toolkit = async () => load(import('@reduxjs/toolkit'));
 export const xstate = async () => load(import('xstate'));
 export const findMyWay = async () => load(import('find-my-way'));
+export const dateFnsTz = async () => load(import('@date-fns/tz'));
 export const honoNodeServer = async () => load(import('@hono/node-server'));

@@ -4,7 +4,7 @@
  * An instant is a number of milliseconds since 1970-01-01T00:00:00Z. Two results are slow to compute and therefore
  * cached: the text of a day, which date-fns writes, and the offset of a zone on a day.
  */
-import { tz } from '@date-fns/tz';
+import { utc } from '@date-fns/utc/utc';
 import { format } from 'date-fns/format';
 import { enUS } from 'date-fns/locale/en-US';
 
@@ -87,7 +87,7 @@ const forms = {
 } as const satisfies Record<keyof TimeFormat, Form>;
 
 /** The context excludes the zone of the process, the locale excludes `setDefaultOptions` of the host. */
-const neutral = { in: tz('UTC'), locale: enUS };
+const neutral = { in: utc, locale: enUS };
 
 function write(day: number, pattern: string): string {
   return format(day * dayMs, pattern, neutral);
@@ -137,12 +137,12 @@ function toOffset(exact: number): Offset {
   return { exact, rounded: minutes * minuteMs, extended: `${sign}${hh}:${mm}`, basic: `${sign}${hh}${mm}` };
 }
 
-const utc = toOffset(0);
+const noOffset = toOffset(0);
 
 /** Creates the function that gives the offset of the zone at an instant. */
 function createOffsets(zone: string): (instant: number) => Offset {
   // The default, which needs no probe of the platform: creating one takes longer than all else here.
-  if (/^utc$/i.test(zone)) return () => utc;
+  if (/^utc$/i.test(zone)) return () => noOffset;
   const fixed = /^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?$/.exec(zone);
   if (fixed !== null) {
     const offset = toOffset(toMilliseconds(fixed[1], fixed[2], fixed[3]));

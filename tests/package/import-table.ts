@@ -43,7 +43,15 @@ const rows: readonly Row[] = [
   { from: 'json/*', values: ['json/*', 'problem.ts'] },
   {
     from: 'core/time.ts',
-    values: ['core/*', 'json/*', 'problem.ts', 'date-fns', 'date-fns/*', 'date-fns/locale/*', '@date-fns/tz'],
+    values: [
+      'core/*',
+      'json/*',
+      'problem.ts',
+      'date-fns',
+      'date-fns/*',
+      'date-fns/locale/*',
+      '@date-fns/utc/*',
+    ],
   },
   { from: 'core/*', values: ['core/*', 'json/*', 'problem.ts', ...shapes] },
   { from: 'http/*', values: ['http/*', 'core/*', 'json/*', 'problem.ts'], types: ['zod/mini'] },

@@ -18,6 +18,8 @@ async function sizes(row) {
     const { outputFiles } = await build({
       stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
       bundle: true,
+      // The paths of the project's own configuration lead to the sources instead of the package.
+      tsconfigRaw: {},
       minify: true,
       format: 'esm',
       write: false,

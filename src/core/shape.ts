@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 
+import { compile } from './shape-compiler.ts';
 import { nameFault } from './name.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
@@ -143,7 +144,7 @@ function compiledOf<T>(shape: z.core.$ZodType<T>): z.core.$ZodType<T> {
   use.count += 1;
   uses.set(shape, use);
   if (use.count < usesBeforeCompiling) return shape;
-  const compiled = z.compile(shape);
+  const compiled = compile(shape);
   use.compiled = compiled;
   return compiled;
 }

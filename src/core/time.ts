@@ -4,9 +4,8 @@
  * An instant is a number of milliseconds since 1970-01-01T00:00:00Z. Two results are slow to compute and therefore
  * cached: the text of a day, which date-fns writes, and the offset of a zone on a day.
  */
-import { utc } from '@date-fns/utc/utc';
-import { format } from 'date-fns/format';
-import { enUS } from 'date-fns/locale/en-US';
+import { UTCDate } from '@date-fns/utc/date';
+import { lightFormat } from 'date-fns/lightFormat';
 
 /**
  * Writes instants in one time zone, in the three formats of the interface. Names of days and months are English in
@@ -73,29 +72,42 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** The text before and after the time of day. */
 interface Form {
-  readonly before: (day: number) => string;
-  readonly after: (day: number) => string;
+  readonly before: (day: UTCDate) => string;
+  readonly after: (day: UTCDate) => string;
 }
 
 const forms = {
-  iso8601: { before: (day) => write(day, "uuuu-MM-dd'T'"), after: () => '' },
-  rfc5322: { before: (day) => write(day, 'EEE, dd MMM uuuu '), after: () => ' ' },
+  iso8601: { before: (day) => `${yearOf(day)}-${lightFormat(day, "MM-dd'T'")}`, after: () => '' },
+  rfc5322: {
+    before: (day) => `${weekdayOf(day)}, ${lightFormat(day, 'dd')} ${monthOf(day)} ${yearOf(day)} `,
+    after: () => ' ',
+  },
   asctime: {
-    before: (day) => `${write(day, 'EEE MMM ')}${write(day, 'd').padStart(2)} `,
-    after: (day) => write(day, ' uuuu'),
+    before: (day) => `${weekdayOf(day)} ${monthOf(day)} ${lightFormat(day, 'd').padStart(2)} `,
+    after: (day) => ` ${yearOf(day)}`,
   },
 } as const satisfies Record<keyof TimeFormat, Form>;
 
-/** The context excludes the zone of the process, the locale excludes `setDefaultOptions` of the host. */
-const neutral = { in: utc, locale: enUS };
+function weekdayOf(day: UTCDate): string {
+  return 'SunMonTueWedThuFriSat'.slice(3 * day.getDay(), 3 * day.getDay() + 3);
+}
 
-function write(day: number, pattern: string): string {
-  return format(day * dayMs, pattern, neutral);
+function monthOf(day: UTCDate): string {
+  return 'JanFebMarAprMayJunJulAugSepOctNovDec'.slice(3 * day.getMonth(), 3 * day.getMonth() + 3);
+}
+
+/** The year before 0001 is 0000, as in ISO 8601. `lightFormat` would write it as the year 1 of its era. */
+function yearOf(day: UTCDate): string {
+  const year = day.getFullYear();
+  return (year < 0 ? '-' : '') + String(Math.abs(year)).padStart(4, '0');
 }
 
 /** Creates a writer of wall-clock time. Its argument is the local time as milliseconds, as if the zone were UTC. */
 function createWallClock(form: Form): (wall: number) => string {
-  const textOf = remember((day) => ({ before: form.before(day), after: form.after(day) }));
+  const textOf = remember((day) => {
+    const date = new UTCDate(day * dayMs);
+    return { before: form.before(date), after: form.after(date) };
+  });
   // Sessions that follow each other in a list were often opened in the same second.
   let last = { second: NaN, text: '' };
   return (wall) => {

@@ -43,15 +43,7 @@ const rows: readonly Row[] = [
   { from: 'json/*', values: ['json/*', 'problem.ts'] },
   {
     from: 'core/time.ts',
-    values: [
-      'core/*',
-      'json/*',
-      'problem.ts',
-      'date-fns',
-      'date-fns/*',
-      'date-fns/locale/*',
-      '@date-fns/utc/*',
-    ],
+    values: ['core/*', 'json/*', 'problem.ts', 'date-fns', 'date-fns/*', '@date-fns/utc/*'],
   },
   { from: 'core/*', values: ['core/*', 'json/*', 'problem.ts', ...shapes] },
   { from: 'http/*', values: ['http/*', 'core/*', 'json/*', 'problem.ts'], types: ['zod/mini'] },

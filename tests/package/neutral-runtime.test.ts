@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { build } from 'esbuild';
 
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
@@ -14,17 +18,53 @@ async function loadWithoutNode(url: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-describe('the built main entry', () => {
-  beforeAll(buildPackage, 120_000);
+const stopped = {
+  outcome: 'accepted',
+  events: [{ type: 'service.stopped', at: 0, resource: '/services/sales' }],
+  effects: [{ type: 'service.stop', resource: '/services/sales' }],
+  process: 'undefined',
+};
 
+beforeAll(buildPackage, 120_000);
+
+describe('the built main entry', () => {
   it('stops a service where there is no Node', async () => {
     const report = await loadWithoutNode(pathToFileURL(`${root}dist/index.js`).href);
-    expect(report).toMatchObject({
-      outcome: 'accepted',
-      events: [{ type: 'service.stopped', at: 0, resource: '/services/sales' }],
-      effects: [{ type: 'service.stop', resource: '/services/sales' }],
-      process: 'undefined',
+    expect(report).toMatchObject(stopped);
+  });
+});
+
+describe('a bundle for a browser', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gateway-bundle-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  async function bundle(platform: 'browser' | 'node') {
+    const outfile = join(directory, `${platform}.mjs`);
+    const { metafile } = await build({
+      entryPoints: [`${root}dist/index.js`],
+      outfile,
+      platform,
+      bundle: true,
+      format: 'esm',
+      metafile: true,
     });
+    const [output] = Object.values(metafile.outputs);
+    const used = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+    const hasCompiler = used.some(([file]) => file.endsWith('/zod/v4/core/compile.js'));
+    return { url: pathToFileURL(outfile).href, hasCompiler };
+  }
+
+  it('stops a service without the compiler of shapes', async () => {
+    const { url, hasCompiler } = await bundle('browser');
+    expect(hasCompiler).toBe(false);
+    expect(await loadWithoutNode(url)).toMatchObject(stopped);
+  });
+
+  it('differs from one for Node, which has the compiler', async () => {
+    expect(await bundle('node')).toMatchObject({ hasCompiler: true });
   });
 });
 

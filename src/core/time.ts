@@ -4,7 +4,7 @@
  * An instant is a number of milliseconds since 1970-01-01T00:00:00Z. Two results are slow to compute and therefore
  * cached: the text of a day, which date-fns writes, and the offset of a zone on a day.
  */
-import { UTCDate } from '@date-fns/utc/date';
+import { UTCDateMini } from '@date-fns/utc/date/mini';
 import { lightFormat } from 'date-fns/lightFormat';
 
 /**
@@ -70,10 +70,10 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const dayMs = 24 * 60 * minuteMs;
 
-/** The text before and after the time of day. */
+/** The text before and after the time of day. A day is a date whose getters give UTC. */
 interface Form {
-  readonly before: (day: UTCDate) => string;
-  readonly after: (day: UTCDate) => string;
+  readonly before: (day: Date) => string;
+  readonly after: (day: Date) => string;
 }
 
 const forms = {
@@ -88,16 +88,16 @@ const forms = {
   },
 } as const satisfies Record<keyof TimeFormat, Form>;
 
-function weekdayOf(day: UTCDate): string {
+function weekdayOf(day: Date): string {
   return 'SunMonTueWedThuFriSat'.slice(3 * day.getDay(), 3 * day.getDay() + 3);
 }
 
-function monthOf(day: UTCDate): string {
+function monthOf(day: Date): string {
   return 'JanFebMarAprMayJunJulAugSepOctNovDec'.slice(3 * day.getMonth(), 3 * day.getMonth() + 3);
 }
 
 /** The year before 0001 is 0000, as in ISO 8601. `lightFormat` would write it as the year 1 of its era. */
-function yearOf(day: UTCDate): string {
+function yearOf(day: Date): string {
   const year = day.getFullYear();
   return (year < 0 ? '-' : '') + String(Math.abs(year)).padStart(4, '0');
 }
@@ -105,7 +105,7 @@ function yearOf(day: UTCDate): string {
 /** Creates a writer of wall-clock time. Its argument is the local time as milliseconds, as if the zone were UTC. */
 function createWallClock(form: Form): (wall: number) => string {
   const textOf = remember((day) => {
-    const date = new UTCDate(day * dayMs);
+    const date = new UTCDateMini(day * dayMs);
     return { before: form.before(date), after: form.after(date) };
   });
   // Sessions that follow each other in a list were often opened in the same second.

@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
   { from: 'json/*', values: ['json/*', 'problem.ts'] },
   {
     from: 'core/time.ts',
-    values: ['core/*', 'json/*', 'problem.ts', 'date-fns', 'date-fns/*', '@date-fns/utc/*'],
+    values: ['core/*', 'json/*', 'problem.ts', 'date-fns', 'date-fns/*', '@date-fns/utc/date/mini'],
   },
   { from: 'core/*', values: ['core/*', 'json/*', 'problem.ts', ...shapes] },
   { from: 'http/*', values: ['http/*', 'core/*', 'json/*', 'problem.ts'], types: ['zod/mini'] },

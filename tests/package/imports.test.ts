@@ -80,7 +80,7 @@ describe('the import table', () => {
 
   it.each([
     ['json/diff.ts', "import { createPatch } from 'rfc6902';"],
-    ['core/time.ts', "import { utc } from '@date-fns/utc/utc';"],
+    ['core/time.ts', "import { UTCDateMini } from '@date-fns/utc/date/mini';"],
     ['core/shape.ts', "import * as z from 'zod/mini';"],
     ['snapshot/snapshot.ts', "import type { A } from '../resources/service.ts';"],
     ['snapshot/document.ts', "import { kinds } from '../resources/index.ts';"],

@@ -63,8 +63,6 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
   readonly shape: z.core.$ZodType<T>;
   /** The fields with links, each with its collection. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
-  /** The fields that are never absent, each with its empty value. */
-  readonly emptied: readonly (readonly [name: string, empty: Json])[];
   /** The stored name of each secret, by the name for clients. */
   readonly secrets: ReadonlyMap<string, string>;
   /** The maps that can have secret entries, by the name of the map that stores these entries. */
@@ -98,9 +96,6 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
     isSecretEntry: () => false,
     linked: settings.flatMap(({ patchName, links }) =>
       links === undefined ? [] : [[patchName, links] as const],
-    ),
-    emptied: [...byToken.values()].flatMap(({ name, empty }) =>
-      empty === undefined ? [] : [[name, empty] as const],
     ),
     secrets: new Map(
       patchable.flatMap(({ patchName, secret }) =>
@@ -183,7 +178,7 @@ export function patchSettings<T extends object>(
   const old = toClient(view, before);
   const applied = apply(view, readsMore ? { ...shown(), ...old } : old, prepared);
   if (!applied.ok) return asClientsKnow(view, applied.problem);
-  const result = withEmpty(view, readsMore ? withoutShown(view, applied.value) : applied.value);
+  const result = readsMore ? withoutShown(view, applied.value) : applied.value;
   const patched = conclude(
     view,
     { before, old, result, operations: prepared, writesSecret },
@@ -299,12 +294,6 @@ function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject
       Object.entries(document).filter(([name]) => view.field(name)?.name === name || view.maps.has(name)),
     ),
   );
-}
-
-/** Adds the empty value of each list or map that a `move` has taken away. */
-function withEmpty<T extends object>({ emptied }: PatchView<T>, settings: JsonObject): JsonObject {
-  if (emptied.every(([name]) => Object.hasOwn(settings, name))) return settings;
-  return Object.freeze({ ...Object.fromEntries(emptied), ...settings });
 }
 
 const plainKeys: OwnPatchRules = { reservedKeys: 'plain' };

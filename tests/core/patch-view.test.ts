@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/json/value.ts';
 import { parseOperations, type Operation } from '../../src/json/patch.ts';
 import { defineFields } from '../../src/core/field.ts';
 import { sealOperations } from '../../src/core/patch-seal.ts';
-import { patchSettings, patchViewOf } from '../../src/core/patch-view.ts';
+import { patchSettings, patchViewOf, revertSettings } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
 import type { Result } from '../../src/problem.ts';
 
@@ -34,7 +34,13 @@ const fields = defineFields<{
   address: { shape: z.string() },
   age: { shape: z.int() },
   paint: { shape: z.enum(['red', 'green']), setting: 'colour' },
-  guests: { shape: z.array(z.string()), setting: true, links: 'people', default: [], hiddenWhenEmpty: true },
+  guests: {
+    shape: z.array(z.string()).check(z.maxLength(2)),
+    setting: true,
+    links: 'people',
+    default: [],
+    hiddenWhenEmpty: true,
+  },
   rooms: { shape: z.record(z.string(), z.int()), setting: true },
   owner: { shape: z.string(), setting: true, optional: true },
   key: { shape: z.string(), setting: true, optional: true, secret: 'keySealed' },
@@ -56,6 +62,11 @@ const find: FindName = (collection, name) =>
 function patch(...operations: readonly Operation[]): ReturnType<typeof patchSettings<House>> {
   const parsed = parseOperations(operations);
   return parsed.ok ? patchSettings(view, () => shown, house, parsed.value, find) : parsed;
+}
+
+function undo(inverse: readonly Operation[], present = house): ReturnType<typeof revertSettings<House>> {
+  const parsed = parseOperations(inverse);
+  return parsed.ok ? revertSettings(view, present, parsed.value, find) : parsed;
 }
 
 function codes<T>(result: Result<T>): readonly string[] {
@@ -256,6 +267,14 @@ describe('patchSettings', () => {
       '2 /guests/0 link-unresolved',
       '3 /colour validation-failed',
     ]);
+    expect(
+      codes(
+        patch(
+          { op: 'replace', path: '/guests', value: ['/people/ada', '/people/bob'] },
+          { op: 'add', path: '/guests/0', value: '/people/eve' },
+        ),
+      ),
+    ).toEqual(['1 /guests validation-failed', '1 /guests/0 link-unresolved']);
   });
 });
 
@@ -291,6 +310,25 @@ describe('a copy', () => {
 });
 
 describe('a move', () => {
+  it('of a whole list leaves the list empty for the next operations, and a move of an item leaves the other items', () => {
+    const whole = patch(
+      { op: 'move', from: '/guests', path: '/owner' },
+      { op: 'replace', path: '/owner', value: 'Eve' },
+    );
+    expect(whole).toMatchObject({ value: { after: { guests: [], owner: 'Eve' } } });
+    const refilled = patch(
+      { op: 'move', from: '/guests', path: '/owner' },
+      { op: 'replace', path: '/owner', value: 'Eve' },
+      { op: 'add', path: '/guests/-', value: '/people/Bob' },
+    );
+    expect(refilled).toMatchObject({ value: { after: { guests: ['/people/Bob'], owner: 'Eve' } } });
+    const item = patch(
+      { op: 'add', path: '/guests/-', value: '/people/Bob' },
+      { op: 'move', from: '/guests/0', path: '/owner' },
+    );
+    expect(item).toMatchObject({ value: { after: { guests: ['/people/Bob'], owner: '/people/Ada' } } });
+  });
+
   it('of what is needed is named as the operation at fault', () => {
     expect(codes(patch({ op: 'move', from: '/colour', path: '/owner' }))).toEqual([
       '0 /colour validation-failed',
@@ -308,6 +346,14 @@ describe('a field that is kept sealed', () => {
     const again = patch({ op: 'replace', path: '/key', value: { sealed: 'sealed-key' } });
     expect(again).toMatchObject({ ok: true, value: { after: house, operations: [] } });
     expect(again.ok && again.value.after).not.toBe(house);
+  });
+
+  it('comes back when its change is undone', () => {
+    const changed = patch({ op: 'add', path: '/key', value: sealed });
+    if (!changed.ok) throw new Error(changed.problem.detail);
+    const { after, inverse } = changed.value;
+    const reverted = undo(inverse, after);
+    expect(reverted.ok && reverted.value.after).toEqual(house);
   });
 
   it('is removed like any other', () => {
@@ -370,5 +416,14 @@ describe('a field that is kept sealed', () => {
       errors: [{ pointer: '/key', operation: 2, code: 'secret-not-storable' }],
     });
     expect(JSON.stringify(sealed)).not.toContain('"secret"');
+  });
+});
+
+describe('an undo', () => {
+  it('is refused for the whole resource', () => {
+    expect(undo([{ op: 'replace', path: '', value: null }])).toMatchObject({
+      ok: false,
+      problem: { code: 'op-not-allowed' },
+    });
   });
 });

@@ -300,6 +300,5 @@ function setting(index: number, path: readonly string[], value: Json): ParsedOpe
 }
 
 function named(tokens: readonly string[], field: PatchField | undefined): readonly string[] {
-  if (field === undefined || tokens[0] === field.name) return tokens;
-  return [field.name, ...tokens.slice(1)];
+  return field === undefined ? tokens : [field.name, ...tokens.slice(1)];
 }

@@ -56,10 +56,10 @@ export function resolveLinks(
   const canonical: string[] = [];
   const positions = new Map<string, number>();
   const faults: Fault[] = [];
-  const isKnown = known.length === 0 ? undefined : lookUpOf(known);
+  const isKnown = lookUpOf(known);
   for (let position = 0; position < Math.min(links.length, mostLinks); position += 1) {
     const link = links[position] ?? '';
-    const resolved = isKnown?.(link) === true ? link : canonicalLink(link, collection, find);
+    const resolved = isKnown(link) ? link : canonicalLink(link, collection, find);
     const earlier = resolved === undefined ? undefined : positions.get(resolved);
     if (resolved !== undefined && earlier === undefined) {
       positions.set(resolved, position);

@@ -77,6 +77,27 @@ describe('a collection', () => {
     expect(one.without('b', { command: 1, live: 1 })).toBe(one);
   });
 
+  it('is the same object with the same versions, and otherwise shares all entries but the revised ones', () => {
+    const one = IndexedCollection.of([entity('a'), entity('b'), entity('c')]);
+    const version = { command: 5, live: 9 };
+    const revise = (revised: readonly string[], whole = one.version): IndexedCollection<Entity> =>
+      one.revised((each) => (revised.includes(each.key) ? version : each.version), whole);
+    fc.assert(
+      fc.property(fc.subarray(['a', 'b', 'c']), fc.constantFrom(one.version, version), (revised, whole) => {
+        const two = revise(revised, whole);
+        expect(two === one).toBe(revised.length === 0 && whole === one.version);
+        expect([two.version, two.positions]).toEqual([whole, one.positions]);
+        for (const each of one) {
+          const expected = revised.includes(each.key) ? { ...each, version } : each;
+          expect(two.find(each.name)).toEqual(expected);
+          expect(two.find(each.name) === each).toBe(expected === each);
+        }
+      }),
+    );
+    expect(Object.isFrozen(revise(['b']).find('b'))).toBe(true);
+    expect([...one].map((each) => each.version)).toEqual([initialVersion, initialVersion, initialVersion]);
+  });
+
   it('has the version of its latest change, removals included', () => {
     const one = IndexedCollection.of([entity('a')]).with(entity('b', 3));
     expect(one.version).toEqual({ command: 3, live: 3 });

@@ -7,9 +7,12 @@ import {
   eventHead,
   fold,
   isTrusted,
+  partsOf,
   refused,
   sequenceFor,
   unchanged,
+  type Changes,
+  type Context,
   type EffectOf,
   type EffectTable,
   type EventOf,
@@ -65,11 +68,12 @@ const fill =
   (tank, context) => {
     if (litres === 0) return unchanged(tank, [resource]);
     if (tank.litres + litres > 100) return refused(tank, full, [resource]);
-    return accepted(events, tank, [resource, `/litres/${String(litres)}`], {
-      events: [{ type: 'filled', ...eventHead(resource, context), litres }],
-      effects: [{ type: 'fill', resource, litres }],
-    });
+    return accepted(events, tank, [resource, `/litres/${String(litres)}`], fillingOf(litres, context));
   };
+const fillingOf = (litres: number, context: Context): Changes<TankEvent, TankEffect> => ({
+  events: [{ type: 'filled', ...eventHead(resource, context), litres }],
+  effects: [{ type: 'fill', resource, litres }],
+});
 const drain: TankStep = (tank, context) =>
   accepted(events, tank, [resource], {
     events: [{ type: 'drained', ...eventHead(resource, context) }],
@@ -255,6 +259,31 @@ describe('a sequence', () => {
   ] as const)('throws a RangeError for %s', (_what, transitions) => {
     expect(() => sequence(...transitions)(empty, now)).toThrow(RangeError);
     expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be undone/);
+  });
+
+  it('has as many parts as it says: each decision begins in the last part of the decision before it', () => {
+    const inParts =
+      (litres: readonly number[]): TankStep =>
+      (tank, context) =>
+        accepted(events, tank, [resource], {
+          count: litres.length,
+          items: litres.length,
+          make: () => litres.map((each) => fillingOf(each, context)),
+        });
+    const amounts = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(amounts, { minLength: 1, maxLength: 4 }), (steps) => {
+        const decision = sequence(...steps.map(inParts))(empty, now);
+        if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
+        const { count, items, make } = partsOf(decision);
+        const parts = [...make()];
+        expect([count, items]).toEqual([parts.length, steps.flat().length]);
+        expect(count).toBe(steps.flat().length - steps.length + 1);
+        expect(parts.flatMap((part) => part.events)).toEqual(decision.events);
+        expect(decision.events.map((event) => 'litres' in event && event.litres)).toEqual(steps.flat());
+        expect(decision.effects).toHaveLength(steps.flat().length);
+      }),
+    );
   });
 
   it('can be part of another one', () => {

@@ -20,7 +20,10 @@ import { parseOperations } from '../../src/json/patch.ts';
 import { diff } from '../../src/json/diff.ts';
 import type { Json } from '../../src/json/value.ts';
 
-/** A toy: a safe with two secrets, a list that hides while it is empty, a time, and a figure that is counted. */
+/**
+ * A toy: a safe with two secrets, a colour in small letters, a list that hides while it is empty, a time, and a figure
+ * that is counted.
+ */
 interface SafeSettings {
   readonly colour: string;
   readonly guards: readonly string[];
@@ -60,7 +63,12 @@ const fields = defineFields<{
   state: StoredSafe;
 }>()({
   name: { shape: shape.name },
-  paint: { shape: shape.text(20), setting: 'colour', default: 'grey' },
+  paint: {
+    shape: shape.text(20),
+    setting: 'colour',
+    default: 'grey',
+    normalize: (colour: string) => colour.toLowerCase(),
+  },
   built: { shape: shape.instant, time: 'rfc5322', kept: false },
   openings: { shape: z.int(), derived: true },
   guards: { shape: shape.links, setting: true, links: 'guards', default: [], hiddenWhenEmpty: true },
@@ -93,6 +101,10 @@ describe('the fields of a kind', () => {
       rest: { name: 'Bare', built: 1000, makerHash: 'x' },
       settings: { colour: 'grey', guards: [] },
     });
+  });
+
+  it('bring the values of a document into their stored form', () => {
+    expect(loadFields(fields, { ...full, paint: 'Red' })).toEqual(loadFields(fields, full));
   });
 
   it('are written as they are read, but for what is derived', () => {
@@ -213,6 +225,21 @@ describe('two secrets in one view', () => {
       }
     }
   });
+
+  it.each(['codeSealed', 'maker', 'makerHash'])(
+    'do not make the name %j, which clients never see, a field for a patch',
+    (name) => {
+      for (const operation of [
+        { op: 'test', path: `/${name}`, value: 'planted-maker' },
+        { op: 'add', path: `/${name}`, value: 'x' },
+        { op: 'copy', from: `/${name}`, path: '/paint' },
+      ]) {
+        expect(patch([operation])).toMatchObject({
+          problem: { errors: [{ pointer: `/${name}`, code: 'field-unknown' }] },
+        });
+      }
+    },
+  );
 
   it('are taken out of the difference of two documents, at any depth', () => {
     const before = { safes: [full], old: { deep: [{ safe: full }] } };

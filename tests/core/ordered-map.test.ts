@@ -253,6 +253,22 @@ describe('an ordered map', () => {
     );
   });
 
+  it('reads no other entry to delete one, as long as each node has nine', () => {
+    let weighed = 0;
+    let map = OrderedMap.empty<number>(() => {
+      weighed += 1;
+      return 1;
+    });
+    const keys = Array.from({ length: 3000 }, (_none, key) => key);
+    const owner = {};
+    for (const key of keys) map = map.set(key, key, owner);
+    // Filled at its end, a map has 24 entries in each node. Nine of them stay.
+    const gone = keys.filter((key) => key % 24 >= 9);
+    weighed = 0;
+    for (const key of gone) map = map.delete(key);
+    expect([map.size, weighed]).toEqual([keys.length - gone.length, gone.length]);
+  });
+
   it('has no node that is too wide when every second node was joined with a full one', () => {
     const keys = Array.from({ length: 3000 }, (_none, key) => key);
     let map = OrderedMap.from(keys.map((key) => [key, key]));

@@ -107,6 +107,8 @@ describe('foldReports', () => {
     const faultsWhen = (isTaken: boolean): number =>
       foldReports({ reports: whole, events }, dark, [sun], 9, () => isTaken).faults.length;
     expect([faultsWhen(false), faultsWhen(true)]).toEqual([1, 0]);
+    // Without the function, no report is taken up again.
+    expect(foldReports({ reports: whole, events }, dark, [sun], 9).faults).toHaveLength(1);
   });
 
   it('tells each report the state that those before it left', () => {

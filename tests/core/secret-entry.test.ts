@@ -89,6 +89,11 @@ function codes<T>(result: Result<T>): readonly string[] {
       );
 }
 
+/** The texts of the faults, for people. */
+function details<T>(result: Result<T>): readonly (string | undefined)[] {
+  return result.ok ? [] : (result.problem.errors ?? []).map(({ detail }) => detail);
+}
+
 function after(...operations: readonly Operation[]): Desk {
   const result = patch(...operations);
   if (!result.ok) throw new Error(result.problem.detail);
@@ -139,7 +144,9 @@ describe('a secret entry of a map', () => {
   });
 
   it('gives its place as clients know it when it is missing or not valid', () => {
-    expect(codes(patch({ op: 'remove', path: '/notes/pin9' }))).toEqual(['0 /notes/pin9 patch-path-missing']);
+    const missing = patch({ op: 'remove', path: '/notes/pin9' });
+    expect(codes(missing)).toEqual(['0 /notes/pin9 patch-path-missing']);
+    expect(details(missing)).toEqual(['does not exist']);
     expect(codes(patch({ op: 'remove', path: '/boxes/pin/content' }))).toEqual([
       '0 /boxes/pin/content validation-failed',
     ]);
@@ -294,6 +301,7 @@ describe('an undo', () => {
     const inverse = [{ op: 'add', path: '/notes/pin2', value: 'plain' }];
     const reverted = revertSettings(view, present, parsed(inverse), noName);
     expect(codes(reverted)).toEqual(['0 /notes/pin2 validation-failed']);
+    expect(details(reverted)).toEqual(['is secret, and must be sealed']);
     expect(JSON.stringify(reverted)).not.toContain('plain');
   });
 

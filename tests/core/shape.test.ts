@@ -189,7 +189,14 @@ describe('parseShape', () => {
     [z.literal('a'), 'b', 'must be "a"'],
     [z.record(z.string(), z.int()), 7, 'must be an object, not a number'],
     [shape.address, '/tmp/a b', 'must not contain white space or control characters'],
-  ] as const)('says what the bound is', (schema, value, detail) => {
+    [shape.options, { '': 'a' }, 'has a key that is not allowed'],
+    [z.union([z.string(), z.int()]), true, 'is not valid'],
+    [
+      z.union([z.string(), z.int()], { error: 'must be a text or a number' }),
+      true,
+      'must be a text or a number',
+    ],
+  ] as const)('says what the rule is', (schema, value, detail) => {
     expect(shape.parseShape(schema as z.core.$ZodType, value)).toMatchObject({ faults: [{ detail }] });
   });
 

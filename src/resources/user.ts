@@ -114,6 +114,7 @@ const events: EventTable<Snapshot, UserEvent> = {
         snapshot,
         'users',
         Object.freeze({ name, key, version: nextVersion(initialVersion, change), passwordHash }),
+        change,
       );
     },
   },
@@ -126,16 +127,17 @@ const events: EventTable<Snapshot, UserEvent> = {
       if (user === undefined) return snapshot;
       // Setting a password again is a change, too.
       const version = nextVersion(user.version, change);
-      return put(snapshot, 'users', Object.freeze({ ...user, version, passwordHash }));
+      return put(snapshot, 'users', Object.freeze({ ...user, version, passwordHash }), change);
     },
   },
   'user.rehashed': {
     origin: 'command',
     revert: 'irreversible',
-    evolve(snapshot, { user: key, passwordHash }) {
+    evolve(snapshot, { user: key, passwordHash }, change) {
       const user = find(snapshot, 'users', key);
       // The version stays: the password is the same, and nothing that is shown changes.
-      return user === undefined ? snapshot : put(snapshot, 'users', Object.freeze({ ...user, passwordHash }));
+      if (user === undefined) return snapshot;
+      return put(snapshot, 'users', Object.freeze({ ...user, passwordHash }), change);
     },
   },
   'user.deleted': {

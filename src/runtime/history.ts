@@ -17,7 +17,7 @@ import {
 } from '../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import { IndexedSessionTable } from '../snapshot/session-table.ts';
-import { withSessions, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Collections, Snapshot } from '../snapshot/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 import { storedSecretParameters } from './stored-secret.ts';
 
@@ -199,8 +199,7 @@ export function restore(
 
 /** Sessions are not kept. Without this step, a million sessions would be written and then left out. */
 function withoutSessions(snapshot: Snapshot): Snapshot {
-  const none = IndexedSessionTable.create(new Map(), new Map());
-  return Object.freeze(withSessions(snapshot, none));
+  return Object.freeze({ ...snapshot, sessions: IndexedSessionTable.create(new Map(), new Map()) });
 }
 
 function begin(given: Snapshot, document: GatewayDocument, revision: number, unsettled?: Unsettled): History {

@@ -19,7 +19,7 @@ import type { User } from '../resources/user.ts';
 import { IndexedSessionTable, type SessionTable } from './session-table.ts';
 
 /** An own instance of immer, because a host may have switched off freezing in the shared instance. */
-const { produce } = new Immer({ autoFreeze: true });
+const { produce } = new Immer();
 
 /**
  * The state of one gateway at one moment. Deep-frozen. A change makes a new snapshot, which shares the unchanged parts.
@@ -244,7 +244,7 @@ export function put<K extends keyof Collections>(
   snapshot: Snapshot,
   collection: K,
   entity: Collections[K],
-  change?: Change,
+  change: Change,
 ): Snapshot {
   return withMember(snapshot, collection, collectionOf(snapshot, collection).with(entity), change);
 }
@@ -257,9 +257,9 @@ function withMember(
   snapshot: Snapshot,
   member: keyof Snapshot,
   value: SessionTable | Collection<Entity>,
-  change: Change | undefined,
+  change: Change,
 ): Snapshot {
-  if (change === undefined || Object.isFrozen(snapshot)) return { ...snapshot, [member]: value };
+  if (Object.isFrozen(snapshot)) return { ...snapshot, [member]: value };
   (snapshot as unknown as Record<string, unknown>)[member] = value;
   change.batch.count();
   return snapshot;
@@ -332,6 +332,6 @@ export function sessionsOf({ sessions }: Snapshot): IndexedSessionTable {
 }
 
 /** Replaces the session table of a snapshot. Gives the same snapshot for the same table. @internal */
-export function withSessions(snapshot: Snapshot, sessions: SessionTable, change?: Change): Snapshot {
+export function withSessions(snapshot: Snapshot, sessions: SessionTable, change: Change): Snapshot {
   return sessions === snapshot.sessions ? snapshot : withMember(snapshot, 'sessions', sessions, change);
 }

@@ -15,6 +15,7 @@ import { expectDecision, someTime } from '../support/expect-decision.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
+const change = { revision: 1, origin: 'command', batch: new Batch() } as const;
 
 /** The stop, with something wrong about it. */
 function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Transition {
@@ -87,15 +88,12 @@ describe('expectDecision', () => {
       next(({ next: after }, { services }) => {
         const bare = services.find('bare-service');
         if (bare === undefined) return {};
-        return { services: put(after, 'services', Object.freeze({ ...bare })).services };
+        return { services: put(after, 'services', Object.freeze({ ...bare }), change).services };
       }),
     ],
     [
       'has a link that leads nowhere',
-      next(({ next: after }) => {
-        const change = { revision: 1, origin: 'command', batch: new Batch() } as const;
-        return { servers: remove(after, 'servers', 'db-serv-1', change).servers };
-      }),
+      next(({ next: after }) => ({ servers: remove(after, 'servers', 'db-serv-1', change).servers })),
     ],
     [
       'shows what its route does not list',

@@ -305,7 +305,7 @@ function namesOf(members: Members): Names {
     const names = new Map<string, string>();
     for (const [position, entry] of members[member].entries()) {
       const name = isObject(entry) ? entry['name'] : undefined;
-      // The shape refuses such a name anyway, and the time to fold it would grow with the square of its length.
+      // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
       if (typeof name !== 'string' || name.length > 4096) continue;
       const key = nameKey(name);
       const earlier = names.get(key);
@@ -412,17 +412,13 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
     format: 1,
     ...saveWhole(snapshot),
     servers: save('servers'),
-    services: save('services').map((entry, position) => withTotal(snapshot, entry, position)),
+    services: Array.from(snapshot.services, (service) => ({
+      ...saveFields(collectionFields.services, service, service.settings),
+      total_connections: snapshot.sessions.totalOfService(service.key),
+    })),
     monitors: save('monitors'),
     filters: save('filters'),
     users: save('users'),
     sessions: saveSessions(snapshot),
   } as unknown as GatewayDocument;
-}
-
-function withTotal(snapshot: Snapshot, entry: object, position: number): object {
-  const [service] = snapshot.services.range(position, 1);
-  return service === undefined
-    ? entry
-    : { ...entry, total_connections: snapshot.sessions.totalOfService(service.key) };
 }

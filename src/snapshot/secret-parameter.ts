@@ -82,9 +82,9 @@ export function secretKeys(
 
 /** Tells whether the name of a parameter is secret in a snapshot. Names are compared by {@link nameKey}. @internal */
 export function isSecretIn({
-  secretParameters: keys = [],
+  secretParameters: keys,
 }: Pick<Snapshot, 'secretParameters'>): (name: string) => boolean {
-  return keys.length === 0 ? () => false : (name) => keys.includes(nameKey(name));
+  return keys === undefined ? () => false : (name) => keys.includes(nameKey(name));
 }
 
 /** Finds the parameters with secret names that are not sealed. @internal */

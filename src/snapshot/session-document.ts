@@ -105,7 +105,7 @@ export function* readSessions(
       ? readSession(entryShape, item.value, path, resolving, seen)
       : { faults: faultsOf(item.problem) };
     if ('faults' in read) for (const fault of read.faults) faults.push(fault);
-    else if (faults.length === 0) table = table.open(toSession(read.entry, keyOf), change);
+    else table = table.open(toSession(read.entry, keyOf), change);
     position += 1;
     yield;
   }

@@ -18,7 +18,7 @@ const testsOf = {
   json: ['json/*', 'properties/patch'],
   core: ['core/*', 'http/etag', 'contract/{modifiable-field,secret}', 'properties/shape'],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
-  snapshot: ['snapshot/*', 'properties/{document,transition}', 'contract/session-search'],
+  snapshot: ['snapshot/*', 'properties/{document,transition}', 'contract/session-search', 'runtime/argument'],
   resources: [
     'resources/*',
     'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',

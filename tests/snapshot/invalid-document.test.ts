@@ -229,6 +229,13 @@ describe('an invalid document', () => {
       ),
       ['/filters/0/parameters/constructor reserved-key', '/servers/0/parameters/prototype reserved-key'],
     ],
+    [
+      'a reserved key beside null',
+      JSON.parse(
+        '{"servers":[null,{"name":"a","address":"b","port":1,"protocol":"c","parameters":{"prototype":"c"}}]}',
+      ),
+      ['/servers/0 validation-failed', '/servers/1/parameters/prototype reserved-key'],
+    ],
   ])('is refused for %s', (_what, document, expected) => {
     expect(faultsOf(document).toSorted()).toEqual(expected);
   });
@@ -294,6 +301,15 @@ describe('an invalid document', () => {
   it.each(Object.entries(singular))('is refused for the same name twice in %s', (part, kind) => {
     const entry = entries[kind];
     expect(faultsOf({ [part]: [entry, entry] })).toEqual([`/${part}/1/name validation-failed`]);
+  });
+
+  it('is refused for names that are far too long by their length alone, also if they are the same', () => {
+    const name = 'x'.repeat(5000);
+    const detail = 'must have at most 255 characters, and has 5000';
+    expect(allFaultsOf({ servers: [server, server].map((each) => ({ ...each, name })) })).toMatchObject([
+      { pointer: '/servers/0/name', detail },
+      { pointer: '/servers/1/name', detail },
+    ]);
   });
 
   it('lets names of different kinds be the same', () => {
@@ -414,6 +430,10 @@ describe('an invalid document', () => {
 
   it('is refused for what is nested too deeply', () => {
     const deep = JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) as unknown;
-    expect(faultsOf({ servers: deep })).toHaveLength(1);
+    for (const part of ['servers', 'sessions']) {
+      expect(allFaultsOf({ [part]: deep })).toMatchObject([
+        { detail: 'must not be nested more than 32 levels deep' },
+      ]);
+    }
   });
 });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
 import {
   adoptDocument,
   createSnapshot,
   evolve,
   InvalidDocumentError,
+  nameKey,
   patchFilter,
   patchServer,
   patchService,
@@ -17,6 +19,8 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { declareSecretParameters } from '../../src/snapshot/document.ts';
+import { isSecretIn } from '../../src/snapshot/secret-parameter.ts';
 import { filter, server, service } from '../support/document-entry.ts';
 import { expectAccepted, expectRefused, someTime } from '../support/expect-decision.ts';
 import { readAll } from '../support/reading.ts';
@@ -105,6 +109,47 @@ describe('the names of secret parameters', () => {
       );
     },
   );
+});
+
+describe('isSecretIn', () => {
+  it('tells that a name is secret exactly if a declared name has the same key', () => {
+    const names = fc.constantFrom('pin', 'PIN', 'pi n', 'Pi-N', 'password', 'Stra\u00dfe', 'STRASSE');
+    fc.assert(
+      fc.property(fc.array(names, { maxLength: 3 }), names, (declared, name) => {
+        const isSecret = isSecretIn(createSnapshot({}, { secretParameters: declared }));
+        expect(isSecret(name)).toBe(declared.some((each) => nameKey(each) === nameKey(name)));
+      }),
+    );
+  });
+});
+
+describe('a later declaration of secret parameters', () => {
+  const names = fc.array(fc.constantFrom('a', 'A', 'b', 'c d', 'C-D'), { maxLength: 3 });
+
+  it('gives the same snapshot as one declaration of all names, and the given one if no name is new', () => {
+    fc.assert(
+      fc.property(names, names, (first, second) => {
+        const before = createSnapshot(document, { secretParameters: first });
+        const after = declareSecretParameters(before, second);
+        expect(after).toEqual(createSnapshot(document, { secretParameters: [...first, ...second] }));
+        expect(Object.isFrozen(after)).toBe(true);
+        expect(after === before).toBe(second.every(isSecretIn(before)));
+      }),
+    );
+  });
+
+  it('may be left out', () => {
+    for (const snapshot of [declared(), createSnapshot(document)])
+      expect(declareSecretParameters(snapshot)).toBe(snapshot);
+  });
+
+  it('is refused for a parameter in plain text', () => {
+    expect(() => declareSecretParameters(declared(), ['weight'])).toThrow(
+      expect.objectContaining({
+        faults: [expect.objectContaining({ pointer: '/servers/0/parameters/weight' })],
+      }),
+    );
+  });
 });
 
 const sealedParameter = { value: 'v1.planted', configurable: true };

@@ -228,6 +228,13 @@ function play(history: readonly Report[]): readonly (typeof start)[] {
   return transitions;
 }
 
+/** The number of connections by session id. */
+function countsOf(open: ReturnType<Model['ofServer']>): Readonly<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { session } of open) counts[session.id] = (counts[session.id] ?? 0) + 1;
+  return counts;
+}
+
 function lastOf(history: readonly Report[]): typeof start {
   return play(history).at(-1) ?? start;
 }
@@ -273,6 +280,8 @@ describe('a session table', () => {
           expect(table.countOfService(key)).toBe(all.length);
           expect(table.totalOfService(key)).toBe(model.totals.get(key) ?? 0);
           expect(table.liveOfService(key)).toBe(model.live.get(key) ?? 0);
+          const connections = all.flatMap((session) => session.connections);
+          expect(table.countConnectionsOfService(key)).toBe(connections.length);
           expect(table.rangeOfService(key, 0, Infinity)).toEqual(all);
           expect(table.rangeOfService(key, offset, length)).toEqual(page);
           expect(table.idsOfService(key, offset, length)).toEqual(page.map(({ id }) => id));
@@ -301,6 +310,27 @@ describe('a session table', () => {
           expect(table.connectionsOfServer(key, 0, Infinity)).toEqual(all);
           expect(table.connectionsOfServer(key, offset, length)).toEqual(all.slice(offset, offset + length));
         }
+      }),
+    );
+  });
+
+  it('has in its JSON the counters, the sessions of each service and server, and all sessions', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const { table, model } = lastOf(history);
+        expect(JSON.parse(JSON.stringify(table))).toEqual({
+          size: model.sessions.length,
+          total: table.total,
+          live: table.index.live,
+          services: services.map((key) => ({
+            key,
+            total: table.totalOfService(key),
+            live: table.liveOfService(key),
+            sessions: Object.fromEntries(model.ofService(key).map(({ id, connected }) => [id, connected])),
+          })),
+          servers: servers.map((key) => ({ key, sessions: countsOf(model.ofServer(key)) })),
+          sessions: model.sessions,
+        });
       }),
     );
   });
@@ -403,8 +433,11 @@ describe('a session table', () => {
         const [left, right] = [more, other.withTotal(elsewhere, other.totalOfService(elsewhere) + 1)];
         expect([left.total, left.size]).toEqual([right.total, right.size]);
         expect(left).not.toEqual(right);
-        const reversed = IndexedSessionTable.create(places(services.toReversed()), places(servers));
-        expect(table).not.toEqual(rebuilt(model, reversed));
+        for (const reversed of [
+          IndexedSessionTable.create(places(services.toReversed()), places(servers)),
+          IndexedSessionTable.create(places(services), places(servers.toReversed())),
+        ])
+          expect(table).not.toEqual(rebuilt(model, reversed));
       }),
     );
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
 import {
   closeServiceSessions,
   createSnapshot,
@@ -9,10 +10,21 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import type { Entity } from '../../src/core/collection.ts';
+import { initialVersion, type Version } from '../../src/core/version.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { noStatistics } from '../../src/snapshot/session-table.ts';
-import { nameFinder, singular, type Collections } from '../../src/snapshot/snapshot.ts';
+import {
+  alignVersions,
+  find,
+  nameFinder,
+  shownVersion,
+  singular,
+  type Collections,
+} from '../../src/snapshot/snapshot.ts';
+import { filter, monitor, server, service, user } from '../support/document-entry.ts';
 import { sampleSnapshot } from '../support/document.ts';
+import { thawedPlaces } from '../support/frozen.ts';
 
 const collections = Object.keys(singular) as readonly (keyof Collections)[];
 
@@ -148,6 +160,107 @@ describe('nameFinder', () => {
     for (const collection of ['sessions', 'gateway', 'constructor', '__proto__', 'toString', '']) {
       expect(find(collection, 'my-service')).toBeUndefined();
     }
+  });
+});
+
+/**
+ * Something of each kind has the name of the service. A session of the service opens, then the service stops, then the
+ * session closes, with a revision each.
+ */
+function changedSnapshots(): readonly [opened: Snapshot, stopped: Snapshot, closed: Snapshot] {
+  const twice = <T extends { readonly name: string }>(entry: T): readonly T[] => [
+    entry,
+    { ...entry, name: service.name },
+  ];
+  const before = createSnapshot({
+    servers: twice(server),
+    services: [service, { ...service, name: 'Stock' }],
+    monitors: twice(monitor),
+    filters: twice(filter),
+    users: twice(user),
+  });
+  const head = { at: 0, resource: '/services/Sales' };
+  const session = { id: 7, state: '', user: '', address: '', service: 'sales', connected: 0 };
+  const opened = evolve(before, [{ type: 'session.opened', ...head, ...session }]);
+  const stopped = evolve(opened, [{ type: 'service.stopped', ...head, service: 'sales' }]);
+  const closed = evolve(stopped, [{ type: 'session.closed', ...head, id: 7, connected: 0 }]);
+  return [opened, stopped, closed];
+}
+
+describe('the version of a representation', () => {
+  it('is the version of the resource; the counters of a service count too, as a report', () => {
+    const wanted: readonly Version[] = [
+      { command: 0, live: 1 },
+      { command: 2, live: 2 },
+      { command: 2, live: 3 },
+    ];
+    for (const [at, snapshot] of changedSnapshots().entries()) {
+      for (const collection of collections) {
+        for (const entity of snapshot[collection]) {
+          const isCounted = collection === 'services' && entity.key === 'sales';
+          expect(shownVersion(snapshot, collection, entity)).toEqual(isCounted ? wanted[at] : initialVersion);
+        }
+      }
+    }
+  });
+});
+
+describe('alignVersions', () => {
+  const [, , snapshot] = changedSnapshots();
+  /** A collection, or a resource with its key. */
+  type Place = readonly [collection: keyof Collections, key?: string | undefined];
+  const resources = (of: Snapshot, collection: keyof Collections): readonly Entity[] => [...of[collection]];
+  const places: readonly Place[] = collections.flatMap((collection): readonly Place[] => [
+    [collection],
+    ...resources(snapshot, collection).map(({ key }) => [collection, key] as const),
+  ]);
+  const textOf = ([collection, key]: Place): string =>
+    key === undefined ? collection : `${collection}/${key}`;
+  const versionIn = (of: Snapshot, [collection, key]: Place): Version | undefined =>
+    key === undefined ? of[collection].version : find(of, collection, key)?.version;
+  const commands = fc.dictionary(fc.constantFrom(...places.map(textOf)), fc.nat(2), { maxKeys: 4 });
+  const align = (wanted: Readonly<Record<string, number>>): Snapshot =>
+    alignVersions(
+      snapshot,
+      (...place) => wanted[textOf(place)],
+      (command) => command + 10,
+    );
+
+  it('changes the versions of exactly what is to have another command version', () => {
+    fc.assert(
+      fc.property(commands, (wanted) => {
+        const aligned = align(wanted);
+        for (const place of places) {
+          const before = versionIn(snapshot, place);
+          const command = wanted[textOf(place)] ?? before?.command;
+          if (command === undefined || command === before?.command)
+            expect(versionIn(aligned, place)).toBe(before);
+          else expect(versionIn(aligned, place)).toEqual({ command, live: command + 10 });
+        }
+      }),
+    );
+  });
+
+  it('keeps everything else, shares what stays as it is, and gives a frozen snapshot', () => {
+    fc.assert(
+      fc.property(commands, (wanted) => {
+        const aligned = align(wanted);
+        const isKept = (place: Place): boolean => versionIn(aligned, place) === versionIn(snapshot, place);
+        for (const collection of collections) {
+          for (const before of resources(snapshot, collection)) {
+            const after = find(aligned, collection, before.key);
+            expect({ ...after, version: before.version }).toEqual(before);
+            expect(after === before).toBe(isKept([collection, before.key]));
+          }
+          const areKept = places.filter((place) => place[0] === collection).every(isKept);
+          expect(aligned[collection] === snapshot[collection]).toBe(areKept);
+        }
+        expect(aligned === snapshot).toBe(places.every(isKept));
+        const { servers, services, monitors, filters, users } = snapshot;
+        expect({ ...aligned, servers, services, monitors, filters, users }).toEqual(snapshot);
+        expect(thawedPlaces(aligned)).toEqual([]);
+      }),
+    );
   });
 });
 

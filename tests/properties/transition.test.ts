@@ -56,6 +56,20 @@ function shownCounts(snapshot: Snapshot): readonly unknown[] {
   return (list?.shown ?? []).map((each) => (each as Record<string, unknown>)['current_connections']);
 }
 
+/** What is shown of everything that has a version, and the version. */
+function versioned(
+  snapshot: Snapshot,
+): ReadonlyMap<string, { readonly version: string; readonly shown: string }> {
+  return new Map(
+    readAll(snapshot).flatMap(({ route, subject, shown }) => {
+      const found = route.find(snapshot, { name: subject, id: subject });
+      if (!found.ok || route.version === undefined) return [];
+      const version = JSON.stringify(route.version(snapshot, found.value));
+      return [[`${route.id} ${subject}`, { version, shown: JSON.stringify(shown) }] as const];
+    }),
+  );
+}
+
 describe('the arbitrary commands', () => {
   it('contain one for each route that sends a command', () => {
     const commands = boundRoutes.filter((route) => route.kind === 'command' && !isAction(route));
@@ -104,6 +118,25 @@ describe('any commands and reports on any gateway', () => {
         }
       }),
       { numRuns: 100 },
+    );
+  });
+
+  it('change the version of everything that then shows something else', () => {
+    fc.assert(
+      fc.property(documents, happenings, (document, list) => {
+        let current = createSnapshot(document);
+        for (const what of list) {
+          const { next } = happen(current, what);
+          const now = versioned(next);
+          const hidden = [...versioned(current)].filter(([place, { version, shown }]) => {
+            const after = now.get(place);
+            return after?.version === version && after.shown !== shown;
+          });
+          expect(hidden).toEqual([]);
+          current = next;
+        }
+      }),
+      { numRuns: 60 },
     );
   });
 

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { boundRoutes } from '../../src/resources/index.ts';
+import { isAction } from '../../src/resources/shared/route.ts';
+import { sampleSnapshot } from '../support/document.ts';
+
+/** By the first part of the id of a route: a resource of the sample, and the link on which commands wait. */
+const resources: Readonly<Record<string, readonly [subject: string, link: string]>> = {
+  gateway: ['', '/gateway/logs'],
+  services: ['MY SERVICE', '/services/My-Service'],
+  servers: ['DB-SERV-1', '/servers/db-serv-1'],
+  monitors: ['main monitor', '/monitors/Main-Monitor'],
+  filters: ['hint', '/filters/Hint'],
+  sessions: ['9', '/sessions/9'],
+  // All users are one resource.
+  users: ['ADA', '/users'],
+};
+
+const commands = boundRoutes.flatMap((route) => {
+  const [collection = ''] = route.id.split('.');
+  const [subject, link] = resources[collection] ?? [];
+  return route.kind === 'command' && !isAction(route) ? [{ id: route.id, route, subject, link }] : [];
+});
+
+describe('the link of a command', () => {
+  // A command whose condition fails rests on this link: a command in flight there may still change the answer.
+  it.each(commands)('$id is $link, in any spelling of the name', ({ route, subject, link }) => {
+    const found = route.find(sampleSnapshot(), { name: subject ?? '', id: subject ?? '' });
+    if (!found.ok) throw new Error(found.problem.detail);
+    expect(route.link(found.value)).toBe(link);
+  });
+});

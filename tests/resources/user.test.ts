@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
 import {
   canRevert,
   changePassword,
@@ -6,12 +7,19 @@ import {
   createUser,
   deleteUser,
   toDocument,
+  type Json,
   type NewUser,
+  type Result,
+  type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
+import { fail, ok } from '../../src/problem.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { isAction } from '../../src/resources/shared/route.ts';
+import { followUsers } from '../../src/resources/user.ts';
 import { planted, sampleSnapshot } from '../support/document.ts';
-import { expectAccepted, expectRefused } from '../support/expect-decision.ts';
+import { expectAccepted, expectDecision, expectRefused, someTime } from '../support/expect-decision.ts';
 
 const create =
   (user: NewUser): Transition =>
@@ -95,6 +103,13 @@ describe('creating a user', () => {
     ['isAdmin', { ...joan, isAdmin: true }, '/isAdmin'],
   ])('is refused for %s', (_what, user, pointer) => {
     expect(expectRefused(create(user as NewUser))).toMatchObject({ status: 422, errors: [{ pointer }] });
+  });
+
+  it('looks into no member', () => {
+    const passwordHash = { deep: 'opaque' } as unknown as string;
+    expect(expectRefused(create({ ...joan, passwordHash })).errors).toMatchObject([
+      { pointer: '/passwordHash', detail: 'must not be nested more than 1 levels deep' },
+    ]);
   });
 });
 
@@ -180,5 +195,99 @@ describe('deleting a user', () => {
     const one = createSnapshot({ users: [joan] });
     expect(expectRefused(remove('nobody'), one, required).code).toBe('user-not-found');
     expect(expectRefused(remove('nobody'), createSnapshot({}), required).code).toBe('user-not-found');
+  });
+});
+
+/** The transition that a request asks for, from a host whose hasher gives the same answer for every password. */
+async function requested(
+  id: 'users.create' | 'users.patch',
+  body: Json,
+  hash: Result<string> = ok('another'),
+): Promise<Result<Transition>> {
+  const route = boundRoutes.find((each) => each.id === id);
+  if (route?.kind !== 'command' || isAction(route)) throw new Error(`There is no command ${id}`);
+  const change = await route.command({}, body, {
+    hash: () => Promise.resolve(hash),
+    objection: () => undefined,
+    seal: () => Promise.reject(new Error('No user has a sealed secret')),
+    isSecretParameter: () => false,
+  });
+  if (!change.ok) return change;
+  return ok((snapshot, context) => {
+    const found = route.find(snapshot, { name: 'GRACE' });
+    if (!found.ok) throw new Error(found.problem.detail);
+    return change.value.decide(snapshot, found.value, context);
+  });
+}
+
+describe('a request for a password', () => {
+  const setting = { op: 'replace', path: '/password', value: 'compiler' };
+
+  async function patched(...operations: readonly Json[]): Promise<Transition> {
+    const transition = await requested('users.patch', operations);
+    if (!transition.ok) throw new Error(transition.problem.detail);
+    return transition.value;
+  }
+
+  it('can test the name of the user', async () => {
+    const transition = await patched({ op: 'test', path: '/name', value: 'Grace' }, setting);
+    expect(expectAccepted(transition).next.users.find('grace')?.passwordHash).toBe('another');
+  });
+
+  it('rests on all users if the patch is refused', async () => {
+    const transition = await patched({ op: 'test', path: '/name', value: 'Ada' }, setting);
+    expect(expectRefused(transition).code).toBe('patch-test-failed');
+    expect(transition(sampleSnapshot(), someTime).resources).toEqual(['/users']);
+  });
+
+  it.each([
+    ['users.create', { name: 'joan', password: 'compiler' }],
+    ['users.patch', [setting]],
+  ] as const)('is refused as the hash is: %s', async (id, body) => {
+    const busy = fail('overloaded', 'Too many passwords wait.');
+    expect(await requested(id, body, busy)).toEqual(busy);
+  });
+});
+
+describe('following the users of another snapshot', () => {
+  const snapshots = fc
+    .uniqueArray(
+      fc.record({
+        name: fc.constantFrom('ada', 'Ada', 'bob', 'Eve', 'joan'),
+        passwordHash: fc.constantFrom('opaque', 'another'),
+      }),
+      { selector: ({ name }) => name.toLowerCase() },
+    )
+    .map((users) => createSnapshot({ users }));
+
+  const hashesOf = ({ users }: Snapshot): ReadonlyMap<string, string> =>
+    new Map([...users].map(({ key, passwordHash }) => [key, passwordHash]));
+
+  // Law: no rule about the last user applies, because the fleet has decided already.
+  it('gives one event for each user that differs, and then no user differs', () => {
+    fc.assert(
+      fc.property(snapshots, snapshots, (start, wanted) => {
+        const [old, hashes] = [hashesOf(start), hashesOf(wanted)];
+        const differing = [...new Set([...old.keys(), ...hashes.keys()])].filter(
+          (key) => old.get(key) !== hashes.get(key),
+        );
+        const typeOf = (key: string): string => {
+          if (!hashes.has(key)) return 'user.deleted';
+          return old.has(key) ? 'user.updated' : 'user.created';
+        };
+        const decision = expectDecision(
+          (...given) => followUsers(given[0], wanted, given[1]),
+          start,
+          required,
+        );
+        const events = decision.outcome === 'accepted' ? decision.events : [];
+        expect(decision.outcome).toBe(differing.length === 0 ? 'unchanged' : 'accepted');
+        expect(decision.resources).toEqual(['/users']);
+        expect(
+          events.map((event) => `${event.type} ${'user' in event ? event.user : ''}`).toSorted(),
+        ).toEqual(differing.map((key) => `${typeOf(key)} ${key}`).toSorted());
+        expect(hashesOf(decision.next)).toEqual(hashes);
+      }),
+    );
   });
 });

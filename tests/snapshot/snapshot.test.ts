@@ -288,6 +288,8 @@ describe('evolve', () => {
     { type: 'monitor.stopped', ...head, monitor: 'gone' },
     { type: 'monitor.reported', ...head, monitor: 'gone', state: 'failed' },
     { type: 'filter.updated', ...head, filter: 'gone', ...update({ parameters: {}, parametersSealed: {} }) },
+    { type: 'user.updated', ...head, user: 'gone', passwordHash: 'opaque' },
+    { type: 'user.rehashed', ...head, user: 'gone', passwordHash: 'opaque' },
     { type: 'user.deleted', ...head, user: 'gone' },
     {
       type: 'session.opened',

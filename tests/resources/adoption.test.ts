@@ -163,6 +163,15 @@ describe('adoptDocument', () => {
     expect(next.filters.find('hint')?.settings.parameters).toEqual(parameters);
   });
 
+  it('takes over links to resources in use, in any spelling', () => {
+    const links = { servers: ['/servers/DB-SERV-1'], filters: ['/filters/spare'] };
+    const { next } = expectAccepted(adopting(sampleWith('services', 'Bare Service', links)));
+    expect(next.services.find('bare service')?.settings).toMatchObject({
+      servers: ['/servers/db-serv-1'],
+      filters: ['/filters/Spare'],
+    });
+  });
+
   it('unsets a setting that the document leaves out', () => {
     const { next } = expectAccepted(
       adopting(
@@ -228,6 +237,15 @@ describe('adoptDocument', () => {
         `/services/0/listeners/0 op-not-allowed: the document has {"name":"Third","protocol":"pgclient","address":"0.0.0.0","port":4008}, and no value is in use; ${fixed}`,
         `/services/0/listeners/1/port op-not-allowed: the document has 5000, and 4006 is in use; ${fixed}`,
         `/services/0/listeners op-not-allowed: the document has no value, and {"name":"Secure Listener","protocol":"pgclient","address":"::","port":4007,"ssl":"required","ssl_cer… is in use; ${fixed}`,
+      ],
+    ],
+    [
+      'a first listener',
+      sampleWith('services', 'Bare Service', {
+        listeners: [{ name: 'Third', protocol: 'pgclient', address: '0.0.0.0', port: 4008 }],
+      }),
+      [
+        `/services/1/listeners/0 op-not-allowed: the document has {"name":"Third","protocol":"pgclient","address":"0.0.0.0","port":4008}, and no value is in use; ${fixed}`,
       ],
     ],
     [

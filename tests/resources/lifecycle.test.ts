@@ -3,6 +3,7 @@ import {
   canTransition,
   createSnapshot,
   applyReports,
+  evolve,
   lifecycle,
   startMonitor,
   startService,
@@ -256,7 +257,35 @@ describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) 
   });
 });
 
+describe.each(machines)('the event of a report of a $kind', ({ report, step }) => {
+  const reported = () => {
+    const failed = applyReports(inState('started'), report('failed', { reason: 'no route' }), { now: 5 });
+    return [failed, applyReports(failed.next, report('started', { started: 7 }), { now: 6 })];
+  };
+
+  it('changes nothing the second time', () => {
+    for (const { next, events } of reported()) {
+      expect(events).toHaveLength(1);
+      expect(evolve(next, events)).toBe(next);
+    }
+  });
+
+  it('changes nothing once a command has stopped it', () => {
+    const { next: stopped } = expectAccepted(step.stop('The One'), inState('started'));
+    for (const { events } of reported()) expect(evolve(stopped, events)).toBe(stopped);
+  });
+});
+
 describe('a report that a service is started', () => {
+  it('keeps the time of the start if the report has none', () => {
+    const [{ of, report }] = machines;
+    const next = [report('started', { started: 7 }), report('failed'), report('started')].reduce(
+      (snapshot, each) => applyReports(snapshot, each, { now: 9 }).next,
+      inState('started'),
+    );
+    expect(of(next)).toMatchObject({ state: 'started', started: 7 });
+  });
+
   it('brings the time of the start', () => {
     const [{ of, report }] = machines;
     const snapshot = inState('started');

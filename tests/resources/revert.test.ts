@@ -428,6 +428,17 @@ describe('revert', () => {
   });
 });
 
+describe('revert of an event whose inverse copies or moves', () => {
+  it.each(['copy', 'move'])('is refused, because %s could show a secret under another name', (op) => {
+    const { next, event } = after(serviceStep({ op: 'replace', path: '/max_connection', value: 1 }));
+    const inverse = [{ op, from: '/router_options/weights', path: '/router_options/shown' }];
+    expect(expectRefused(revert({ ...event, inverse } as AdminEvent), next)).toMatchObject({
+      code: 'op-not-allowed',
+      detail: 'The inverse of an event must not contain copy or move. Pass the event as it was published.',
+    });
+  });
+});
+
 describe('canRevert', () => {
   const ofType = (type: string): AdminEvent => ({ type, at: 0, resource: '/x' }) as unknown as AdminEvent;
   const types = Object.keys(eventTable);

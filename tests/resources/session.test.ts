@@ -81,6 +81,8 @@ describe('closing the sessions of a service', () => {
 
   it('changes nothing when there is none', () => {
     expectUnchanged(closeOfService('Report Service'));
+    const { resources } = closeOfService('Report Service')(sampleSnapshot(), { now: 0 });
+    expect(resources).toEqual(['/services/Report-Service/sessions']);
   });
 
   it('is refused when there is no such service', () => {

@@ -131,6 +131,24 @@ describe('a report that crosses a command', () => {
     await running.admin.close();
   });
 
+  it('of a status after an update, before the update is stored: the status is shown', async () => {
+    const maintain: Transition = (state, context) =>
+      patchServer(state, 'db-serv-1', [{ op: 'replace', path: '/state', value: ['maintenance'] }], context);
+    const gateway = sampleGateway();
+    const running = runAdmin({ gateway });
+    gateway.will((_effect, _context, perform) => {
+      perform();
+      running.admin.report({ type: 'server.reported', server: 'DB-SERV-1', status: ['running', 'slave'] });
+      return Promise.resolve();
+    });
+    expect((await running.admin.execute(maintain)).outcome).toBe('accepted');
+    expect(running.admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual([
+      'maintenance',
+      'running',
+      'slave',
+    ]);
+  });
+
   it('says to onError that a stopped service runs, unless a start of it is in flight', () => {
     const running = runAdmin();
     running.admin.report(reportOf('Bare Service', 'started'));

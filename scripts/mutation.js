@@ -23,6 +23,8 @@ const testsOf = {
     'resources/*',
     'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
     'properties/{document,transition}',
+    'runtime/{abandon,crossing,handler/role,password/rehash}',
+    'snapshot/{secret-parameter,snapshot}',
   ],
   runtime: ['runtime/**/*', 'contract/{authentication,condition,outcome,plan,protocol,query}'],
   ports: ['ports/**/*', 'runtime/{failing-store,store}'],

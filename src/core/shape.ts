@@ -73,8 +73,18 @@ export const options = z
   .record(text(255).check(z.minLength(1)), text(4096))
   .check(membersAtMost(mostMembers));
 
+/** The longest hash of a password, and the longest sealed text, in characters. */
+export const [longestHash, longestSealed] = [4096, 8192] as const;
+
+/** A hash of a password, or a sealed text, as a port of the host gives it: one line of 1 to `longest` characters. */
+export function hiddenText(longest: number): z.ZodMiniString<string> {
+  return text(longest).check(z.minLength(1));
+}
+
 /** Sealed texts by name, at most 1,000. */
-export const sealedTexts = z.record(text(255).check(z.minLength(1)), text(8192)).check(membersAtMost(1000));
+export const sealedTexts = z
+  .record(text(255).check(z.minLength(1)), text(longestSealed))
+  .check(membersAtMost(1000));
 
 /** An instant as documents write it: ISO 8601 with an offset. */
 export const instant = z.string().check(

@@ -116,7 +116,10 @@ export interface Logger {
  * @public
  */
 export interface Hasher {
-  /** Hashes a password of 1 to 1024 bytes in Unicode form NFC. Only `verify` looks inside the result. */
+  /**
+   * Hashes a password of 1 to 1024 bytes in Unicode form NFC. The result is one line of 1 to 4,096 characters. Only `verify`
+   * looks inside the result.
+   */
   hash(password: string): Promise<string>;
   /** Tells whether a hash belongs to a password. False for a hash of unknown form. */
   verify(password: string, hash: string): Promise<boolean>;
@@ -142,7 +145,7 @@ export interface Hasher {
 export interface SecretSealer {
   /** Whether a sealed text can be opened after a restart of the process. */
   readonly durable: boolean;
-  /** Seals a secret. Each call gives a different text. */
+  /** Seals a secret. Each call gives a different text: one line of 1 to 8,192 characters. */
   seal(secret: string): Promise<string>;
   /** Opens a sealed text. Rejects if the text was sealed with another key, or was changed. */
   open(sealed: string): Promise<string>;

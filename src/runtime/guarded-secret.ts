@@ -1,18 +1,19 @@
 /**
  * Guarded secrets: the hasher and the sealer of the host, with answers of the right type. A wrong answer fails the request,
- * because nobody may log in by mistake, and a secret must not be lost.
+ * because nobody may log in by mistake, and a secret must not be lost. The client is not told: it has done nothing wrong.
  */
+import { hiddenText, longestHash, longestSealed, parseShape } from '../core/shape.ts';
 import type { Hasher, SecretSealer } from '../ports/port.ts';
 import { answerText, HostError, type HostCall } from './host-error.ts';
 
 /**
  * Hashes a password.
  *
- * @throws HostError if the hasher gives no text
+ * @throws HostError if the hasher gives no text that can be a hash
  * @internal
  */
 export async function hashWith(hasher: Hasher, password: string): Promise<string> {
-  return textFrom('hasher.hash', await hasher.hash(password));
+  return hashFrom(await hasher.hash(password));
 }
 
 /**
@@ -30,16 +31,24 @@ export async function verifyWith(hasher: Hasher, password: string, hash: string)
 /**
  * Seals a secret.
  *
- * @throws HostError if the sealer gives no text
+ * @throws HostError if the sealer gives no text that can be a sealed one
  * @internal
  */
 export async function sealWith(sealer: SecretSealer, secret: string): Promise<string> {
-  return textFrom('sealer.seal', await sealer.seal(secret));
+  return sealedFrom(await sealer.seal(secret));
 }
 
-function textFrom(call: HostCall, answer: unknown): string {
-  if (typeof answer === 'string') return answer;
-  throw wrongAnswer(call, answer, 'a string');
+const hashFrom = textFrom('hasher.hash', longestHash);
+const sealedFrom = textFrom('sealer.seal', longestSealed);
+
+/** Makes the function that checks the answers of a call. */
+function textFrom(call: HostCall, longest: number): (answer: unknown) => string {
+  const shape = hiddenText(longest);
+  return (answer) => {
+    const parsed = parseShape(shape, answer);
+    if (parsed.ok) return parsed.value;
+    throw wrongAnswer(call, answer, `a line of 1 to ${longest.toLocaleString('en')} characters`);
+  };
 }
 
 function wrongAnswer(call: HostCall, answer: unknown, wanted: string): HostError {

@@ -30,7 +30,7 @@ describe('a hasher whose verify answers', () => {
   );
 });
 
-describe('a port that gives no text in place of a', () => {
+describe('a port that gives no usable text in place of a', () => {
   const json = { 'content-type': 'application/json' };
   const replace = JSON.stringify([{ op: 'add', path: '/password', value: 'correct horse' }]);
   const requests = [
@@ -38,7 +38,7 @@ describe('a port that gives no text in place of a', () => {
     ['hash of a new password', 'hasher.hash', 'PATCH', '/users/ada', replace],
     ['sealed text', 'sealer.seal', 'PATCH', '/services/Sales', replace],
   ] as const;
-  const answers = [undefined, null, 5, {}, ['text']];
+  const answers = [undefined, null, 5, {}, ['text'], '', 'two\nlines', '\ud800', 'x'.repeat(8193)];
 
   // Promise: port-text
   it.each(requests.flatMap((request) => answers.map((answer) => [...request, answer] as const)))(
@@ -52,6 +52,7 @@ describe('a port that gives no text in place of a', () => {
       });
       expect(await answerOf(admin, { method, target, headers: json, body })).toBe('500 internal');
       expect(errors).toMatchObject([{ name: 'HostError', call }]);
+      expect(String(errors[0])).toMatch(/ instead of a line of 1 to (?:4,096|8,192) characters\. The request was refused\.$/);
       expect(String(errors[0])).not.toContain('correct horse');
       expect(admin.snapshot.revision).toBe(0);
     },
@@ -63,6 +64,6 @@ describe('a port that gives no text in place of a', () => {
       hasher: { hash: () => Promise.resolve(undefined as never), verify: () => Promise.resolve(false) },
     });
     const creation = createFirstUser(admin, { name: 'ada', password: 'correct horse' });
-    await expect(creation).rejects.toThrow('hasher.hash answered undefined instead of a string');
+    await expect(creation).rejects.toThrow('hasher.hash answered undefined instead of a line of 1 to 4,096 characters');
   });
 });

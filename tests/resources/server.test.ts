@@ -28,6 +28,12 @@ const report = (snapshot: Snapshot, status: readonly ServerStatusWord[]): Return
 describe('the status of a server', () => {
   const words = fc.array(fc.constantFrom(...serverStatusWords), { maxLength: 16 });
 
+  it('does not change when the event of a report is folded again, as after a crossing', () => {
+    const { next, events } = report(sampleSnapshot(), ['running', 'slave']);
+    expect(events).toHaveLength(1);
+    expect(evolve(next, events)).toBe(next);
+  });
+
   it('keeps the order of a patch, each word once, under both names of the field', () => {
     fc.assert(
       fc.property(words, fc.constantFrom('/state', '/status'), (value, path) => {

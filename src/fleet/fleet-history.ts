@@ -108,13 +108,12 @@ export async function* readHistory(
 
 /** Gives what a promise gives; `undefined` if the signal aborts first. The store may not answer for a long time. */
 async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<undefined>((resolve) => {
-    stop = onAbort(signal, () => {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => {
       resolve(undefined);
     });
+    void promise.then(resolve, reject).finally(stop);
   });
-  return Promise.race([promise, aborted]).finally(stop);
 }
 
 function isAborted({ aborted }: AbortSignal): boolean {

@@ -249,7 +249,7 @@ export class SharedLog implements Log {
     const placed = this.#placed(record);
     if (record.type === 'settlement' && record.events.length > 0) {
       for (const link of record.resources) {
-        if (placed.fleet !== undefined) this.#places.set(link, placed.fleet);
+        this.#places.set(link, placed.fleet);
         if (record.node !== this.#options.node) this.#touched.set(link, this.snapshot.revision);
       }
     }
@@ -257,7 +257,7 @@ export class SharedLog implements Log {
   }
 
   /** The place of a record that ends where the log ends now. */
-  #placed({ node, resources }: SharedRecord): Placed {
+  #placed({ node, resources }: SharedRecord): Required<Placed> {
     const fleet: FleetPlace = Object.freeze({ position: this.#position, node });
     const links = new Set(resources);
     return {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  createMemoryStore,
   createUser,
   EffectRefused,
   hostProblem,
@@ -8,11 +9,16 @@ import {
   stopService,
 } from 'gateway-admin-core';
 import type { Effect, GatewayPort, Transition, Veto } from 'gateway-admin-core';
-import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
-import { hold } from 'gateway-admin-core/testing';
+import {
+  createSharedMemory,
+  openFleet,
+  type OpenFleetOptions,
+  type SharedStore,
+} from 'gateway-admin-core/fleet';
+import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
 import { appliedTo } from '../support/running-admin.ts';
-import { altered, createWorld, type Node } from './node.ts';
+import { altered, createWorld, snapshot, type Node } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limit =
@@ -280,6 +286,21 @@ describe('a store that does little more than its port asks for', () => {
     expect(a.errors.slice(2).map(String)).toEqual(['Error: The line is cut']);
     a.cut(false);
     await a.admin.close();
+  });
+});
+
+describe('openFleet', () => {
+  it.each([
+    [{ node: 'a?' }, 'The option node must be the name of this node: 1 to 64 letters'],
+    [{ node: undefined }, 'The option node must be the name of this node'],
+    [{ leaseMs: 999 }, 'The option leaseMs must be a whole number from 1000 on'],
+    [{ leaseMs: 1000.5 }, 'The option leaseMs must be a whole number'],
+    [{ store: createMemoryStore() }, 'The option store must have the function read: openFleet needs'],
+    [{ lease: 1 }, 'lease'],
+  ])('refuses %j', async (change, message) => {
+    const gateway = createScriptedGateway({ snapshot });
+    const options = { snapshot, gateway, node: 'a', store: createSharedMemory().open(), ...change };
+    await expect(openFleet(options as OpenFleetOptions)).rejects.toThrow(message);
   });
 });
 

@@ -191,6 +191,36 @@ describe('execute', () => {
     await busy.admin.close();
   });
 
+  it.each(['while its own gateway is asked', 'while the others follow'])(
+    'waits no longer when its signal aborts %s',
+    async (when) => {
+      await world.clock.advance(2000);
+      const [own, others] = [hold(), hold()];
+      one.gateway.will(own.apply);
+      other.gateway.will(others.apply);
+      const leave = new AbortController();
+      const how = { settle: 'fleet', waitMs: 60_000, signal: leave.signal } as const;
+      const patching = one.admin.execute(limit(7), how);
+      await world.clock.settle();
+      if (when === 'while the others follow') own.done();
+      await world.clock.advance(1000);
+      leave.abort();
+      own.done();
+      const { outcome, nodes } = await patching;
+      expect([outcome, nodes?.[1]?.outcome]).toEqual(['accepted', 'waiting']);
+      await world.clock.settle();
+      others.done();
+    },
+  );
+
+  it('waits until the others have followed everything, if there is nothing to do', async () => {
+    await one.admin.execute(limit(7));
+    const again = one.admin.execute(limit(7), { settle: 'fleet', waitMs: 5000 });
+    await world.clock.advance(5000);
+    const { outcome, nodes } = await again;
+    expect([outcome, nodes?.[1]?.outcome]).toEqual(['unchanged', 'applied']);
+  });
+
   it('does not wait after a refusal', async () => {
     one.gateway.otherwise({ apply: new EffectRefused('No room.') });
     const { outcome, nodes } = await one.admin.execute(limit(7), { settle: 'fleet' });

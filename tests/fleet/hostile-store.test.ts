@@ -7,6 +7,7 @@ import {
   patchService,
   StoreConflictError,
   systemClock,
+  type Json,
   type Transition,
 } from 'gateway-admin-core';
 import { createSharedMemory, openFleet, type SharedStore } from 'gateway-admin-core/fleet';
@@ -251,6 +252,17 @@ describe('what hostile nodes say', () => {
     expect(told(node)).toEqual([]);
     await node.admin.close();
   });
+
+  it.each([null, 5, { ...said, beat: 'x' }, { ...said, levels: [] }])(
+    'keeps no node from its start: %j',
+    async (hostile) => {
+      const world = createWorld();
+      await world.memory.open().announce('b', hostile);
+      const node = await world.open('a');
+      expect(node.admin.fleet.nodes().map(({ node }) => node)).toEqual(['a']);
+      await node.admin.close();
+    },
+  );
 
   it.each([
     { type: 'service.updated', at: 1 },

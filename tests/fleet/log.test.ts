@@ -9,6 +9,7 @@ import {
   EffectRefused,
   patchService,
   stopService,
+  StoreLost,
   type Json,
   type SecretSealer,
   type Transition,
@@ -21,6 +22,7 @@ import {
   type FleetStep,
   type SharedStore,
 } from 'gateway-admin-core/fleet';
+import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
 import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
@@ -97,6 +99,19 @@ describe('the history of a fleet', () => {
     leave.abort();
     await reading;
     await close(one, other);
+  });
+
+  it('gives no further step once its signal aborts', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const after = one.admin.fleet.position;
+    await one.admin.execute(limit(7));
+    const leave = new AbortController();
+    const history = one.admin.fleet.history({ after, signal: leave.signal });
+    expect(await history.next()).toMatchObject({ value: { records: [{ type: 'intent' }] } });
+    leave.abort();
+    expect(await history.next()).toEqual({ done: true, value: undefined });
+    await close(one);
   });
 
   it('ends when its node closes', async () => {
@@ -307,10 +322,21 @@ async function opened({ clock }: World, opening: Promise<Node>): Promise<Node> {
 }
 
 /** Lets the log need records of the next level. */
-async function raise({ memory }: World): Promise<void> {
+async function append({ memory }: World, record: unknown): Promise<void> {
   const store = memory.open();
   const { position } = await store.load();
-  await store.append([levelRecord(level + 1, 'new') as unknown as Json], { expectedPosition: position });
+  await store.append([record as Json], { expectedPosition: position });
+}
+
+async function raise(world: World): Promise<void> {
+  await append(world, levelRecord(level + 1, 'new'));
+}
+
+/** Changes members of the stored state, as a version of another time or a damaged backup would. */
+async function replaceState({ memory }: World, change: object): Promise<void> {
+  const store = memory.open();
+  const { position, state } = await store.load();
+  await store.compact({ ...(state as object), ...change }, { expectedPosition: position });
 }
 
 describe('a node that is older than the log', () => {
@@ -340,9 +366,91 @@ describe('a node that is older than the log', () => {
     await raise(world);
     await expect(world.open('one')).rejects.toThrow('Update gateway-admin-core on this node.');
   });
+
+  it.each([
+    ['a state', 'that it cannot read', { format: 3, level: level + 1 }],
+    ['a state', 'that looks like its own', { level: level + 1 }],
+  ])('cannot be opened on %s of a later level %s', async (what, _how, change) => {
+    const world = createWorld();
+    await close(await world.open('one'));
+    await replaceState(world, change);
+    await expect(world.open('one')).rejects.toThrow(`contains ${what} of level ${String(level + 1)}, and`);
+  });
+
+  it.each([
+    ['that it cannot read', { type: 'later', level: level + 1 }],
+    ['that looks like its own', { ...levelRecord(level, 'new'), level: level + 1 }],
+  ])('refuses commands after a record of a later level %s', async (_how, record) => {
+    const world = createWorld();
+    const one = await world.open('one');
+    await append(world, record);
+    await world.clock.advance(3000);
+    expect(await one.admin.execute(stop)).toMatchObject({ problem: { code: 'node-outdated' } });
+    expect(one.errors.map(String)).toEqual([
+      expect.stringContaining(`contains a record of level ${String(level + 1)}, and`),
+    ]);
+    await close(one);
+  });
+});
+
+describe('a log that no version can read', () => {
+  it.each([{ format: 3 }, { level: 'x' }, { open: {} }, { document: { services: {} } }])(
+    'opens no node: a state with %j',
+    async (change) => {
+      const world = createWorld();
+      await close(await world.open('one'));
+      await replaceState(world, change);
+      await expect(world.open('one')).rejects.toThrow(
+        'The shared store contains a state that this version cannot read. Update this node, or restore a backup.',
+      );
+    },
+  );
+
+  it.each([null, 5, { type: 'later' }, { ...levelRecord(level, 'one'), to: 'x' }])(
+    'ends commands, with a sentence: the record %j',
+    async (record) => {
+      const world = createWorld();
+      const one = await world.open('one');
+      await append(world, record);
+      await world.clock.advance(3000);
+      const sentence = 'The shared store contains a record that this version cannot read. Update this node';
+      expect(one.errors.map(String)).toEqual([expect.stringContaining(sentence)]);
+      expect(await one.admin.execute(stop)).toMatchObject({ problem: { code: 'store-unavailable' } });
+      await close(one);
+      await expect(world.open('one')).rejects.toThrow(sentence);
+    },
+  );
 });
 
 describe('forget', () => {
+  it('ends nothing of the node that is asked', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    await expect(one.admin.fleet.forget('one')).rejects.toThrow('A node cannot forget itself: close it');
+    expect((await one.admin.execute(limit(7))).outcome).toBe('accepted');
+    await close(one);
+  });
+
+  it('rejects with the error of a lost store', async () => {
+    const world = createWorld();
+    let isLost = false;
+    const one = await world.open('one', 10_000, {
+      wrap: (store) =>
+        altered(store, {
+          append: (records, where) =>
+            isLost ? Promise.reject(new StoreLost('Gone')) : store.append(records, where),
+        }),
+    });
+    const other = await world.open('other');
+    other.gateway.will(hold().apply);
+    void other.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.advance(2000);
+    other.cut(true);
+    isLost = true;
+    await expect(one.admin.fleet.forget('other')).rejects.toThrow('Gone');
+    await close(one);
+  });
+
   it.each([undefined, null, 5, {}, '', 'a?', 'ä', 'x'.repeat(65)])(
     'takes no name such as %j',
     async (name) => {
@@ -368,6 +476,32 @@ describe('the level of a log', () => {
     const again = await world.open('old', 10_000, { levels: next });
     expect(again.admin.fleet.snapshot.services.find('my-service')?.settings.max_connection).toBe(8);
     await close(again, young);
+  });
+
+  it('is raised once, without an error, by nodes that see their chance at the same time', async () => {
+    const world = createWorld();
+    const next = [level, level + 1] as const;
+    const old = await world.open('old');
+    const young = [
+      await world.open('b', 10_000, { levels: next }),
+      await world.open('c', 10_000, { levels: next }),
+    ];
+    await world.clock.advance(5000);
+    const [first] = young;
+    const after = first?.admin.fleet.position ?? '';
+    await close(old);
+    await world.clock.advance(5000);
+    for (const node of young) {
+      expect(node.errors).toEqual([]);
+      // A reader of the history sees a step without records.
+      const steps: unknown[] = [];
+      for await (const step of node.admin.fleet.history({ after })) {
+        steps.push(step);
+        if (step.position === node.admin.fleet.position) break;
+      }
+      expect(steps).toEqual([{ position: node.admin.fleet.position, records: [] }]);
+    }
+    await close(...young);
   });
 
   it('waits for a node that was killed, until that node is forgotten', async () => {

@@ -16,7 +16,7 @@ import type { Writer } from '../runtime/writer.ts';
 import type { FleetLag, FleetNode } from '../resources/fleet.ts';
 import { openServices } from '../resources/service.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
-import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
 import { isNodeName } from './guarded-store.ts';
@@ -175,12 +175,8 @@ export class RunningNode {
   /** The snapshot of this node at its start: what the fleet has, at a revision that no other life has used. */
   #ownSnapshot(): Snapshot {
     const revision = drawRevision();
-    const fleet = this.#log.snapshot;
     const now = this.#parts.complete.clock.now();
-    const commandOf = (collection: 'services', key?: string): number | undefined =>
-      key === undefined ? fleet[collection].version.command : fleet[collection].find(key)?.version.command;
-    const opened = openServices(Object.freeze({ ...fleet, revision }), now);
-    return alignVersions(opened, commandOf as never, () => revision);
+    return openServices(Object.freeze({ ...this.#log.snapshot, revision }), now);
   }
 
   #followingOf(writer: Writer): Convergence {

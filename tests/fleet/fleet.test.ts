@@ -5,10 +5,12 @@ import {
   EffectRefused,
   hostProblem,
   patchServer,
+  flushLogs,
   patchService,
+  startService,
   stopService,
 } from 'gateway-admin-core';
-import type { Effect, GatewayPort, Transition, Veto } from 'gateway-admin-core';
+import type { Decision, Effect, GatewayPort, Transition, Veto } from 'gateway-admin-core';
 import {
   createSharedMemory,
   openFleet,
@@ -21,10 +23,13 @@ import { appliedTo } from '../support/running-admin.ts';
 import { altered, createWorld, snapshot, type Node } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
 const limit =
   (value: number): Transition =>
   (snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+
+type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 
 function serviceOf({ admin }: Node) {
   return admin.snapshot.services.find('my-service');
@@ -488,6 +493,81 @@ describe('a node', () => {
     expect(serviceOf(again)).toMatchObject({ state: 'stopped', settings: { max_connection: 100 } });
     expect((await again.admin.execute(limit(9))).outcome).toBe('accepted');
     await again.admin.close();
+    await b.admin.close();
+  });
+
+  it('does not ask again about the part of a command that an earlier life has settled', async () => {
+    const world = createWorld();
+    const before = await world.open('a', 10_000, {
+      wrap: (store) =>
+        altered(store, {
+          append: async (records, where) => {
+            const position = await store.append(records, where);
+            // The process dies between two parts: the next record does not reach the store.
+            if (records.some((record) => (record as { last?: boolean }).last === false)) before.cut(true);
+            return position;
+          },
+        }),
+    });
+    const after = before.admin.fleet.position;
+    // A decision that the host has built: an irreversible effect in the middle ends the first part.
+    const inParts: Transition = (snapshot, context) => {
+      const first = limit(7)(snapshot, context);
+      const second = flushLogs(first.next, context);
+      const all = [first, second, stop(second.next, context)].filter(
+        ({ outcome }) => outcome === 'accepted',
+      ) as Accepted[];
+      return {
+        outcome: 'accepted',
+        next: all.at(-1)?.next ?? snapshot,
+        events: all.flatMap(({ events }) => events),
+        effects: all.flatMap(({ effects }) => effects),
+        resources: all.flatMap(({ resources }) => resources),
+      };
+    };
+    void before.admin.execute(inParts).catch(() => undefined);
+    await world.clock.advance(20_000);
+    const a = await world.clock.waitFor(world.open('a'));
+    expect(serviceOf(a)).toMatchObject({ state: 'started', settings: { max_connection: 7 } });
+    expect(a.gateway.calls).toEqual([]);
+    const types: string[] = [];
+    for await (const step of a.admin.fleet.history({ after })) {
+      if ('records' in step)
+        types.push(...step.records.map(({ type, events }) => `${type} ${String(events.length)}`));
+      if (step.position === a.admin.fleet.position) break;
+    }
+    expect(types).toEqual(['intent 1', 'settlement 1', 'settlement 0']);
+    await a.admin.close();
+  });
+
+  it('does not open if the store does not keep what became of its commands of an earlier life', async () => {
+    const world = createWorld();
+    const before = await world.open('a');
+    before.gateway.will(hold().apply);
+    void before.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.settle();
+    before.cut(true);
+    await world.clock.advance(20_000);
+    const append = (): Promise<never> => Promise.reject(new Error('The disk is full'));
+    const opening = world.open('a', 10_000, { wrap: (store) => altered(store, { append }) });
+    await expect(world.clock.waitFor(opening)).rejects.toThrow('The disk is full');
+    const a = await world.clock.waitFor(world.open('a'));
+    expect((await a.admin.execute(limit(8))).outcome).toBe('accepted');
+    await a.admin.close();
+  });
+
+  it('starts a service that has failed at this node alone: the fleet gets a new revision all the same', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    a.admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    const { revision } = a.admin.fleet.snapshot;
+    expect((await a.admin.execute(start)).outcome).toBe('accepted');
+    expect(serviceOf(a)?.state).toBe('started');
+    await world.clock.advance(2000);
+    expect(a.admin.fleet.snapshot.revision).toBeGreaterThan(revision);
+    expect(b.admin.fleet.snapshot.revision).toBe(a.admin.fleet.snapshot.revision);
+    expect([a.errors, b.errors]).toEqual([[], []]);
+    await a.admin.close();
     await b.admin.close();
   });
 

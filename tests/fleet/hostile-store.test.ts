@@ -7,7 +7,6 @@ import {
   patchService,
   StoreConflictError,
   systemClock,
-  type Json,
   type Transition,
 } from 'gateway-admin-core';
 import { createSharedMemory, openFleet, type SharedStore } from 'gateway-admin-core/fleet';

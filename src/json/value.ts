@@ -185,11 +185,10 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Whether a value is frozen to any depth, the containers inside it one by one. @internal */
-export function isDeepFrozen(value: Json): boolean {
-  const pending: Json[] = [value];
+/** Whether an array or object is frozen to any depth, the containers inside it one by one. @internal */
+export function isDeepFrozen(value: JsonContainer): boolean {
+  const pending = [value];
   for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
-    if (!isContainer(each)) continue;
     if (!Object.isFrozen(each)) return false;
     for (const member of Object.values(each)) if (isContainer(member)) pending.push(member);
   }

@@ -302,6 +302,19 @@ describe('an ordered map', () => {
     );
   });
 
+  it('shrinks where a branch has a single node, which was filled at its end', () => {
+    // One more than a full tree of two levels: the last branch has one node, with one entry.
+    for (const levels of [2, 3]) {
+      const size = 24 ** levels + 1;
+      let map = OrderedMap.empty<number>();
+      for (let key = 0; key < size; key += 1) map = map.set(key, key);
+      for (let key = size - 1; key >= size - 60; key -= 1) {
+        map = map.delete(key);
+        expect([map.size, map.get(key), map.get(key - 1)]).toEqual([key, undefined, key - 1]);
+      }
+    }
+  });
+
   it('keeps the maps of before a batch, and those of one without a token', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(9)), { maxLength: 400 }), (writes) => {

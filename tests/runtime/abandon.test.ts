@@ -300,6 +300,17 @@ describe('an abandoned command at the next start', () => {
     expect(stateOf(await openSeeing(store, 'in-place'))).toBe('stopped');
   });
 
+  it('keeps the interface closed if the store does not keep what became of it', async () => {
+    const { store, id } = await leftBehind();
+    const failing = new FailingStore(store);
+    failing.failAfter(1, 'rejects, and nothing is kept');
+    await expect(openSeeing(failing, 'in-place')).rejects.toThrow('The disk is full');
+    const running = await openSeeing(store, 'in-place');
+    const reader = running.admin.events({ after: otherLife });
+    await reader.next();
+    expect(await reader.next()).toMatchObject({ value: { event: { type: 'service.stopped', command: id } } });
+  });
+
   it('makes no event of what a later command has done', async () => {
     const { store } = await leftBehind();
     const between = await openSeeing(store, new Error('cannot see'));

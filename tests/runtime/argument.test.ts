@@ -196,6 +196,8 @@ describe('the options of createAdmin and openAdmin', () => {
     ['clock', Date.now, 'clock must have the function now'],
     ['clock', { ...systemClock, monotonic: 5 }, 'clock.monotonic must be a function'],
     ['timeZone', 3, 'timeZone must be a string'],
+    ['allowedOrigins', 'https://console.example', 'allowedOrigins must be a list of strings'],
+    ['allowedHosts', [5], 'allowedHosts must be a list of strings'],
     ['hasher', {}, 'hasher must have the function hash'],
     ['hasher', { hash: gateway.apply }, 'hasher must have the function verify'],
     ['sealer', { seal: gateway.apply, open: gateway.apply }, 'sealer.durable must be true or false'],

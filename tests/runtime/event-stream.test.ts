@@ -45,6 +45,16 @@ async function flushTimes(admin: Admin, times: number): Promise<void> {
 }
 
 describe('the events', () => {
+  it('go to the calls of next in their order, one to each', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.events();
+    const [first, second] = [take(reader, 1), take(reader, 1)];
+    await admin.execute(stop);
+    expect(await first).toEqual(['1.0 service.stopped']);
+    await admin.execute(start);
+    expect(await second).toEqual(['2.0 service.started']);
+  });
+
   // Promise: event-order
   it('come in the order of the revisions, each with its id', async () => {
     const { admin } = runAdmin();

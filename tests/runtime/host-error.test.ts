@@ -294,6 +294,30 @@ describe('a clock that fails', () => {
     expect(values.filter((value) => !(value >= 0 && value < 60))).toEqual([]);
   });
 
+  it('may sleep with any thenable, also one that rejects', async () => {
+    const errors: unknown[] = [];
+    const soon = (): PromiseLike<void> => ({
+      then: (...how) => new Promise<void>((done) => setImmediate(done)).then(...how),
+    });
+    const later = (): PromiseLike<void> => ({
+      then: (...how) => Promise.reject<undefined>(broken).then(...how),
+    });
+    for (const sleep of [soon, later]) {
+      const admin = createAdmin({
+        snapshot: sampleSnapshot(),
+        gateway: gatewayOf({ apply: () => new Promise(() => undefined) }),
+        clock: { now: () => 1e12, sleep } as unknown as Clock,
+        limits: { effectDeadlineMs: 1 },
+        onError: (error) => errors.push(error),
+      });
+      // Only the deadline ends the wait for `apply`, and then the gateway is asked.
+      expect((await admin.execute(stop)).outcome).toBe('accepted');
+      await admin.close();
+    }
+    const told = errors.filter((error) => (error as HostError).call === 'clock.sleep');
+    expect(told).toMatchObject([{ cause: broken }]);
+  });
+
   it('does not make a deadline pass at once or never', async () => {
     const held = hold();
     const errors: unknown[] = [];
@@ -442,6 +466,20 @@ describe('onError', () => {
     await failOften();
     expect(shown.mock.calls.map(([error]) => (error as Error).name)).toEqual(['HostError', 'ReportError']);
     expect(shown.mock.calls[0]?.[0]).toMatchObject({ call: 'apply', cause: broken });
+  });
+
+  it('that is missing is replaced by the console also for an error that cannot be read', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const admin = createAdmin({
+      snapshot: sampleSnapshot(),
+      gateway: gatewayOf({ apply: throwing(proxy), inspect: () => Promise.resolve('in-place') }),
+      clock: sampleClock(),
+    });
+    expect((await admin.execute(stop)).outcome).toBe('accepted');
+    expect((await admin.execute(stopMain)).outcome).toBe('accepted');
+    expect(shown.mock.calls.map(([error]) => (error as HostError).call)).toEqual(['apply']);
+    await admin.close();
   });
 
   it('that is given gets every error, and the console none', async () => {

@@ -141,6 +141,15 @@ describe('a veto of the host', () => {
     });
   });
 
+  it('can refuse with the faults of a problem of the library', async () => {
+    const fault = { pointer: '/port', code: 'validation-failed', detail: 'must be free' } as const;
+    const running = runAdmin({ veto: () => problem('validation-failed', 'The port is taken.', [fault]) });
+    expect(await send(running, 'PUT', '/service/My-Service/stop')).toMatchObject({
+      status: 422,
+      body: { code: 'validation-failed', detail: 'The port is taken.', errors: [fault] },
+    });
+  });
+
   const nonsense: readonly [string, unknown][] = [
     ['true', true],
     ['false', false],
@@ -155,6 +164,19 @@ describe('a veto of the host', () => {
     ['a code of an object prototype', { ...duringBusinessHours, code: 'constructor' }],
     ['a status that a host may not choose', { ...duringBusinessHours, status: 204 }],
     ['no detail', { ...duringBusinessHours, detail: undefined }],
+    ['faults that are no list', { ...problem('forbidden', 'x'), errors: {} }],
+    ['a fault that is no object', { ...problem('forbidden', 'x'), errors: [null] }],
+    [
+      'a fault without a place',
+      { ...problem('forbidden', 'x'), errors: [{ code: 'forbidden', detail: 'x' }] },
+    ],
+    [
+      'a fault with an unknown code',
+      { ...problem('forbidden', 'x'), errors: [{ pointer: '', code: 'no', detail: 'x' }] },
+    ],
+    ['a fault without words', { ...problem('forbidden', 'x'), errors: [{ pointer: '', code: 'forbidden' }] }],
+    ['a function', () => () => undefined],
+    ['an object whose then is no function', { then: 5 }],
     ['a revoked proxy', revoked()],
   ];
 

@@ -393,6 +393,20 @@ describe('evolve', () => {
     expect(evolve(snapshot, events)).toBe(snapshot);
   });
 
+  it('changes nothing when a report says again what is there', () => {
+    const snapshot = sampleSnapshot();
+    const again: readonly AdminEvent[] = [
+      {
+        type: 'server.reported',
+        ...head,
+        server: 'db-serv-1',
+        status: snapshot.servers.find('db-serv-1')?.settings.state ?? [],
+      },
+      { type: 'service.reported', ...head, service: 'my-service', state: 'started' },
+    ];
+    for (const event of again) expect(evolve(snapshot, [event])).toBe(snapshot);
+  });
+
   it('throws at an event that it does not know', () => {
     expect(() =>
       evolve(sampleSnapshot(), [{ type: 'service.painted', ...head } as unknown as AdminEvent]),

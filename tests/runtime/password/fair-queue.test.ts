@@ -287,6 +287,27 @@ describe('a fair queue under a flood', () => {
     expect(rounds).toBeLessThan(4);
   });
 
+  it('forgets whoever was turned away first once 10,000 others were, so strangers cannot fill the memory', async () => {
+    const queue = queueOf(1, 1);
+    const { create } = createJobs();
+    const running = create();
+    void queue(someone, running.run);
+    const before = queue(share('a', 'v'), () => Promise.resolve('v'));
+    const askers = Array.from({ length: 10_001 }, (_, at) => share('a', `x${String(at)}`, String(at)));
+    for (const each of askers) expect(await queue(each, create().run)).toEqual(throttled);
+    running.end();
+    expect(await before).toEqual(done('v'));
+    const next = create();
+    void queue(someone, next.run);
+    const newcomer = queue(share('a', 'z', 'z'), () => Promise.resolve('z'));
+    const [forgotten, remembered] = [askers[0] ?? someone, askers.at(-1) ?? someone];
+    expect(await queue(forgotten, create().run)).toEqual(throttled);
+    const again = queue(remembered, () => Promise.resolve('last'));
+    expect(await newcomer).toEqual(throttled);
+    next.end();
+    expect(await again).toEqual(done('last'));
+  });
+
   it('lets whoever was turned away first go first', async () => {
     const queue = queueOf(1, 1);
     const { create } = createJobs();

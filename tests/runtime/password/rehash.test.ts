@@ -156,6 +156,23 @@ describe('a log-in with a hash of an older cost', () => {
     expect(running.errors).toEqual([new Error('out of memory')]);
   });
 
+  it('is tried again by a later log-in if the new hash was not made in time, and says nothing', async () => {
+    let isSlow = true;
+    const hash: Hasher['hash'] = (password) =>
+      isSlow && password !== 'nobody' ? new Promise(() => undefined) : hasher.hash(password);
+    const running = runAdmin(await optionsWith({ ...hasher, hash }));
+    const before = hashOf(running, 'ada');
+    expect((await send(running, ada)).status).toBe(200);
+    await running.clock.advance(running.admin.limits.hashDeadlineMs);
+    expect(hashOf(running, 'ada')).toBe(before);
+    isSlow = false;
+    // After five minutes, the log-in is verified again.
+    await running.clock.advance(300_000);
+    expect((await send(running, ada)).status).toBe(200);
+    expect(await eventsOf(running)).toMatchObject([{ type: 'user.rehashed' }]);
+    expect(running.errors).toEqual([]);
+  });
+
   it('keeps the new hash over a restart', async () => {
     const store = createMemoryStore();
     const first = await openRunning(store, await optionsWith());

@@ -447,7 +447,7 @@ describe('forget', () => {
     await world.clock.advance(2000);
     other.cut(true);
     isLost = true;
-    for (const _time of ['first', 'second'])
+    for (let time = 0; time < 2; time += 1)
       await expect(one.admin.fleet.forget('other')).rejects.toThrow('Gone');
     await close(one);
   });

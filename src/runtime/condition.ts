@@ -17,14 +17,13 @@ export interface Place {
   readonly parameters: PathParameters;
 }
 
-/** The result of parsing the entity tags of a header. */
-type Tags = Result<'*' | readonly string[]>;
+type Tags = '*' | readonly string[];
 
 /** The conditions of a command; each is left out if the command does not have it. @internal */
 export interface Conditions {
   /** The entity tags of `If-Match`, or the problem with them. */
-  readonly ifMatch?: Tags;
-  /** The entity tags of `If-None-Match`, or the problem with them. */
+  readonly ifMatch?: Result<Tags>;
+  /** The entity tags of `If-None-Match`. */
   readonly ifNoneMatch?: Tags;
 }
 
@@ -64,11 +63,10 @@ export function failureOf(
 ): Problem | undefined {
   if (ifMatch?.ok === false) return ifMatch.problem;
   if (ifMatch !== undefined && !satisfiesIfMatch(ifMatch.value, epoch, versionOf())) return changedSince;
-  if (ifNoneMatch?.ok === false) return ifNoneMatch.problem;
   if (ifNoneMatch === undefined) return undefined;
   const version = versionOf();
   const etag = version === undefined ? undefined : formatEtag(epoch, version);
-  return satisfiesIfNoneMatch(ifNoneMatch.value, etag) ? undefined : stillTheSame;
+  return satisfiesIfNoneMatch(ifNoneMatch, etag) ? undefined : stillTheSame;
 }
 
 const stillTheSame = problem(

@@ -56,18 +56,6 @@ describe('a command with a condition', () => {
     await expect(decided).rejects.toThrow('The transition was called');
   });
 
-  it('is refused before the decision if its If-None-Match is malformed', async () => {
-    const { admin, gateway } = runAdmin();
-    const handled = await admin.handle({
-      method: 'PUT',
-      target: '/service/My-Service/stop',
-      headers: { 'if-none-match': 'no tag at all' },
-    });
-    expect(handled).toMatchObject({ response: { status: 400 } });
-    expect(JSON.stringify(handled)).toContain('header-invalid');
-    expect(gateway.calls).toEqual([]);
-  });
-
   it('waits behind a command in flight on its resource, with any spelling of the link', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });

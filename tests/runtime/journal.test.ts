@@ -1,12 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, createSnapshot, StoreConflictError } from 'gateway-admin-core';
+import {
+  createMemoryStore,
+  createSnapshot,
+  StoreConflictError,
+  type ConfigurationStore,
+} from 'gateway-admin-core';
 
 import { History, restore, type JournalRecord } from '../../src/runtime/history.ts';
 import { openJournal, type Journal } from '../../src/runtime/journal.ts';
 import { nowhere, Overtaken, OwnLog, type Log } from '../../src/runtime/log.ts';
 import { toldOf } from '../../src/runtime/options.ts';
+import { FailingStore } from '../support/failing-store.ts';
 
-async function journalOf(store = createMemoryStore()): Promise<Journal> {
+async function journalOf(store: ConfigurationStore = createMemoryStore()): Promise<Journal> {
   return openJournal({
     log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
     ...toldOf({ onError: () => undefined }),
@@ -69,6 +75,19 @@ describe('the journal', () => {
       mark(1_000_000_001),
       mark(1_500_000_001),
     ]);
+  });
+
+  it('gives up a mark when the store fails, and the process goes on', async () => {
+    const store = new FailingStore();
+    const journal = await journalOf(store);
+    store.fail();
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    journal.mark(600_000_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect([journal.outage, unhandled]).toEqual([{ error: new Error('The disk is full') }, []]);
   });
 
   // Promise: write-size
@@ -159,6 +178,25 @@ describe('the journal of a log that others append to', () => {
     const first = call === 'append' ? ['append'] : [];
     expect(calls).toEqual(['compact', ...first, 'follow', 'append']);
     expect([journal.outage, errors]).toEqual([undefined, []]);
+  });
+
+  it('catches up with nothing while the store is out of reach, and says so at once', async () => {
+    const failed = (): Promise<never> => Promise.reject(new Error('The disk is full'));
+    const nothing = (): undefined => undefined;
+    const log: Log = {
+      revision: 0,
+      position: '',
+      enter: () => ({ json: {}, objection: nothing, found: nothing, take: () => nowhere, drop: nothing }),
+      append: (_records, ask) => ask('append', failed),
+      compact: (ask) => ask('compact', failed),
+      follow: (ask) => ask('read', failed),
+      dispose: () => Promise.resolve(),
+    };
+    const journal = openJournal({ log, ...toldOf({ onError: nothing }), deadlineMs: 1000 });
+    journal.startRepeating();
+    expect(await journal.catchUp('')).toMatchObject({ error: { message: 'The disk is full' } });
+    expect(await journal.catchUp('')).toBe(journal.outage);
+    await journal.close();
   });
 
   it('keeps a record that comes when another one is given up', async () => {

@@ -373,7 +373,7 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
   if (!ifNoneMatch.ok) return ifNoneMatch;
   return ok({
     ...(ifMatch.value === undefined ? {} : { ifMatch: ok(ifMatch.value) }),
-    ...(ifNoneMatch.value === undefined ? {} : { ifNoneMatch: ok(ifNoneMatch.value) }),
+    ...(ifNoneMatch.value === undefined ? {} : { ifNoneMatch: ifNoneMatch.value }),
   });
 }
 

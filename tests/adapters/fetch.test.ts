@@ -34,6 +34,20 @@ describe('an interface behind fetch', () => {
     expect(errors.map(String)).toEqual([expect.stringContaining('before body parsers')]);
   });
 
+  it('answers 500 for an error in next, and tells onError of the adapter', async () => {
+    const { admin, errors } = runAdmin();
+    const told: unknown[] = [];
+    const failure = new Error('no such page');
+    const next = (): never => {
+      throw failure;
+    };
+    const handler = createHandler(admin, { next, onError: (error) => told.push(error) });
+    const response = await handler(new Request(`${origin}/elsewhere`));
+    expect([response.status, await response.text()]).toEqual([500, '']);
+    expect([told, errors]).toEqual([[failure], []]);
+    expect((await createHandler(admin, { next })(new Request(`${origin}/elsewhere`))).status).toBe(500);
+  });
+
   it('stops producing a list when the client stops reading', async () => {
     const { admin } = runAdmin({ snapshot: crowdedSnapshot(2345) });
     let ended = false;

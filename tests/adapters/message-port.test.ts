@@ -310,6 +310,21 @@ describe('a request through a message port', () => {
     expect(admin.signals).toHaveLength(1);
   });
 
+  it('goes on when the signal of another request aborts', async () => {
+    const admin = silent();
+    const { send, end } = open(admin);
+    const [leaving, staying] = [new AbortController(), new AbortController()];
+    const left = send({ ...get, signal: leaving.signal });
+    const stayed = [send({ ...get, signal: staying.signal }), send(get)];
+    await until(() => admin.signals.length === 3);
+    leaving.abort(new Error('enough'));
+    await expect(left).rejects.toThrow('enough');
+    await until(() => admin.signals[0]?.aborted === true);
+    expect(admin.signals.map(({ aborted }) => aborted)).toEqual([true, false, false]);
+    end();
+    for (const request of stayed) await expect(request).rejects.toThrow('has ended');
+  });
+
   it('ends in the middle of its pieces with its signal, and with the end of its iterator', async () => {
     let [waits, ends] = [0, 0];
     const { send, told } = open(
@@ -428,6 +443,40 @@ describe('a request through a message port', () => {
     await expect(pieces.next()).rejects.toThrow('has ended');
   });
 
+  it('rejects at each later piece when it failed between two pieces', async () => {
+    const { send, end } = open(runAdmin({ snapshot: crowdedSnapshot(2345) }).admin);
+    const list = { ...get, target: '/sessions' };
+    const client = new AbortController();
+    const aborted = piecesIn(await send({ ...list, signal: client.signal }));
+    const cut = piecesIn(await send(list));
+    await Promise.all([aborted.next(), cut.next()]);
+    client.abort(new Error('enough'));
+    await expect(aborted.next()).rejects.toThrow('enough');
+    await expect(aborted.next()).rejects.toThrow('enough');
+    end();
+    await expect(send(get)).rejects.toThrow('has ended');
+    await expect(cut.next()).rejects.toThrow('has ended');
+  });
+
+  it('tells onError when the pieces that its client has left cannot be ended', async () => {
+    const failure = new Error('the table cannot be closed');
+    const { send, told } = open(
+      answering(() => ({
+        body: {
+          [Symbol.asyncIterator]: () => ({
+            next: () => Promise.resolve({ done: false as const, value: new Uint8Array([1]) }),
+            return: () => Promise.reject(failure),
+          }),
+        },
+      })),
+    );
+    const pieces = piecesIn(await send(get));
+    await pieces.next();
+    await pieces.return?.();
+    await until(() => told.length > 0);
+    expect(told).toEqual([failure]);
+  });
+
   it('carries no function as its body, and no value that a message cannot have', async () => {
     const { send } = open(runAdmin().admin);
     await expect(send({ ...get, body: () => Promise.resolve(new Uint8Array()) })).rejects.toThrow(TypeError);
@@ -503,5 +552,15 @@ describe('messages that do not come from the other side of the adapter', () => {
       near.postMessage({ ...reply, id: question.id });
     });
     await expect(connect(far)(get)).rejects.toThrow('It must call serve, and send nothing else');
+  });
+
+  it('are told, and reject what is under way, if the platform cannot read them', async () => {
+    const { send, near, far, told } = open(silent());
+    const cause = new Error('no such class here');
+    near.emit('messageerror', cause);
+    expect(told).toEqual([cause]);
+    const request = send(get);
+    far.emit('messageerror', cause);
+    await expect(request).rejects.toMatchObject({ message: expect.stringContaining('no reply'), cause });
   });
 });

@@ -94,6 +94,20 @@ describe('an interface behind node', () => {
     parsing.close();
   });
 
+  it('answers 500 for an error in the third argument, and tells onError of the adapter', async () => {
+    const told: unknown[] = [];
+    const failure = new Error('no such page');
+    const handler = createHandler(running.admin, { onError: (error) => told.push(error) });
+    server.removeAllListeners('request').on('request', (request, response) => {
+      handler(request, response, () => {
+        throw failure;
+      });
+    });
+    const response = await fetch(`http://127.0.0.1:${String(port)}/elsewhere`);
+    expect([response.status, await response.text()]).toEqual([500, '']);
+    expect([told, running.errors]).toEqual([[failure], []]);
+  });
+
   it('cancels a waiting command when its client disconnects', async () => {
     const held = hold();
     gateway.will(held.apply);

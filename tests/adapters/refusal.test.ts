@@ -85,6 +85,20 @@ describe.each([
     expect(await send(runAdmin().admin, 'GET', '/services', hosts)).toBe('403 origin-refused');
   });
 
+  it('has the cookies of all headers Cookie, as in one header', async () => {
+    const cookies: unknown[] = [];
+    const authenticate = ({ headers }: AdminRequest) => {
+      cookies.push(headers['cookie']);
+      return Promise.resolve({ name: 'ada' });
+    };
+    const lines: Lines = [
+      ['Cookie', 'session=s1'],
+      ['Cookie', 'theme=dark'],
+    ];
+    expect(await send(runAdmin({ authenticate }).admin, 'GET', '/services', lines)).toBe('200');
+    expect(cookies).toEqual(['session=s1; theme=dark']);
+  });
+
   it('has the values of all other headers', async () => {
     const { admin } = runAdmin();
     const tags: Lines = [

@@ -193,7 +193,6 @@ class Call implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   #leave(): void {
-    if (this.#isOver) return;
     this.#end();
     this.#parts.port.postMessage({ type: 'leave', id: this.#id } satisfies Question, []);
   }

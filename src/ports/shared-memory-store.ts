@@ -177,15 +177,18 @@ class SharedMemoryStore implements SharedStore {
     const content = this.#opened();
     const hasHint = (): boolean => content.end.position !== after && !this.#losesHint();
     if (signal.aborted || hasHint()) return;
-    const { promise, resolve } = resolvable();
-    const watch = (): void => (hasHint() ? resolve() : undefined);
-    content.watchers.add(watch);
-    this.#waiting.add(resolve);
-    signal.addEventListener('abort', resolve, { once: true });
-    await promise;
-    content.watchers.delete(watch);
-    this.#waiting.delete(resolve);
-    signal.removeEventListener('abort', resolve);
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        content.watchers.delete(watch);
+        this.#waiting.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const watch = (): void => (hasHint() ? end() : undefined);
+      content.watchers.add(watch);
+      this.#waiting.add(end);
+      signal.addEventListener('abort', end);
+    });
   }
 
   async announce(node: string, status: Json | null): Promise<ReadonlyMap<string, Json>> {
@@ -231,12 +234,6 @@ function drawId(): string {
 
 function recordsOf(steps: readonly Step[]): readonly Json[] {
   return steps.flatMap(({ texts }) => texts.map(valueOf));
-}
-
-function resolvable(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => (resolve = settle));
-  return { promise, resolve };
 }
 
 function textOf(value: Json): string {

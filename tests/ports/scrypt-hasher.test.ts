@@ -114,6 +114,22 @@ describe('verify', () => {
   });
 });
 
+describe('needsRehash', () => {
+  it('holds for hashes of a lower cost, and for no others', () => {
+    const at = [1, 2, 3].map((logCost) => hasher.needsRehash?.(hashOf('engine', logCost)));
+    expect(at).toEqual([true, false, false]);
+    expect(hasher.needsRehash?.('$argon2id$')).toBe(false);
+  });
+});
+
+describe('knows', () => {
+  it('holds for hashes of any cost, and for nothing else', () => {
+    expect(hasher.knows?.(hashOf('engine', 1))).toBe(true);
+    expect(hasher.knows?.(hashOf('engine', 2))).toBe(true);
+    expect(hasher.knows?.('$argon2id$')).toBe(false);
+  });
+});
+
 describe('createScryptHasher', () => {
   it.each([0, 1, -2, 3, 1000, 2.5, 2 ** 21, Infinity, NaN])('refuses a cost of %d', (cost) => {
     expect(() => createScryptHasher({ cost })).toThrow(

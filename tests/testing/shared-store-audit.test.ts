@@ -180,6 +180,20 @@ const broken: readonly (readonly [id: string, does: string, wrap: () => Wrap, sa
     /No position/,
   ],
   ['shared-backup', 'compares numbers alone', () => numbered, /read must answer gone/],
+  [
+    'shared-backup',
+    'gives the position of an earlier call',
+    () => {
+      const given: string[] = [];
+      return (store) => ({
+        append: async (records, options) => {
+          given.push(await store.append(records, options));
+          return (records[0] === 'more' ? given.at(-2) : given.at(-1)) ?? '';
+        },
+      });
+    },
+    /a position was given twice: /,
+  ],
   ['shared-repeat', 'takes its own call for one of another node', () => forgetful, /another writer/],
   ['shared-repeat-behind', 'keeps the call once more', () => eager, /append must reject/],
   ['shared-race', 'appends at any position', () => unconditional, /the order for a node/],
@@ -196,6 +210,23 @@ const broken: readonly (readonly [id: string, does: string, wrap: () => Wrap, sa
       });
     },
     /the number of kept records/,
+  ],
+  [
+    'shared-race',
+    'loses its place when another node was faster',
+    () => (store) => ({ read: () => Promise.resolve('gone'), append: store.append }),
+    /read must go on from .*, but answered gone/,
+  ],
+  [
+    'shared-race',
+    'fails instead of a conflict',
+    () => (store) => ({
+      append: (...given) =>
+        store.append(...given).catch(() => {
+          throw new Error('No connection');
+        }),
+    }),
+    /No connection/,
   ],
   [
     'shared-changed',
@@ -231,6 +262,65 @@ const broken: readonly (readonly [id: string, does: string, wrap: () => Wrap, sa
     /append must reject/,
   ],
 ];
+
+const brokenAlone: readonly (readonly [id: string, does: string, wrap: () => Wrap, says: RegExp])[] = [
+  [
+    'load-new',
+    'has numbers as positions',
+    () => (store) => ({ load: async () => ({ ...(await store.load()), position: 0 as never }) }),
+    /the position must be a string, not 0/,
+  ],
+  [
+    'append-json',
+    'takes an empty list for an empty object',
+    () => (store) => ({
+      load: async () => JSON.parse(JSON.stringify(await store.load()).replaceAll('[]', '{}')) as never,
+    }),
+    /the loaded content must be/,
+  ],
+  [
+    'append-position',
+    'gives the same position for each append',
+    () => (store) => {
+      let first: string | undefined;
+      return {
+        append: async (records) => {
+          const { position } = await store.load();
+          const end = await store.append(records, { expectedPosition: position });
+          return (first ??= end);
+        },
+      };
+    },
+    /a position was given twice: /,
+  ],
+  [
+    'compact-position',
+    'gives the position before the compaction',
+    () => (store) => ({
+      compact: async (state, options) => {
+        await store.compact(state, options);
+        return options.expectedPosition;
+      },
+    }),
+    /compact gave the position .* again/,
+  ],
+];
+
+describe('the audits of every store', () => {
+  it.each(brokenAlone)('find with %s a store that %s', async (id, _does, createWrap, says) => {
+    const audits = storeAudits(() => Promise.resolve(sharedMemoryPlace(createWrap())));
+    await expect(audits.find((audit) => audit.id === id)?.run()).rejects.toThrow(says);
+  });
+
+  it('find a store that rejects its first call, without failNext to blame', async () => {
+    const { failNext: _failNext, ...place } = sharedMemoryPlace(() => ({
+      append: () => Promise.reject(new Error('No connection')),
+    }));
+    const audits = storeAudits(() => Promise.resolve(place));
+    const repeat = audits.find(({ id }) => id === 'append-repeat');
+    await expect(repeat?.run()).rejects.toThrow('No connection');
+  });
+});
 
 describe('the audits of shared stores', () => {
   it('are the audits of every store, and more, each with an id of its own', () => {

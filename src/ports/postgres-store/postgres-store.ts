@@ -74,8 +74,8 @@ export async function openPostgresStore(options: PostgresStoreOptions = {}): Pro
 
 /** The server that `pg` takes from the environment. */
 function environmentHosts(): readonly PostgresHost[] {
-  const { PGHOST: host = 'localhost', PGPORT: port } = process.env;
-  return [port === undefined ? { host } : { host, port: Number(port) }];
+  const { PGHOST: host = 'localhost', PGPORT: port = defaultPort } = process.env;
+  return [{ host, port: Number(port) }];
 }
 
 /** How long an announcement may take at most, in milliseconds: less than half of the usual lease. */
@@ -220,9 +220,11 @@ class PostgresStore implements SharedStore {
         if (Number(row['position']) !== Number(end.number) + 1) return 'gone';
         const before = end;
         end = positionIn(row);
-        if (end.call !== before.call || steps.length === 0) steps.push({ records: [], position: '' });
-        const step = steps.at(-1);
-        if (step === undefined) continue;
+        let step = steps.at(-1);
+        if (step === undefined || end.call !== before.call) {
+          step = { records: [], position: '' };
+          steps.push(step);
+        }
         if (typeof row['record'] === 'string') step.records.push(valueOf(row['record']));
         step.position = textOf(end);
       }

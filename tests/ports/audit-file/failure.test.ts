@@ -1,4 +1,4 @@
-import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
@@ -345,6 +345,24 @@ describe('an audit file when a call of the disk fails', () => {
     expect(syncs).toBeGreaterThan(6);
     expect(await filesIn(directory)).toEqual([1, 2, 3].map((number) => `audit-00000${String(number)}.jsonl`));
   });
+
+  it.each(['stat', 'read', 'datasync'])(
+    'is refused, and leaves no file open, if %s of the newest file fails at the opening',
+    async (failing) => {
+      const directory = await temporaryDirectory();
+      await appendTo(directory, 1);
+      const touched = new Set<FileHandle>();
+      const files = watchedFiles(async ({ method, path, file }, make) => {
+        if (file !== undefined) touched.add(file);
+        if (method === failing && path.endsWith(first)) throw new Error('EIO: the disk failed');
+        return make();
+      });
+      await expect(openAuditWith(directory, {}, files)).rejects.toThrow('EIO: the disk failed');
+      expect([...touched].map(({ fd }) => fd)).toEqual([...touched].map(() => -1));
+      await appendTo(directory, 2);
+      expect(await numbersIn(directory)).toEqual([1, 2]);
+    },
+  );
 
   it('makes room for a new file before the new file', async () => {
     const directory = await temporaryDirectory();

@@ -148,6 +148,21 @@ describe('a file store', () => {
     expect((await historyIn(directory)).records).toEqual(['before', 'ä€💾']);
   });
 
+  it('is refused when another program cuts the file that is read', async () => {
+    const directory = await temporaryDirectory();
+    await appendIn(directory, 'before');
+    const path = join(directory, 'journal-1');
+    const cut = watchedFiles(async ({ method }, make) => {
+      if (method === 'read') await truncate(path, 20);
+      return make();
+    });
+    const store = await openStoreWith(directory, cut);
+    await expect(store.load()).rejects.toThrow(
+      `${path} became shorter during the read: another program writes to the file`,
+    );
+    await store[Symbol.asyncDispose]();
+  });
+
   it('fails when the system takes none of what is written, time and again', async () => {
     const directory = await temporaryDirectory();
     await appendIn(directory, 'before');

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { lstatSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, lstatSync } from 'node:fs';
 import {
   appendFile,
   chmod,
@@ -17,6 +18,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import * as promises from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -299,6 +301,20 @@ describe('openFileStore', () => {
     expect((await historyIn(directory)).records).toEqual(['kept']);
   });
 
+  it('is refused on Windows, before anything is created', async () => {
+    const path = join(await temporaryDirectory(), 'store');
+    const own = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
+    Object.defineProperty(process, 'platform', { ...own, value: 'win32' });
+    try {
+      await expect(openFileStore(path)).rejects.toThrow(
+        /cannot be kept durable, because directories cannot be synced on Windows\. Use Unix, or keep the content/,
+      );
+    } finally {
+      Object.defineProperty(process, 'platform', own);
+    }
+    expect(existsSync(path)).toBe(false);
+  });
+
   it('takes a directory below a link', async () => {
     const top = await temporaryDirectory();
     await mkdir(join(top, 'real'));
@@ -344,6 +360,18 @@ describe('load', () => {
       }
     },
   );
+});
+
+describe('what is no ordinary file', () => {
+  it('is named, also a socket and a device', async () => {
+    const path = join(await temporaryDirectory(), 'socket');
+    const server = createServer();
+    await once(server.listen(path), 'listening');
+    const refuse = (at: string) => () => assertOwnFile(at, lstatSync(at, { bigint: true }));
+    expect(refuse(path)).toThrow(`${path} is a socket, and only ordinary files are used`);
+    expect(refuse('/dev/null')).toThrow('/dev/null is a device, and only ordinary files are used');
+    await once(server.close(), 'close');
+  });
 });
 
 describe('the owner', () => {

@@ -116,6 +116,22 @@ describe('the lock of a directory', () => {
     await unlock();
   });
 
+  it('is tried for once more when somebody removed the socket itself', async () => {
+    const directory = await temporaryDirectory();
+    let looks = 0;
+    const unlock = await lock(
+      directory,
+      watchedFiles(async ({ method, path }, make) => {
+        if (method === 'readdir' && (looks += 1) === 1)
+          for (const name of await files.readdir(path)) await files.unlink(join(path, name));
+        return make();
+      }),
+    );
+    expect(looks).toBe(2);
+    await expect(lock(directory)).rejects.toThrow(StoreLockedError);
+    await unlock();
+  });
+
   it.each(['readdir', 'rename'])('leaves nothing behind when %s fails', async (failing) => {
     const directory = await temporaryDirectory();
     const broken = watchedFiles(({ method }, make) =>

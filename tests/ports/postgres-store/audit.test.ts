@@ -1,8 +1,9 @@
 /**
- * The audits of stores, on a real PostgreSQL server.
+ * The audits of stores, and what the hints tell, on a real PostgreSQL server.
  */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
+import type { SharedStore } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 import { sharedStoreAudits, type SharedStorePlace } from 'gateway-admin-core/testing';
 
@@ -50,5 +51,49 @@ describe('a PostgreSQL store', () => {
   // Promise: postgres-store
   it.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
     await expect(audit.run()).resolves.toBeUndefined();
+  });
+});
+
+describe('the hints of a PostgreSQL store', () => {
+  const { signal } = new AbortController();
+  const stores: SharedStore[] = [];
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
+  });
+
+  /** Two stores of one fleet; the first one hears hints. */
+  async function openTwo() {
+    const { open } = await createPlace();
+    const [one, other] = [await open(), await open()];
+    stores.push(one, other);
+    // A connection gets its notifications before the answer to its next statement.
+    const hear = (): Promise<unknown> => one.announce('one', 1);
+    await hear();
+    const { position } = await one.load();
+    return { one, other, position, hear };
+  }
+
+  it('are kept while nobody waits, and are heard once', async () => {
+    const { one, other, position, hear } = await openTwo();
+    await other.append([1], { expectedPosition: position });
+    await hear();
+    await one.changed(position, signal);
+    let isHeard = false;
+    const again = one.changed(position, signal).then(() => (isHeard = true));
+    await hear();
+    expect(isHeard).toBe(false);
+    await one[Symbol.asyncDispose]();
+    await again;
+  });
+
+  it('wake nobody who knows the position already', async () => {
+    const { one, other, position, hear } = await openTwo();
+    const second = await other.append([1], { expectedPosition: position });
+    let isHeard = false;
+    const changed = one.changed(second, signal).then(() => (isHeard = true));
+    await hear();
+    expect(isHeard).toBe(false);
+    await other.append([2], { expectedPosition: second });
+    await changed;
   });
 });

@@ -322,6 +322,22 @@ describe('openPostgresStore', () => {
     }
   });
 
+  it('takes the server of the environment, and names the server to the fleet', async () => {
+    const { PGHOST, PGPORT } = process.env;
+    Object.assign(process.env, { PGHOST: '127.0.0.1', PGPORT: String(server.port) });
+    try {
+      const store = await openPostgresStore({ user: 'postgres', cluster: newCluster() });
+      disposables.push(store);
+      expect(store.addresses).toEqual([{ host: '127.0.0.1', port: server.port }]);
+      expect((await store.load()).records).toEqual([]);
+    } finally {
+      for (const [name, before] of Object.entries({ PGHOST, PGPORT })) {
+        if (before === undefined) delete process.env[name];
+        else process.env[name] = before;
+      }
+    }
+  });
+
   it.each(['LATIN1', 'SQL_ASCII'])('refuses a database with the encoding %s', async (encoding) => {
     const database = encoding.toLowerCase();
     await server.query(
@@ -408,6 +424,13 @@ describe('what a PostgreSQL store shows', () => {
       });
     await expect(open({ user: 'guarded', password: silently })).rejects.toThrow(
       'the function password failed, and did not say why',
+    );
+    const unreachable = ['::1', '127.0.0.1'].map(
+      (address) => new Error(`connect ECONNREFUSED ${address}:8200`),
+    );
+    const vault = (): Promise<never> => Promise.reject(new AggregateError(unreachable));
+    await expect(open({ user: 'guarded', password: vault })).rejects.toThrow(
+      'connect ECONNREFUSED ::1:8200, connect ECONNREFUSED 127.0.0.1:8200',
     );
     const store = await open({ user: 'guarded', password: 'right-planted-secret' });
     expect(shownIn(store)).not.toContain('planted-secret');

@@ -97,6 +97,29 @@ describe('the tables of a PostgreSQL store', () => {
     });
   });
 
+  it('have no row for a fleet that somebody has removed: each call says so', async () => {
+    await using({ cluster: 'removed' }, async (store) => {
+      const { position } = await store.load();
+      for (const table of ['gateway_head', 'gateway_record'])
+        await server.query(`delete from ${table} where cluster = 'removed'`);
+      const missing = 'The tables have no row for the cluster "removed". Open the store again.';
+      await expect(store.load()).rejects.toThrow(missing);
+      await expect(store.append([1], { expectedPosition: position })).rejects.toThrow(missing);
+      await expect(store.compact(1, { expectedPosition: position })).rejects.toThrow(missing);
+    });
+    expect(await using({ cluster: 'removed' }, (store) => store.load())).toMatchObject({ records: [] });
+  });
+
+  it('take no append without a record', async () => {
+    await using({ cluster: 'empty' }, async (store) => {
+      const { position } = await store.load();
+      await expect(store.append([], { expectedPosition: position })).rejects.toThrow(
+        new TypeError('append takes one record or more'),
+      );
+      expect(await store.load()).toEqual({ records: [], position });
+    });
+  });
+
   it.each([
     [{ host: 'db-1' }, 'There is no option of openPostgresStore with the name "host". Did you mean hosts?'],
     [{ hosts: [] }, 'The option hosts must be a list of one or more servers'],

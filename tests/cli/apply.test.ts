@@ -144,6 +144,26 @@ describe('gateway-admin apply', () => {
     expect(appliedTo(gateway)).toEqual([]);
     expect(`${out}${err}`).not.toMatch(/planted|nobody-reads/);
     expect(planted.sealed).toContain('nobody-reads');
+    // Programs get no remarks.
+    expect(await ask([...apply, '--json'], given)).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('makes the other changes of a resource that has a secret', async () => {
+    const { ask, admin } = await serving(sampleDocument, {
+      sealer: createSecretSealer({ key: new Uint8Array(32) }),
+      secretParameters: ['password'],
+    });
+    const [first] = sampleDocument.servers ?? [];
+    const { parametersSealed: _sealed, ...server } = first as unknown as Entry;
+    const parameters = { ...first?.parameters, password: 'planted-secret', zone: 'eu' };
+    const { code, out, err } = await ask(apply, { servers: [{ ...server, port: 7777, parameters }] });
+    expect([code, err]).toEqual([0, 'Left out: /servers/db-serv-1/parameters/password\n']);
+    expect(out).toContain('/port = 7777');
+    expect(admin.snapshot.servers.find('db-serv-1')?.settings).toMatchObject({
+      port: 7777,
+      parameters: { zone: 'eu' },
+    });
+    expect(JSON.stringify(admin.snapshot)).not.toContain('planted-secret');
   });
 
   it.each([

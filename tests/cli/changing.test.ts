@@ -31,6 +31,9 @@ async function start(
 
 beforeEach(() => start());
 
+/** What a terminal sends for Ctrl-C and Ctrl-D. */
+const [interrupt, endOfInput] = ['\x03', '\x04'];
+
 function ask(args: readonly string[], circumstances?: Circumstances): Promise<Result> {
   return command([...args, '--url', url], circumstances);
 }
@@ -75,6 +78,38 @@ describe('a change by gateway-admin', () => {
     expect(await ask(args)).toEqual({ code: 0, out: `${told}\n`, err: '' });
   });
 
+  it('plans nothing if nothing is to do', async () => {
+    const { out } = await ask(['start', 'service', 'my-service', '--dry-run']);
+    expect(out).toBe('Plan: start service my-service\n  nothing to do\nNothing was done.\n');
+  });
+
+  it.each([
+    ['sessions', 'my-service', '/services/my-service?fields=current_connections', '2 left'],
+    ['connections', 'db-serv-1', '/servers/db-serv-1/connections?range=0-0', '2 left'],
+  ])('says on a terminal how many %s are still to close', async (what, name, counting, told) => {
+    let counts = 0;
+    const until = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    url = await serve({
+      ...running.admin,
+      handle: async (request) => {
+        if (request.target !== counting) return running.admin.handle(request);
+        counts += 1;
+        // The progress is no reason for the command to fail.
+        if (counts === 1) throw new Error('not now');
+        return running.admin.handle(request);
+      },
+    });
+    running.gateway.will(async (_effect, _context, perform) => {
+      // The answer to the second one is shown when the third one comes.
+      await until(() => counts === 3);
+      perform();
+    });
+    const { code, err } = await ask(['close', what, name, '--yes'], { isTerminal: true });
+    expect([code, err.replaceAll('\r\x1b[K', '|')]).toEqual([0, expect.stringMatching(`^\\|${told}\\|`)]);
+  });
+
   it('says what closes and what continues', async () => {
     expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
       'Done: stop service my-service. 2 sessions continue.\n',
@@ -117,6 +152,11 @@ describe('a change by gateway-admin', () => {
       ]);
     }
     expect(running.admin.snapshot).toBe(before);
+    for (const input of [interrupt, endOfInput]) {
+      const left = await ask(args, { input, isTerminal: true });
+      expect([left.code, left.err]).toEqual([130, expect.stringContaining('Nothing was done.\n')]);
+    }
+    expect(running.admin.snapshot).toBe(before);
     expect((await ask(args, { input: 'y', isTerminal: true })).code).toBe(0);
     expect(running.admin.snapshot).not.toBe(before);
   });
@@ -154,6 +194,11 @@ describe('gateway-admin patch', () => {
       code: 0,
     });
     expect(running.admin.snapshot.servers.find('db-serv-1')?.settings.parameters['zone']).toBe(value);
+  });
+
+  it('replaces a word in the state of a server', async () => {
+    const args = ['patch', 'server', 'db-server-2', '--set', 'state/0=running', '--dry-run'];
+    expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running"\n');
   });
 
   it('reads a patch from a file, and from the standard input', async () => {
@@ -206,8 +251,9 @@ describe('gateway-admin patch', () => {
     [['--set', 'port'], 'patch needs a path and a value: --set PATH=VALUE'],
     [['--set', 'port=1', '--file', '-'], 'patch takes --file, or single operations'],
     [['--file', '/no/such/file'], 'The file cannot be read: ENOENT'],
+    [['--file', '-'], 'The file is no JSON Patch: '],
   ])('refuses %j', async (options, told) => {
-    const { code, out, err } = await ask(['patch', 'server', 'db-serv-1', ...options]);
+    const { code, out, err } = await ask(['patch', 'server', 'db-serv-1', ...options], { input: '[{' });
     expect([code > 0, out, err]).toEqual([true, '', expect.stringContaining(`gateway-admin: ${told}`)]);
     expect(err).not.toContain('planted');
   });
@@ -252,6 +298,13 @@ describe('gateway-admin user', () => {
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('The two passwords differ.')]);
     const asked = await ask(['list', 'users', '--user', 'bob'], { input: 'new', isTerminal: true });
     expect([asked.code, asked.err]).toEqual([0, 'Password of bob: \n']);
+    for (const [input, code, told] of [
+      [interrupt, 130, 'Interrupted.'],
+      [endOfInput, 1, 'No password was typed.'],
+    ] as const) {
+      const left = await ask(['user', 'add', 'joe'], { input, isTerminal: true });
+      expect([left.code, left.err]).toEqual([code, `New password: \ngateway-admin: ${told}\n`]);
+    }
   });
 });
 
@@ -319,6 +372,17 @@ describe('the exit code of gateway-admin', () => {
     });
     const { code, err } = await command(['stop', 'service', 'my-service', '--url', await open(server)]);
     expect([code, err.includes('outcome of the command is unknown')]).toEqual([expected, expected === 4]);
+  });
+
+  it('is 1 for a command that is refused for now, and the sentence says when to try again', async () => {
+    const server = createServer((_request, response) => {
+      const headers = { 'content-type': 'application/problem+json', 'retry-after': '7' };
+      const problem = { code: 'overloaded', status: 503, title: 'Overloaded', detail: 'Too many commands.' };
+      response.writeHead(503, headers).end(JSON.stringify(problem));
+    });
+    const result = await command(['stop', 'service', 'x', '--url', await open(server)]);
+    const err = 'gateway-admin: Too many commands. (overloaded) Try again in 7 s.\n';
+    expect(result).toEqual({ code: 1, out: '', err });
   });
 
   it('is 3 if nobody answers, or something else', async () => {

@@ -25,6 +25,8 @@ export interface Circumstances {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the streams are a terminal; the input is typed, a line at a time, when something is asked. */
   readonly isTerminal?: boolean;
+  /** What the output is like when nobody reads any more. */
+  readonly leavesWhen?: (out: string) => boolean;
   /** After how many milliseconds nobody reads the output any more; never if left out. */
   readonly leavesAfterMs?: number;
 }
@@ -32,19 +34,23 @@ export interface Circumstances {
 /** Runs a command. */
 export async function command(
   args: readonly string[],
-  { input = '', env = {}, isTerminal = false, leavesAfterMs }: Circumstances = {},
+  { input = '', env = {}, isTerminal = false, leavesAfterMs, leavesWhen }: Circumstances = {},
 ): Promise<Result> {
   const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
   const lines = input.split('\n');
   const text = { out: '', err: '' };
-  stdout.setEncoding('utf8').on('data', (part: string) => (text.out += part));
+  const leave = (): void => void stdout.emit('error', new Error('nobody reads'));
+  stdout.setEncoding('utf8').on('data', (part: string) => {
+    text.out += part;
+    if (leavesWhen?.(text.out) === true) leave();
+  });
   stderr.setEncoding('utf8').on('data', (part: string) => {
     text.err += part;
     if (isTerminal && /: $|\] $/.test(part)) stdin.write(`${lines.shift() ?? ''}\n`);
   });
   if (!isTerminal) stdin.end(input);
   stdout.on('error', () => undefined);
-  const leaving = setTimeout(() => stdout.emit('error', new Error('nobody reads')), leavesAfterMs ?? 1e9);
+  const leaving = setTimeout(leave, leavesAfterMs ?? 1e9);
   const surroundings = { stdin, stdout, stderr, env } as unknown as Surroundings;
   const code = await run(args, surroundings).finally(() => clearTimeout(leaving));
   return { code, ...text };

@@ -60,6 +60,8 @@ describe('gateway-admin complete', () => {
     [['flush', '--d'], ['--dry-run']],
     [['list', 'sessions', '--service', ''], []],
     [['apply', ''], []],
+    [['flush', ''], []],
+    [['stop', 'service', 'My-Service', ''], []],
     [['nothing', ''], []],
   ])('after %j offers %j', async (words, offered) => {
     expect(await wordsAfter(...words)).toEqual(offered);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  closeServerConnections,
   closeSession,
   patchService,
   stopService,
@@ -80,6 +81,29 @@ describe('gateway-admin events', () => {
     );
   });
 
+  it('says with each event what it is about', async () => {
+    const first = await stop('Report Service');
+    await admin.execute((snapshot, context) => closeSession(snapshot, 9, context));
+    await admin.execute((snapshot, context) => closeServerConnections(snapshot, 'db-serv-1', context));
+    admin.report([
+      { type: 'server.reported', server: 'db-serv-3', status: ['master', 'running'] },
+      { type: 'monitor.reported', monitor: 'main-monitor', state: 'failed', reason: 'no such module' },
+    ]);
+    await stop('My Service');
+    const { out } = await command(['events', '--after', first, '--url', url], {
+      leavesWhen: (text) => text.includes('My-Service'),
+    });
+    const told = out.split('\n').map((line) => line.split('  ').slice(2).join('  '));
+    expect(told).toEqual([
+      'sessions.closed     /sessions/9  1 session',
+      'connections.closed  /servers/db-serv-1  1 connection',
+      'server.reported     /servers/db-serv-3  [master, running]',
+      'monitor.reported    /monitors/Main-Monitor  no such module',
+      'service.stopped     /services/My-Service  by ada',
+      '',
+    ]);
+  });
+
   it('gives programs an event in a line, and only the types they want', async () => {
     const first = await stop('Report Service');
     const printed = follow('events', '--after', first, '--types', 'service.updated', '--json');
@@ -131,6 +155,25 @@ describe('gateway-admin watch', () => {
     await stop('My Service');
     await until('the change is shown', () => /My Service +stopped/.test(printed()));
     expect(tables()[0]).not.toContain('My Service      stopped');
+  });
+});
+
+describe('gateway-admin watch on a terminal', () => {
+  it('empties the screen before it lists again', async () => {
+    const empty = '\x1b[H\x1b[2J\x1b[3J';
+    let isChanging = false;
+    const { out } = await command(['watch', 'services', '--fields', 'name,state', '--url', url], {
+      isTerminal: true,
+      leavesWhen: (text) => {
+        if (!isChanging) void stop('My Service');
+        isChanging = true;
+        return /My Service +stopped/.test(text);
+      },
+    });
+    const tables = out.split(empty);
+    expect(tables.length).toBeGreaterThan(1);
+    expect(tables.at(-1)).toMatch(/My Service +stopped/);
+    for (const table of tables) expect(table.match(/Report Service/g)).toHaveLength(1);
   });
 });
 

@@ -98,6 +98,7 @@ describe('gateway-admin list', () => {
     [['list', 'listeners', 'x', 'y'], 'list takes a kind and a name; the rest are options.'],
     [['list', 'services', '--nothing'], 'list got an option that it does not take'],
     [['show', 'service'], 'show service needs a name.'],
+    [['abandon'], 'abandon needs an id. Try: gateway-admin help abandon'],
     [['list', 'services', '--jsn'], 'list got an option that it does not take. Try: gateway-admin help list'],
     [
       ['list', 'services', '--js'],
@@ -114,6 +115,11 @@ describe('gateway-admin list', () => {
     const { code, out, err } = await command(args, { env: { GATEWAY_ADMIN_URL: 'http://127.0.0.1:9' } });
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain(`gateway-admin: ${told}`);
+    const forPrograms = await command([...args, '--json'], {
+      env: { GATEWAY_ADMIN_URL: 'http://127.0.0.1:9' },
+    });
+    expect(forPrograms).toMatchObject({ code: 2, out: '' });
+    expect(JSON.parse(forPrograms.err)).toEqual({ detail: expect.stringContaining(told) as unknown });
   });
 });
 

@@ -135,6 +135,13 @@ describe('createClient', () => {
     });
   });
 
+  it('says that an interface in the same process is of another version', async () => {
+    const send = sendTo(run());
+    await expect(send({ method: 'GET', target: '/later', headers: {} })).rejects.toThrow(
+      'The interface has no /later: it is of another version',
+    );
+  });
+
   it('refuses an empty name, which would lead to the list', async () => {
     const client = createClient(sendTo(run()));
     await expect(client.services.get('')).rejects.toThrow(RangeError);

@@ -76,3 +76,24 @@ describe.each([
     });
   });
 });
+
+it('client.events connects again when the connection breaks, and gives each event once', async () => {
+  const admin = run();
+  const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closing.push(() => server.close().closeAllConnections());
+  const client = createClient(
+    sendWithFetch(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`),
+  );
+  const places: string[] = [];
+  for await (const item of client.events({ after: otherLife })) {
+    places.push('gap' in item ? 'gap' : placeOf(item.id));
+    if (places.length === 1) await stop(admin);
+    if (places.length === 2) {
+      server.closeAllConnections();
+      await start(admin);
+    }
+    if (places.length === 3) break;
+  }
+  expect(places).toEqual(['gap', '1.0', '2.0']);
+});

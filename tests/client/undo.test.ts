@@ -83,6 +83,8 @@ describe('undoOf', () => {
 
   it('gives the start that undoes a stop, and the stop that undoes a start', async () => {
     const { admin, client } = run();
+    expect(undoOf(await shownAfter(admin, () => client.services.stop('Sales')))?.id).toBe('services.start');
+    expect(undoOf(await shownAfter(admin, () => client.services.start('Sales')))?.id).toBe('services.stop');
     expect(undoOf(await shownAfter(admin, () => client.monitors.stop('Watch')))?.id).toBe('monitors.start');
     expect(undoOf(await shownAfter(admin, () => client.monitors.start('Watch')))?.id).toBe('monitors.stop');
   });

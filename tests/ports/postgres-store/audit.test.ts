@@ -63,8 +63,8 @@ describe('the hints of a PostgreSQL store', () => {
 
   /** Two stores of one fleet; the first one hears hints. */
   async function openTwo() {
-    const { open } = await createPlace();
-    const [one, other] = [await open(), await open()];
+    const place = await createPlace();
+    const [one, other] = [await place.open(), await place.open()];
     stores.push(one, other);
     // A connection gets its notifications before the answer to its next statement.
     const hear = (): Promise<unknown> => one.announce('one', 1);

@@ -323,18 +323,15 @@ describe('openPostgresStore', () => {
   });
 
   it('takes the server of the environment, and names the server to the fleet', async () => {
-    const { PGHOST, PGPORT } = process.env;
-    Object.assign(process.env, { PGHOST: '127.0.0.1', PGPORT: String(server.port) });
+    const { env } = process;
+    process.env = { ...env, PGHOST: '127.0.0.1', PGPORT: String(server.port) };
     try {
       const store = await openPostgresStore({ user: 'postgres', cluster: newCluster() });
       disposables.push(store);
       expect(store.addresses).toEqual([{ host: '127.0.0.1', port: server.port }]);
       expect((await store.load()).records).toEqual([]);
     } finally {
-      for (const [name, before] of Object.entries({ PGHOST, PGPORT })) {
-        if (before === undefined) delete process.env[name];
-        else process.env[name] = before;
-      }
+      process.env = env;
     }
   });
 

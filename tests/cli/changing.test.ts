@@ -119,6 +119,13 @@ describe('a change by gateway-admin', () => {
     );
   });
 
+  it('says that one session continues', async () => {
+    await ask(['close', 'session', '9', '--yes']);
+    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
+      'Done: stop service my-service. 1 session continues.\n',
+    );
+  });
+
   it('gives programs the plan, the sums, or what the interface answered', async () => {
     const target = '/service/my-service/stop?dry_run=true';
     const plan = (await (await fetch(url + target, { method: 'PUT' })).json()) as object;

@@ -322,6 +322,19 @@ describe('the audits of every store', () => {
   });
 });
 
+describe('the audit of loaded values', () => {
+  it('passes a store that freezes what it loads', async () => {
+    const place = sharedMemoryPlace((store) => ({
+      load: async () =>
+        JSON.parse(JSON.stringify(await store.load()), (_key, value: unknown) =>
+          Object.freeze(value),
+        ) as never,
+    }));
+    const audits = storeAudits(() => Promise.resolve(place));
+    await expect(audits.find(({ id }) => id === 'share-loaded')?.run()).resolves.toBeUndefined();
+  });
+});
+
 describe('the audits of shared stores', () => {
   it('are the audits of every store, and more, each with an id of its own', () => {
     const createPlace = () => Promise.resolve(sharedMemoryPlace());

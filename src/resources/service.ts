@@ -187,7 +187,12 @@ const fields = defineFields<{
   filters: { shape: shape.links, setting: true, links: 'filters', default: [], hiddenWhenEmpty: true },
   servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
   user: { shape: shape.text(255), setting: true, optional: true },
-  password: { shape: shape.text(shape.longestSealed), setting: true, optional: true, secret: 'passwordSealed' },
+  password: {
+    shape: shape.text(shape.longestSealed),
+    setting: true,
+    optional: true,
+    secret: 'passwordSealed',
+  },
   root_user: { shape: z.boolean(), setting: true, optional: true },
   version_string: { shape: shape.text(255), setting: true, optional: true },
   weightby: { shape: shape.text(255), setting: true, optional: true },

@@ -181,6 +181,12 @@ describe('createBasicAuthentication', () => {
     },
   );
 
+  it.each([5, null, {}, ['west']])('refuses %j in place of a realm', (realm) => {
+    expect(() => createBasicAuthentication({ realm } as never)).toThrow(
+      new TypeError('realm must be a string'),
+    );
+  });
+
   it('needs no log-in before there is a user, if the host says so', () => {
     const [none, some] = [createSnapshot({}), snapshot];
     expect(createBasicAuthentication().isOpen?.(none)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { pbkdf2Sync } from 'node:crypto';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { createPbkdf2Hasher } from '../../src/ports/pbkdf2-hasher.ts';
@@ -124,12 +124,43 @@ describe('verify', () => {
     expect(Math.max(...older)).toBeGreaterThan(Math.min(...present) / 4);
   });
 
+  it('makes the same number of rounds for every hash of at most its own cost, and for one that it cannot read', async () => {
+    const derivations = jest.spyOn(crypto.subtle, 'deriveBits');
+    const roundsFor = async (hash: string): Promise<number> => {
+      derivations.mockClear();
+      await createPbkdf2Hasher({ rounds: 1_000 }).verify('engine', hash);
+      return derivations.mock.calls.reduce(
+        (sum, [algorithm]) => sum + (algorithm as { readonly iterations: number }).iterations,
+        0,
+      );
+    };
+    await fc.assert(
+      fc.asyncProperty(passwords, fc.integer({ min: 1, max: 1_000 }), async (password, rounds) => {
+        expect(await roundsFor(hashOf(password, rounds))).toBe(1_000);
+      }),
+    );
+    expect(await roundsFor('$argon2id$')).toBe(1_000);
+    expect(await roundsFor(hashOf('engine', 1_001))).toBe(1_001);
+    derivations.mockRestore();
+  });
+
   it('never accepts a password for a hash that it cannot read', async () => {
     await fc.assert(
       fc.asyncProperty(passwords, fc.string(), async (password, hash) => {
         expect(await hasher.verify(password, hash)).toBe(false);
       }),
     );
+  });
+});
+
+describe('needsRehash', () => {
+  it('holds for a hash of fewer rounds, and for nothing else', () => {
+    const [one, two, ...others] = [1, 2, 3, 4, 600_000].map(
+      (rounds) => `$pbkdf2-sha256$i=${String(rounds)}$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+    );
+    for (const hash of [one, two]) expect(hasher.needsRehash?.(String(hash))).toBe(true);
+    for (const hash of [...others, '', 'engine', '$argon2id$', `${String(one)}=`])
+      expect(hasher.needsRehash?.(hash)).toBe(false);
   });
 });
 

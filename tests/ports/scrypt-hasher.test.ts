@@ -1,6 +1,6 @@
 import { scryptSync } from 'node:crypto';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { createScryptHasher } from '../../src/ports/scrypt-hasher.ts';
@@ -111,6 +111,32 @@ describe('verify', () => {
       older.push(await durationOf(hashOf('engine', 4)));
     }
     expect(Math.max(...older)).toBeGreaterThan(Math.min(...present) / 4);
+  });
+
+  it('does not wait for a hash of a lower cost as long as the one time at which the clock jumped', async () => {
+    const read = performance.now.bind(performance);
+    let jumped = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => read() + jumped);
+    const own = createScryptHasher({ cost: 4 });
+    const verify = (hash: string): Promise<boolean> => own.verify('engine', hash);
+    await verify(hashOf('engine', 2));
+    const long = verify(hashOf('engine', 2));
+    jumped = 3_600_000;
+    await long;
+    await verify(hashOf('engine', 2));
+    expect(await verify(hashOf('engine', 1))).toBe(true);
+    clock.mockRestore();
+  });
+});
+
+describe('needsRehash', () => {
+  it('holds for a hash of a lower cost, and for nothing else', () => {
+    const [lower, ...others] = [1, 2, 3, 20].map(
+      (logCost) => `$scrypt$ln=${String(logCost)},r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+    );
+    expect(hasher.needsRehash?.(String(lower))).toBe(true);
+    for (const hash of [...others, '', 'engine', '$argon2id$', `${String(lower)}=`])
+      expect(hasher.needsRehash?.(hash)).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { systemClock } from '../../src/ports/system-clock.ts';
+import { startAlarm, systemClock } from '../../src/ports/system-clock.ts';
 
 /** Says after a while whether a promise has settled. */
 async function isPending(promise: Promise<void>): Promise<boolean> {
@@ -88,5 +88,27 @@ describe('sleep', () => {
     controller.abort();
     await sleep;
     expect(timersThatKeepAlive()).toBe(before);
+  });
+});
+
+describe('an alarm', () => {
+  it.each([
+    [3_600_000, 3_600_000],
+    [2 ** 40, 2 ** 31 - 1],
+  ])('of %d milliseconds starts one timer, of %d milliseconds', (milliseconds, longest) => {
+    const started: number[] = [];
+    const stop = startAlarm(
+      milliseconds,
+      () => undefined,
+      (callback, delay) => {
+        started.push(delay);
+        return setTimeout(callback, delay);
+      },
+    );
+    stop();
+    expect(started).toHaveLength(1);
+    expect(started[0]).toBeLessThanOrEqual(longest);
+    // The time counts from the call on, which may have been interrupted.
+    expect(started[0]).toBeGreaterThan(longest - 60_000);
   });
 });

@@ -52,7 +52,9 @@ describe('a port that gives no usable text in place of a', () => {
       });
       expect(await answerOf(admin, { method, target, headers: json, body })).toBe('500 internal');
       expect(errors).toMatchObject([{ name: 'HostError', call }]);
-      expect(String(errors[0])).toMatch(/ instead of a line of 1 to (?:4,096|8,192) characters\. The request was refused\.$/);
+      expect(String(errors[0])).toMatch(
+        / instead of a line of 1 to (?:4,096|8,192) characters\. The request was refused\.$/,
+      );
       expect(String(errors[0])).not.toContain('correct horse');
       expect(admin.snapshot.revision).toBe(0);
     },
@@ -64,6 +66,8 @@ describe('a port that gives no usable text in place of a', () => {
       hasher: { hash: () => Promise.resolve(undefined as never), verify: () => Promise.resolve(false) },
     });
     const creation = createFirstUser(admin, { name: 'ada', password: 'correct horse' });
-    await expect(creation).rejects.toThrow('hasher.hash answered undefined instead of a line of 1 to 4,096 characters');
+    await expect(creation).rejects.toThrow(
+      'hasher.hash answered undefined instead of a line of 1 to 4,096 characters',
+    );
   });
 });

@@ -6,6 +6,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 export class BreakingWire {
   readonly port: number;
+  /** The number of connections that were made to the wire. */
+  connections = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #next: 'request' | 'answer' | undefined;
@@ -38,6 +40,7 @@ export class BreakingWire {
       server.destroy();
     };
     let isCut = false;
+    this.connections += 1;
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', end).on('close', end);

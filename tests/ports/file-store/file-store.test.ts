@@ -201,6 +201,22 @@ describe('a file store', () => {
     await expect(store.load()).rejects.toThrow(/^The directory \/.* is closed\. Open the directory again\.$/);
   });
 
+  it('takes the compaction of another writer for no repeated one, though both store the same state', async () => {
+    const store = await openFileStore(await temporaryDirectory());
+    const first = await store.load();
+    // The store gives no position before the first one.
+    const before = first.position.replace(/^1\./, '0.');
+    const same = { sum: 1 };
+    const conflicts = async (expectedPosition: string): Promise<void> =>
+      expect(store.compact(same, { expectedPosition })).rejects.toThrow(StoreConflictError);
+    await conflicts(before);
+    const second = await store.compact(same, { expectedPosition: first.position });
+    const third = await store.compact(same, { expectedPosition: second });
+    for (const position of [before, first.position, 'elsewhere']) await conflicts(position);
+    expect(await store.compact(same, { expectedPosition: second })).toBe(third);
+    await store[Symbol.asyncDispose]();
+  });
+
   it('goes on after a record that was too large to keep', async () => {
     const directory = await temporaryDirectory();
     const store = await openFileStore(directory);
@@ -326,15 +342,30 @@ describe('files that no crash leaves', () => {
   });
 
   it.each([
-    ['an empty journal', '', 0],
-    ['the beginning of its header', encodeHeader(1, 1).subarray(0, 20), 0],
-    ['something else than records', Buffer.concat([encodeHeader(1, 1), encodeFrame('{}', 1, 39)]), 39],
-    ['a text', 'This is not a journal. It is longer than a header.', 0],
-  ])('are refused when there is %s', async (_what, content, offset) => {
+    ['an empty journal', '', 0, 'the file does not begin with a whole header'],
+    [
+      'the beginning of its header',
+      encodeHeader(1, 1).subarray(0, 20),
+      0,
+      'the file does not begin with a whole header',
+    ],
+    [
+      'something else than records',
+      Buffer.concat([encodeHeader(1, 1), encodeFrame('{}', 1, 39)]),
+      39,
+      'the frame does not contain a list of records',
+    ],
+    [
+      'a text',
+      'This is not a journal. It is longer than a header.',
+      0,
+      'the file does not begin with a whole header',
+    ],
+  ])('are refused when there is %s', async (_what, content, offset, damage) => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'journal-1'), content);
-    const error = await expectRefusal(directory, /journal-1 is damaged/);
-    expect(error).toMatchObject({ offset });
+    const refusal = new RegExp(`journal-1 is damaged at byte ${String(offset)}: ${damage}`);
+    expect(await expectRefusal(directory, refusal)).toMatchObject({ offset });
   });
 
   it.each([

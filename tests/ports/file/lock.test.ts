@@ -55,9 +55,10 @@ describe('the lock of a directory', () => {
   it('says who is in the way and what to do', async () => {
     const directory = await temporaryDirectory();
     const unlock = await lock(directory);
-    await expect(lock(directory)).rejects.toThrow(
-      `has the directory ${directory} open. Stop that process first`,
-    );
+    await expect(lock(directory)).rejects.toMatchObject({
+      name: 'StoreLockedError',
+      message: expect.stringContaining(`has the directory ${directory} open. Stop that process first`),
+    });
     await unlock();
   });
 

@@ -181,6 +181,58 @@ describe('a PostgreSQL store whose server or connection is lost', () => {
     await heardAgain;
   });
 
+  it('listens again as soon as a hint is waited for, without an announcement', async () => {
+    const cluster = newCluster();
+    const [one, other] = [await open({ cluster }), await open({ cluster })];
+    const { position } = await one.load();
+    const isListening = `query like 'listen %' and state = 'idle'`;
+    const listen = async (): Promise<void> => {
+      while ((await backends(isListening)).length === 0) await one.changed(position, AbortSignal.abort());
+    };
+    await listen();
+    expect(await terminate(isListening)).toBe(1);
+    await until(`select 1 where not exists (select 1 from pg_stat_activity where ${isListening})`);
+    await listen();
+    const heard = one.changed(position, new AbortController().signal);
+    await other.append([1], { expectedPosition: position });
+    await heard;
+  });
+
+  it('tries to connect once, however often a hint is waited for meanwhile', async () => {
+    const wire = await BreakingWire.to(server.port);
+    disposables.push(wire);
+    const store = await open({ hosts: [{ host: '127.0.0.1', port: wire.port }] });
+    await store.announce('one', 1);
+    await server.kill();
+    try {
+      await expect(store.announce('one', 2)).rejects.toThrow();
+      const before = wire.connections;
+      for (let times = 0; times < 20; times += 1) await store.changed('', AbortSignal.abort());
+      // Takes its turn behind the attempt.
+      await expect(store.announce('one', 3)).rejects.toThrow();
+      expect(wire.connections - before).toBe(2);
+    } finally {
+      await server.begin();
+    }
+  });
+
+  it('takes no hint from the announcement of the position that it knows', async () => {
+    const cluster = newCluster();
+    const store = await open({ cluster });
+    const { position } = await store.load();
+    await store.announce('one', 1);
+    const notify = (payload: string) =>
+      server.query('select pg_notify($1, $2)', [`gateway_${cluster}`, payload]);
+    let hints = 0;
+    const heard = store.changed(position, new AbortController().signal).then(() => (hints += 1));
+    await notify(position);
+    // Its answer comes behind the notification, on the same connection.
+    await store.announce('one', 2);
+    expect(hints).toBe(0);
+    await notify('another position');
+    await heard;
+  });
+
   it('connects again at its next call when the connections were ended while nothing was asked', async () => {
     const store = await open();
     const { position } = await store.load();
@@ -415,20 +467,19 @@ describe('what a PostgreSQL store shows', () => {
       expect(refused).toMatchObject({ message: expect.stringContaining('password authentication failed') });
       expect(shownIn(refused)).not.toContain('planted-secret');
     }
-    const silently = (): Promise<never> =>
-      new Promise((_resolve, reject) => {
-        (reject as () => void)();
-      });
-    await expect(open({ user: 'guarded', password: silently })).rejects.toThrow(
-      'the function password failed, and did not say why',
-    );
-    const unreachable = ['::1', '127.0.0.1'].map(
-      (address) => new Error(`connect ECONNREFUSED ${address}:8200`),
-    );
-    const vault = (): Promise<never> => Promise.reject(new AggregateError(unreachable));
-    await expect(open({ user: 'guarded', password: vault })).rejects.toThrow(
-      'connect ECONNREFUSED ::1:8200, connect ECONNREFUSED 127.0.0.1:8200',
-    );
+    const reasons: readonly (readonly [reason: unknown, sentence: string])[] = [
+      [undefined, 'the function password failed, and did not say why'],
+      [{}, 'an unknown error'],
+      [new AggregateError([new Error('no route')], 'the vault is sealed'), 'the vault is sealed'],
+      [new AggregateError([new Error('no route'), new Error('no key')], ''), 'no route, no key'],
+    ];
+    for (const [reason, sentence] of reasons) {
+      const failing = (): Promise<never> =>
+        new Promise((_resolve, reject) => {
+          (reject as (reason: unknown) => void)(reason);
+        });
+      await expect(open({ user: 'guarded', password: failing })).rejects.toThrow(sentence);
+    }
     const store = await open({ user: 'guarded', password: 'right-planted-secret' });
     expect(shownIn(store)).not.toContain('planted-secret');
   });

@@ -1,6 +1,6 @@
 /**
  * Guarded secrets: the hasher and the sealer of the host, with answers of the right type. A wrong answer fails the request,
- * because nobody may log in by mistake, and a secret must not be lost. The client is not told: it has done nothing wrong.
+ * because nobody may log in by mistake, and a secret must not be lost. The host is told why: the client has done nothing wrong.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../core/shape.ts';
 import type { Hasher, SecretSealer } from '../ports/port.ts';

@@ -3,7 +3,7 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { assertArguments, bodyTaken, mountAt, notFound, senderOf } from './mount.ts';
+import { assertArguments, bodyTaken, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -74,7 +74,9 @@ export function createHandler(
       const { host, pathname, search } = new URL(request.url);
       const target = targetOf(pathname + search, options.next);
       const handled =
-        target === undefined ? undefined : await admin.handle(toRequest(request, { host, target }, options));
+        target === undefined
+          ? undefined
+          : await admin.handle(new FetchRequest(request, host, target, options));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
     } catch (error) {
       onError?.(error);
@@ -83,20 +85,30 @@ export function createHandler(
   };
 }
 
-function toRequest(
-  request: Request,
-  { host, target }: { readonly host: string; readonly target: string },
-  options: FetchOptions,
-): AdminRequest {
-  return {
-    method: request.method,
-    target,
+/** A request of the interface. A class, because some servers take long to make a signal, and few answers need one. */
+class FetchRequest implements AdminRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Record<string, string>;
+  declare readonly peer?: string;
+  declare readonly principal?: () => Promise<Principal | null>;
+  readonly #request: Request;
+
+  constructor(request: Request, host: string, target: string, hooks: Hooks<Request>) {
+    this.method = request.method;
+    this.target = target;
     // Over HTTP/2, and in some servers, only the URL has the host.
-    headers: { host, ...Object.fromEntries(request.headers) },
-    body: (limit) => readBody(request, limit),
-    signal: request.signal,
-    ...senderOf(request, options),
-  };
+    this.headers = { host, ...Object.fromEntries(request.headers) };
+    this.#request = request;
+    Object.assign(this, senderOf(request, hooks));
+  }
+
+  readonly body = (limit: number): Promise<Uint8Array> => readBody(this.#request, limit);
+
+  /** Aborts when the client disconnects. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
 }
 
 /** Reads the body, and stops once the body is longer than the limit. */

@@ -33,6 +33,8 @@ export type Match<T> =
 /** A known path with its routes by method. @internal */
 export interface Place<T> {
   readonly segments: readonly string[];
+  /** The variable segments, without their colon. */
+  readonly variables: readonly { readonly name: string; readonly position: number }[];
   readonly routes: ReadonlyMap<string, T>;
   /** Value of the `Allow` header (RFC 9110 §10.2.1). */
   readonly allow: string;
@@ -67,12 +69,11 @@ export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T>
 
 function bind<T>(route: T, place: Place<T>, segments: readonly string[]): Match<T> {
   const parameters: Record<string, string> = {};
-  for (const [position, part] of place.segments.entries()) {
-    if (!part.startsWith(':')) continue;
+  for (const { name, position } of place.variables) {
     const segment = segments[position] ?? '';
     const value = decodeSegment(segment);
     if (value === undefined) return { found: 'broken-escape', route, segment };
-    parameters[part.slice(1)] = value;
+    parameters[name] = value;
   }
   return { found: 'route', route, parameters, place };
 }
@@ -110,11 +111,16 @@ function placesOf<T extends Routable>(routes: Iterable<T>): readonly Place<T>[] 
       byPattern.set(path, here.set(route.method, route));
     }
   }
-  return [...byPattern].map(([path, here]) => ({
-    segments: segmentsOf(path),
-    routes: here,
-    allow: allowOf(here),
-  }));
+  return [...byPattern].map(([path, here]) => {
+    const segments = segmentsOf(path);
+    return { segments, variables: variablesOf(segments), routes: here, allow: allowOf(here) };
+  });
+}
+
+function variablesOf(segments: readonly string[]): Place<unknown>['variables'] {
+  return segments.flatMap((part, position) =>
+    part.startsWith(':') ? [{ name: part.slice(1), position }] : [],
+  );
 }
 
 function allowOf(routes: ReadonlyMap<string, unknown>): string {

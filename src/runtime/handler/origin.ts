@@ -84,8 +84,8 @@ function isSameHost(origin: string, host: string): boolean {
   return own !== undefined && own.host === urlOf(`${own.protocol}//${host}`)?.host;
 }
 
-/** The usual hosts on the same machine, which need no parsing. */
-const loopback = /^(?:127\.0\.0\.1|localhost)(?::[1-9]\d{0,3})?$/;
+/** The usual hosts on the same machine, with a port below 60,000: they need no parsing. */
+const loopback = /^(?:127\.0\.0\.1|localhost)(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?$/;
 
 /** An IP address cannot be rebound, and `localhost` and its subdomains never leave the machine (RFC 6761 §6.3). */
 function isKnownHost(host: string, { allowedHosts }: Origins): boolean {

@@ -295,13 +295,13 @@ export function applyOperations(
   rules: OwnPatchRules = {},
 ): Result<Json> {
   const draft: Draft = { document, changes: 0, owned: [] };
-  const run: Run = { draft, rules, before: document, size: 0 };
+  const run: Run = { draft, rules, before: document, measured: undefined, added: 0 };
   for (const operation of operations) {
     const fault = reservedFault(run, operation) ?? perform(run, operation);
     if (fault !== undefined) return { ok: false, problem: problemOf([fault]) };
   }
   const after = finish(draft, document, operations.at(-1)?.path[0] ?? '');
-  if (run.size >= largeSize) passSizeOn(document, after, run.size);
+  if (run.measured !== undefined) passSizeOn(document, after, run.measured + run.added);
   return ok(after);
 }
 
@@ -323,7 +323,8 @@ function knownSize(document: Json, most: number): number {
 
 /** Keeps the bound for the patched document, which is frozen as the document before was: the next patch starts there. */
 function passSizeOn(before: Json, after: Json, size: number): void {
-  if (isContainer(before) && isContainer(after) && sizes.has(before)) sizes.set(after, size);
+  if (size >= largeSize && isContainer(before) && isContainer(after) && sizes.has(before))
+    sizes.set(after, size);
 }
 
 /** The progress of applying a patch. */
@@ -332,8 +333,10 @@ interface Run {
   readonly rules: OwnPatchRules;
   /** The document before the patch. */
   readonly before: Json;
-  /** An upper bound of the size of the document; 0 before the first measurement. */
-  size: number;
+  /** An upper bound of the size of the document at the last measurement; `undefined` before the first one. */
+  measured: number | undefined;
+  /** An upper bound of what the operations have added since then. */
+  added: number;
 }
 
 function reservedFault({ rules }: Run, operation: ParsedOperation): Fault | undefined {
@@ -411,6 +414,8 @@ function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fa
     return faultOf(operation, 'op-not-allowed', 'lies inside the value that the operation moves');
   const value = pointer.valueAt(draft.document, from);
   if (value === undefined) return missing(run, operation, from);
+  // The new name may be longer than the old one.
+  run.added += placeSize(path);
   if (within || (removeAt(draft, from) && insertAt(draft, path, value))) return undefined;
   return missing(run, operation, path);
 }
@@ -421,16 +426,23 @@ function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean
   if (!done) return missing(run, operation, operation.path);
   if (draft.changes === 0) return undefined;
   const { maxResultBytes: most = usualLimits.maxResultBytes } = rules;
-  const size = run.size === 0 ? knownSize(run.before, most) : run.size;
-  const sum = size + sizeOf(value, most) + (operation.path[operation.path.length - 1]?.length ?? 0) + 4;
+  run.measured ??= knownSize(run.before, most);
+  run.added += sizeOf(value, most) + placeSize(operation.path);
   // Removed values are not subtracted: a sum that is too high only leads to a new measurement.
-  run.size = sum > most ? sizeOf(draft.document, most) : sum;
-  if (run.size <= most) return undefined;
+  if (run.measured + run.added <= most) return undefined;
+  run.measured = sizeOf(draft.document, most);
+  run.added = 0;
+  if (run.measured <= most) return undefined;
   return faultOf(
     operation,
     'patch-result-too-large',
     `would make the document larger than ${String(most)} bytes`,
   );
+}
+
+/** The size of a value's name with its quotation marks, colon and comma, or at least that of its comma in a list. */
+function placeSize(path: readonly string[]): number {
+  return (path[path.length - 1]?.length ?? 0) + 4;
 }
 
 function missing({ draft }: Run, operation: ParsedOperation, tokens: readonly string[]): Fault {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as rfc6902 from 'rfc6902';
 
-import { type Json, deepFreeze } from '../../src/json/value.ts';
+import { type Json, deepFreeze, sizeOf } from '../../src/json/value.ts';
 import {
   applyOperations,
   applyPatch,
@@ -269,6 +269,7 @@ describe('a refusal', () => {
     ['/map/x/y/z', '"/map" is an object without a member "x"'],
     ['/list/2/x', '"/list" is a list of 2 items and has no position "2"'],
     ['/text/x/y', '"/text" is a scalar and has no members'],
+    ['/map/k/x', '"/map/k" is a scalar and has no members'],
   ])('of %s says how far the pointer leads: %s', (path, expected) => {
     const result = applyPatch(document, [{ op: 'remove', path }]);
     expect(result.ok || result.problem.detail).toContain(expected);
@@ -290,6 +291,9 @@ describe('a refusal', () => {
       '/a: does not equal the value of the test; read the present value and adapt the patch',
     ],
     [[short('add /b 1')], { maxResultBytes: 9 }, '/b: would make the document larger than 9 bytes'],
+    [['remove'], {}, '/0: must be a plain object'],
+    [[{ op: 'remove' }], {}, '/0/path: is required'],
+    [[{ op: 'remove', path: 7 }], {}, '/0/path: must be a string'],
     [[{ op: 'spam', path: '/a' }], {}, '/0/op: must be one of add, remove, replace, move, copy, test'],
   ])('of %j within %j is the sentence %s', (operations, rules, sentence) => {
     const result = applyPatch(document, operations, rules);
@@ -355,6 +359,77 @@ describe('a refusal', () => {
     expect(valueOf(applyPatch(start, same, { maxResultBytes: 9 }))).toBe(start);
   });
 
+  const adds = new Set(['add', 'replace', 'copy']);
+  const unlimited = { ...plain, maxResultBytes: Infinity };
+
+  it('ends a patch at the first value that makes the document larger than the limit', () => {
+    fc.assert(
+      fc.property(anyPatch, fc.nat({ max: 40 }), ([document, operations], room) => {
+        const maxResultBytes = sizeOf(document, Infinity) + room;
+        const steps = operations.map((_, at) => applyPatch(document, operations.slice(0, at + 1), unlimited));
+        const expected = operations.flatMap(({ op, path }, at) => {
+          const step = steps[at] as Result<Json>;
+          if (!step.ok) return [faultsOf(step)];
+          const isTooLarge = adds.has(op) && sizeOf(step.value, Infinity) > maxResultBytes;
+          return isTooLarge ? [[`patch-result-too-large ${String(at)} ${path}`]] : [];
+        });
+        const result = applyPatch(document, operations, { ...plain, maxResultBytes });
+        expect(faultsOf(result)).toEqual(expected[0] ?? []);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('keeps the limit from patch to patch of a large document that is frozen', () => {
+    const inside = (path: string): string => `/tree${path}`;
+    fc.assert(
+      fc.property(anyPatch, fc.nat({ max: 40 }), ([tree, operations], room) => {
+        let document = frozen({ tree, large: 'x'.repeat(20_000) });
+        const maxResultBytes = sizeOf(document, Infinity) + room;
+        for (const each of operations) {
+          const operation = {
+            ...each,
+            path: inside(each.path),
+            ...('from' in each && { from: inside(each.from) }),
+          };
+          const expected = modelPatch(document, [operation]);
+          const next = expected.done ? frozen(expected.document as Json) : document;
+          const isTooLarge = sizeOf(next, Infinity) > maxResultBytes && !modelEqual(next, document);
+          const result = applyPatch(document, [operation], { ...plain, maxResultBytes });
+          expect(result.ok).toBe(expected.done && !(isTooLarge && adds.has(each.op)));
+          if (result.ok) document = result.value;
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['in one patch', 'move /a /long|add /b 1'],
+    ['in the patch before', 'move /a /long', 'add /b 1'],
+    ['in the patch before, beside a value', 'add /c 1|move /a /long', 'add /b 1'],
+  ])('counts the longer name that a move gives, %s', (_, ...patches) => {
+    const long = '/' + 'k'.repeat(20_000);
+    const parts = patches.map((patch) => patch.replace('/long', long).split('|').map(short));
+    for (const small of [{ a: 1 }, { a: 1, large: 'x'.repeat(20_000) }]) {
+      const applied = (maxResultBytes: number): readonly string[] | number => {
+        const rules = { maxPointerLength: 30_000, maxResultBytes };
+        // The library knows the size of a large document that was patched before.
+        let document = valueOf(applyPatch(frozen(small), [short('add /d 1')]));
+        for (const part of parts) {
+          const result = applyPatch(document, part, rules);
+          if (!result.ok) return faultsOf(result);
+          document = result.value;
+        }
+        return sizeOf(document, Infinity);
+      };
+      const size = applied(Infinity) as number;
+      expect([applied(size), applied(size - 1)]).toEqual([
+        size,
+        [`patch-result-too-large ${String((parts.at(-1)?.length ?? 0) - 1)} /b`],
+      ]);
+    }
+  });
+
   it('measures a large document that is frozen, as it grows and shrinks from patch to patch', () => {
     const text = 'x'.repeat(400_000);
     let grown: Json = deepFreeze({ small: { a: 1 }, large: text });
@@ -369,12 +444,32 @@ describe('a refusal', () => {
     expect(grown).toEqual({ small: { a: 11 }, large: text });
   });
 
-  it('measures a large document anew that is not frozen to any depth', () => {
+  it.each([
+    ['thawed', <T>(value: T): T => value],
+    ['frozen outside', Object.freeze],
+  ])('measures a large document anew that is %s, and what a patch makes of it', (_, freeze) => {
     const inner = { text: 'x'.repeat(400_000) };
-    const document = Object.freeze({ inner });
-    expect(faultsOf(applyPatch(document, [short('add /b 1')]))).toEqual([]);
+    const document = freeze({ inner });
+    const patched = valueOf(applyPatch(document, [short('add /b 1')]));
     inner.text = 'x'.repeat(2_000_000);
-    expect(faultsOf(applyPatch(document, [short('add /b 1')]))).toEqual(['patch-result-too-large 0 /b']);
+    for (const grown of [document, patched]) {
+      expect(faultsOf(applyPatch(grown, [short('add /c 1')]))).toEqual(['patch-result-too-large 0 /c']);
+    }
+  });
+
+  it('remembers no size of a large document that is too large to be measured to the end', () => {
+    const document = frozen(Array.from({ length: 10 }, () => ['x'.repeat(10_000)]));
+    for (const maxResultBytes of [20_000, 50_000, 99_999]) {
+      expect(faultsOf(applyPatch(document, [short('add /- 1')], { maxResultBytes }))).toEqual([
+        'patch-result-too-large 0 /-',
+      ]);
+    }
+  });
+
+  it('puts a text in the place of a large document that was patched before', () => {
+    const document = frozen({ large: 'x'.repeat(20_000) });
+    const patched = valueOf(applyPatch(document, [short('add /a 1')]));
+    expect(valueOf(applyPatch(patched, [short('replace  "text"')]))).toBe('text');
   });
 
   it('of a value that is not JSON says where it is', () => {
@@ -407,6 +502,17 @@ describe('what a program gives', () => {
   it('is refused when a value is nested too deeply, with its place', () => {
     const result = copyOperations([short('remove /a'), short('add /a [[[]]]')], { depth: 2 });
     expect(faultsOf(result)).toEqual(['patch-malformed 1 /1/value/0/0']);
+  });
+});
+
+describe('the depth of a value', () => {
+  it('is at most 500', () => {
+    const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+    const codes = [500, 501].map((depth) => {
+      const result = applyPatch({}, [{ op: 'add', path: '/a', value: nested(depth) }]);
+      return result.ok || result.problem.code;
+    });
+    expect(codes).toEqual([true, 'patch-malformed']);
   });
 });
 

@@ -49,15 +49,13 @@ export interface DeferringCopy {
  * @internal
  */
 export function copyDeferring(value: unknown, member: string, limits: JsonLimits): Result<DeferringCopy> {
-  const walk: Walk = { ...beginWalk(limits), deferred: { member, list: [], length: 0 } };
-  const copied = copyWith(walk, () => value);
+  const deferred: Deferred = { member, list: [], length: 0 };
+  const copied = copyWith({ ...beginWalk(limits), deferred }, () => value);
   if (!copied.ok) return copied;
-  return ok({ copy: copied.value, items: () => copyItems(walk.deferred, limits) });
+  return ok({ copy: copied.value, items: () => copyItems(deferred, limits) });
 }
 
-function* copyItems(deferred: Deferred | undefined, limits: JsonLimits): Generator<Result<Json>> {
-  if (deferred === undefined) return;
-  const { member, list, length } = deferred;
+function* copyItems({ member, list, length }: Deferred, limits: JsonLimits): Generator<Result<Json>> {
   for (let index = 0; index < length; index += 1) {
     const walk = beginWalk(limits, [member, index]);
     const item = copyWith(walk, () => list[index]);
@@ -102,14 +100,16 @@ interface Walk {
   /** Why the value is refused; `undefined` until then. */
   reason?: string;
   /** The list whose items are copied later. */
-  deferred?: Deferred;
+  readonly deferred?: Deferred;
 }
 
 /** A list whose items are copied later: a member of the outermost object. */
 interface Deferred {
   readonly member: string;
-  readonly list: readonly unknown[];
-  readonly length: number;
+  /** The list; an empty one until the walk finds the member. */
+  list: readonly unknown[];
+  /** The length of the list, read once. */
+  length: number;
 }
 
 /** Copies one value; `undefined` if the value is refused. */
@@ -164,7 +164,7 @@ function copyOfObject(walk: Walk, source: object): Record<string, Json> | undefi
   for (const key of Object.keys(source)) {
     walk.path.push(key);
     const member = (source as Readonly<Record<string, unknown>>)[key];
-    const child = isDeferred(walk, member) ? defer(walk, member) : copyOf(walk, member);
+    const child = defer(walk, member) ?? copyOf(walk, member);
     if (child === undefined) return undefined;
     walk.path.pop();
     setMember(copy, key, child);
@@ -172,13 +172,13 @@ function copyOfObject(walk: Walk, source: object): Record<string, Json> | undefi
   return copy;
 }
 
-function isDeferred({ deferred, path, depth }: Walk, member: unknown): member is readonly unknown[] {
-  if (deferred === undefined || path.length !== 1 || path[0] !== deferred.member || depth < 2) return false;
-  return Array.isArray(member) && isPlain(member);
-}
-
-function defer(walk: Walk, list: readonly unknown[]): Json {
-  if (walk.deferred !== undefined) walk.deferred = { ...walk.deferred, list, length: list.length };
+/** Notes the list whose items are copied later. Gives the empty list in its place; `undefined` for any other value. */
+function defer({ deferred, path, depth }: Walk, member: unknown): Json | undefined {
+  if (deferred === undefined || path.length !== 1 || path[0] !== deferred.member || depth < 2)
+    return undefined;
+  if (!Array.isArray(member) || !isPlain(member)) return undefined;
+  deferred.list = member;
+  deferred.length = member.length;
   return Object.freeze([]);
 }
 

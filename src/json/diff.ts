@@ -151,7 +151,7 @@ function compareItems(ways: Ways, path: string, before: Items, after: Items, lev
     for (let at = start; at < start + gone; at += 1) {
       compare(ways, placeIn(path, at), before[at] ?? null, after[at] ?? null, levels - 1);
     }
-  } else if (gone + come > most || (gone > 0 && !short && gone + come > after.length)) {
+  } else if (gone + come > most || (!short && gone + come > after.length)) {
     noteReplaced(ways, path, before, after);
   } else if (gone === 0) {
     noteInserted(ways, path, after, { start, count: come, last: end === 0 });

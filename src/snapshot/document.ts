@@ -178,15 +178,12 @@ export function* readDocument(
   const json = copyDeferring(document, 'sessions', { depth: deepestDocument });
   if (!json.ok) throw new InvalidDocumentError(faultsOf(json.problem));
   const loading = yield* load(json.value.copy, json.value.items(), secretParameters);
-  if (loading.faults.length > 0) throw new InvalidDocumentError(loading.faults);
+  if ('faults' in loading) throw new InvalidDocumentError(loading.faults);
   return loading.build(epoch);
 }
 
-interface Loading {
-  readonly faults: readonly Fault[];
-  /** Builds the snapshot. Must only be called if there are no faults. */
-  build(this: void, epoch: string): Snapshot;
-}
+/** The faults of a document, or how to build the snapshot of a document without faults. */
+type Loading = { readonly faults: readonly Fault[] } | { build(this: void, epoch: string): Snapshot };
 
 /**
  * @param sessions - the sessions of the document, one at a time
@@ -228,10 +225,10 @@ function* load(
     ...plainSecrets(collectionFields, resources, secretParameters).map(plainFault),
     ...sessionFaults,
   ];
+  if (!whole.ok || faults.length > 0) return { faults };
   return {
-    faults,
     build(epoch) {
-      const gateway = deepFreeze(loadWhole((whole.ok ? whole.value : {}) as unknown as GatewayDocument));
+      const gateway = deepFreeze(loadWhole(whole.value as unknown as GatewayDocument));
       const collections = {
         servers: IndexedCollection.of(servers.entities.values(), storedSecrets('servers')),
         services: IndexedCollection.of(services.entities.values(), storedSecrets('services')),

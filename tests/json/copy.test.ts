@@ -241,7 +241,15 @@ describe('copyDeferring', () => {
     expect(whole({ list, other: list })).toEqual({ ok: true, value: { list, other: list } });
   });
 
-  it('refuses a list that cannot be read, and an item that cannot', () => {
+  it('defers no list inside the member', () => {
+    const value = { list: { list: [1], other: [2] } };
+    expect(copyDeferring(value, 'list', deep)).toMatchObject({ value: { copy: value } });
+    expect(whole(value)).toEqual({ ok: true, value });
+  });
+
+  it('refuses a list of a class, a list that cannot be read, and an item that cannot', () => {
+    const ofClass = new (class extends Array<number> {})();
+    expect(whole({ list: ofClass })).toMatchObject({ problem: { errors: [{ pointer: '/list' }] } });
     const throwing = new Proxy([1], {
       get: (list, key) => (key === '0' ? planted() : list[key as 'length']),
     });

@@ -164,6 +164,7 @@ describe('createTimeFormat', () => {
     ['Asia/Singapore', '1900-01-01T00:00:00Z', '1900-01-01T06:55:00+06:55'],
     ['UTC', '0001-01-01T00:00:00Z', '0001-01-01T00:00:00+00:00'],
     ['-12:00', '0001-01-01T00:00:00Z', '0000-12-31T12:00:00-12:00'],
+    ['UTC', '-000044-03-15T12:00:00Z', '-0044-03-15T12:00:00+00:00'],
   ])('in %s writes %s as %s', (zone, instant, text) => {
     expect(createTimeFormat(zone).iso8601(at(instant))).toBe(text);
   });

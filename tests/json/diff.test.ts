@@ -91,6 +91,12 @@ describe('diff', () => {
     ],
     ['an item that is another', ['a', 'b', 'c'], ['a', 'x', 'c'], ['replace /1 "x"']],
     ['a pointer that would be too long', { x: { ['k'.repeat(1100)]: 1 } }, { x: {} }, ['replace /x {}']],
+    [
+      'a pointer that would be too long, beside a short one',
+      { x: { ['k'.repeat(1100)]: 1 }, y: 1 },
+      { x: {}, y: 2 },
+      ['replace /x {}', 'replace /y 2'],
+    ],
   ])('is short: %s', (_, from, to, expected) => {
     expect(diff(from, to)).toEqual(expected.map(short));
   });

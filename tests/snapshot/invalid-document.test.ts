@@ -29,8 +29,8 @@ describe('an invalid document', () => {
     ],
     [
       'an entry that is no object',
-      { servers: [7, null] },
-      ['/servers/0 validation-failed', '/servers/1 validation-failed'],
+      { servers: [7, null], sessions: ['x', null] },
+      ['/servers/0', '/servers/1', '/sessions/0', '/sessions/1'].map((at) => `${at} validation-failed`),
     ],
     [
       'what is missing',

@@ -15,7 +15,7 @@ import { sampler } from './mutation-sample.js';
 
 /** By folder below src: the tests that are about the folder. Stryker runs those of them that reach a mutant. */
 const testsOf = {
-  json: ['json/*', 'properties/patch'],
+  json: ['json/*', 'properties/patch', 'runtime/argument'],
   core: ['core/*', 'http/etag', 'contract/{modifiable-field,secret}', 'properties/shape'],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
   snapshot: ['snapshot/*', 'properties/{document,transition}', 'contract/session-search', 'runtime/argument'],

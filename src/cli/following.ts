@@ -96,8 +96,9 @@ function detailOf(event: ShownEvent): readonly string[] {
   if ('operations' in event) return event.operations.map(operationLine);
   if ('sessions' in event) return [counted(event.sessions.length, 'session')];
   if ('connections' in event) return [counted(event.connections.length, 'connection')];
-  if ('reason' in event) return [event.reason];
-  return 'status' in event ? [`[${event.status.join(', ')}]`] : [];
+  const state = 'state' in event ? [`[${event.state}]`] : [];
+  if ('reason' in event) return [...state, event.reason];
+  return 'status' in event ? [`[${event.status.join(', ')}]`] : state;
 }
 
 const watched = Object.entries(kinds).flatMap(([word, kind]) => ('events' in kind ? [`${word}s`] : []));

@@ -88,6 +88,7 @@ describe('gateway-admin events', () => {
     admin.report([
       { type: 'server.reported', server: 'db-serv-3', status: ['master', 'running'] },
       { type: 'monitor.reported', monitor: 'main-monitor', state: 'failed', reason: 'no such module' },
+      { type: 'monitor.reported', monitor: 'main-monitor', state: 'started' },
     ]);
     await stop('My Service');
     const { out } = await command(['events', '--after', first, '--url', url], {
@@ -98,7 +99,8 @@ describe('gateway-admin events', () => {
       'sessions.closed     /sessions/9  1 session',
       'connections.closed  /servers/db-serv-1  1 connection',
       'server.reported     /servers/db-serv-3  [master, running]',
-      'monitor.reported    /monitors/Main-Monitor  no such module',
+      'monitor.reported    /monitors/Main-Monitor  [failed]  no such module',
+      'monitor.reported    /monitors/Main-Monitor  [started]',
       'service.stopped     /services/My-Service  by ada',
       '',
     ]);

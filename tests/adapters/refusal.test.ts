@@ -137,6 +137,13 @@ describe('a request of a program with header names in capitals', () => {
     expect(await statusOf({ ...request, headers: { Origin: 'https://evil.example' } })).toBe(403);
   });
 
+  it('is not answered when its client has left', async () => {
+    const request = { method: 'PUT', target: stop, headers: { Accept: '*/*' }, signal: AbortSignal.abort() };
+    const { admin, gateway } = runAdmin();
+    expect(await statusOf(request, admin)).toBe(503);
+    expect(appliedTo(gateway)).toEqual([]);
+  });
+
   it('is read so by authenticate, and keeps the members of a class', async () => {
     const requests: AdminRequest[] = [];
     const { admin } = runAdmin({

@@ -25,7 +25,16 @@ describe('close', () => {
     const closing = admin.close().then(() => {
       closed = true;
     });
-    expect(await waiting).toMatchObject({ outcome: 'refused', problem: { code: 'closed', status: 503 } });
+    expect(await waiting).toMatchObject({
+      outcome: 'refused',
+      problem: {
+        code: 'closed',
+        status: 503,
+        detail:
+          'The administration interface closed before the command started. Nothing was changed. Send the command again ' +
+          'when the interface is running again.',
+      },
+    });
     expect(await admin.execute(stop)).toMatchObject({ outcome: 'refused', problem: { code: 'closed' } });
     await clock.settle();
     expect(closed).toBe(false);

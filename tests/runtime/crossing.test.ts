@@ -85,6 +85,20 @@ describe('a report that crosses a command', () => {
     expect(stateOf(running, 'my-service')).toBe('failed');
   });
 
+  it('of a failure before the service is started again by the same command: the service runs, and is shown so', async () => {
+    const gateway = sampleGateway();
+    const running = runAdmin({ gateway });
+    gateway.will((_effect, _context, perform) => {
+      running.admin.report(gateway.failService('My Service'));
+      perform();
+      return Promise.resolve();
+    });
+    const startAgain: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+    expect((await running.admin.execute(sequence(stop, startAgain))).outcome).toBe('accepted');
+    expect(gateway.differences(running.admin.snapshot)).toEqual([]);
+    expect(stateOf(running, 'my-service')).toBe('started');
+  });
+
   it('of a failure of what was stopped meanwhile changes nothing', async () => {
     const gateway = sampleGateway();
     const running = runAdmin({ gateway });

@@ -18,6 +18,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { otherLife } from '../support/event-reader.ts';
 import { FailingStore, storeFailures } from '../support/failing-store.ts';
 import { openedSessions } from '../support/opened-session.ts';
 import {
@@ -367,6 +368,44 @@ describe('a store that fails for a while', () => {
       { type: 'sessions.closed', sessions: { length: 1000 } },
       { type: 'command.failed', reason: expect.stringContaining('1 of 3 parts were done') },
     ]);
+  });
+
+  it('before the next batch of a teardown: it says how much is done, and the next life has nothing to end', async () => {
+    const memory = createMemoryStore();
+    const store = new FailingStore(memory);
+    const { admin, clock, gateway } = await openRunning(store);
+    admin.report(openedSessions(2500));
+    // The first batch is stored. The store then fails with another command, before it is asked for the second batch.
+    const append = store.append;
+    store.append = async (...given) => {
+      const stored = await append(...given);
+      if (JSON.stringify(given).includes('"settlement"')) other ??= admin.execute(addUser);
+      return stored;
+    };
+    let other: Promise<Execution> | undefined;
+    store.failAfter(2, 'rejects, and nothing is kept');
+    const execution = admin.execute((snapshot, context) =>
+      closeServiceSessions(snapshot, 'My Service', context),
+    );
+    await clock.settle();
+    await clock.advance(2);
+    expect(await execution).toMatchObject({
+      outcome: 'refused',
+      problem: {
+        code: 'store-unavailable',
+        detail: expect.stringContaining('Only 1 of 3 parts are done.') as unknown,
+      },
+    });
+    expect(appliedTo(gateway)).toHaveLength(1);
+    store.work();
+    await clock.advance(60_000);
+    await other;
+    await admin.close();
+    const next = await openRunning(memory);
+    expect([next.admin.commands(), next.gateway.calls]).toEqual([[], []]);
+    const events = next.admin.events({ after: otherLife });
+    await next.admin.close();
+    expect(await eventsOf(events)).toEqual([]);
   });
 
   it.each(failures)(

@@ -151,6 +151,7 @@ describe('a start with a document that differs from the store', () => {
     expect(
       errors.map((error) => (error as DifferingDocumentError).differences.map(({ pointer }) => pointer)),
     ).toEqual([['/services/0/state']]);
+    expect(String(errors[0])).toMatch(/ differs from the store in 1 place\. /);
   });
 });
 

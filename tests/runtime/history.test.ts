@@ -42,7 +42,11 @@ describe('a store with content that this version cannot read', () => {
   it('is refused for a record in which a member is missing or has the wrong type', async () => {
     const { state, records } = await leftBehind();
     expect(records.map(({ type }) => type)).toEqual(['intent', 'settlement', 'intent']);
-    const samples = [...records, { type: 'mark', revision: 7 }];
+    const samples = [
+      ...records,
+      { type: 'mark', revision: 7 },
+      { type: 'abandonment', command: 'a', revision: 7 },
+    ];
     for (const sample of samples) {
       for (const member of Object.keys(sample)) {
         const { [member]: right, ...without } = sample;
@@ -72,6 +76,11 @@ describe('a store with content that this version cannot read', () => {
     ['a state of another format', { state: { ...state, format: 2 } }, 'a state of format 2'],
     ['records without a state', { records: [{ type: 'mark', revision: 1 }] }, 'without a state'],
     ['a record of unknown type', { state, records: [{ type: 'x' }] }, '"x"'],
+    [
+      'a record whose type only looks like a known one',
+      { state, records: [{ type: ['mark'], revision: 1 }] },
+      '["mark"]',
+    ],
     ['a record that is not an object', { state, records: [null] }, 'null'],
     [
       'an event of unknown type',

@@ -91,6 +91,7 @@ describe('an error of apply or inspect', () => {
       [() => Promise.resolve(undefined), 'inspect answered undefined at service.stop'],
       [() => true, 'inspect answered true at service.stop'],
       [() => Promise.resolve({ state: 'in-place' }), 'inspect answered an object at service.stop'],
+      [() => Promise.resolve(() => 'in-place'), 'inspect answered a function at service.stop'],
     ] as const) {
       const apply = (): Promise<never> => Promise.reject(broken);
       const { execution, errors } = await stopOn(gatewayOf({ apply, inspect }));
@@ -246,6 +247,11 @@ describe('a clock that fails', () => {
     ['now gives a bigint', { now: () => 5n }, `clock.now answered 5 ${range}`],
     ['now gives a promise', { now: () => Promise.reject(broken) }, `clock.now answered a promise ${range}`],
     ['now gives microseconds', { now: () => 1e15 }, `clock.now answered 1000000000000000 ${range}`],
+    [
+      'now gives a time before the year 0',
+      { now: () => -1e15 },
+      `clock.now answered -1000000000000000 ${range}`,
+    ],
     ['sleep throws', { sleep: throwing(broken) }, `clock.sleep failed: ${broken.message}. ${sleeps}`],
     [
       'sleep rejects',
@@ -400,6 +406,7 @@ describe('telemetry that fails', () => {
       () => ({ ...counters, writes: 5n }),
       'telemetry.statistics answered wrong counters: writes answered 5, which is no figure.',
     ],
+    ['statistics', () => 5, 'telemetry.statistics answered 5, which is no figure.'],
     [
       'tasks',
       () => 'none',
@@ -466,6 +473,21 @@ describe('onError', () => {
     await failOften();
     expect(shown.mock.calls.map(([error]) => (error as Error).name)).toEqual(['HostError', 'ReportError']);
     expect(shown.mock.calls[0]?.[0]).toMatchObject({ call: 'apply', cause: broken });
+  });
+
+  it('that is missing is replaced by the console: errors of one function with different causes are of different kinds', async () => {
+    const causes = [broken, new RangeError('first'), new RangeError('second')];
+    const apply = (): Promise<never> => Promise.reject(causes.shift() ?? broken);
+    const gateway = gatewayOf({ apply, inspect: () => Promise.resolve('in-place') });
+    const admin = createAdmin({ snapshot: sampleSnapshot(), gateway, clock: sampleClock() });
+    for (const name of ['My Service', 'Report Service'])
+      await admin.execute((snapshot, context) => stopService(snapshot, name, context));
+    await admin.execute(stopMain);
+    expect(shown.mock.calls.map(([error]) => String((error as HostError).cause))).toEqual([
+      String(broken),
+      'RangeError: first',
+    ]);
+    await admin.close();
   });
 
   it('that is missing is replaced by the console also for an error that cannot be read', async () => {

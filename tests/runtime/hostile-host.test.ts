@@ -133,6 +133,14 @@ describe('readers of events', () => {
     expect(await next).toMatchObject({ done: true });
   });
 
+  it('end for good when they are left', async () => {
+    const { admin } = runAdmin();
+    const events = admin.events();
+    await admin.execute(stop);
+    await events.return?.();
+    expect(await events.next()).toMatchObject({ done: true });
+  });
+
   it('share one listener on a signal: 50 readers leave no listener, and end when the signal aborts', async () => {
     const { admin } = runAdmin();
     const controller = new AbortController();

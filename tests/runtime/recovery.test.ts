@@ -271,6 +271,31 @@ describe('an open command of an earlier life', () => {
     expect(await restart(row)).toMatchObject({ calls, events });
   });
 
+  it('of the host that flushes first has settled its flush: only the effect in flight is inspected', async () => {
+    const flushFirst: Transition = (snapshot, context) => {
+      const [first, then] = [flush(snapshot, context), stop(snapshot, context)];
+      if (first.outcome !== 'accepted' || then.outcome !== 'accepted')
+        throw new Error('Both change something');
+      const [events, effects] = [
+        [...first.events, ...then.events],
+        [...first.effects, ...then.effects],
+      ];
+      return { ...then, resources: [...first.resources, ...then.resources], events, effects };
+    };
+    const store = createMemoryStore();
+    const dying = await openRunning(store, { gateway: sampleGateway().will('done', hold().apply) });
+    const reader = dying.admin.events();
+    dying.admin.execute(flushFirst).catch(() => undefined);
+    await dying.clock.settle();
+    await dying.clock.advance(0);
+    expect(await reader.next()).toMatchObject({ value: { event: { type: 'logs.flushed' } } });
+    const gateway = sampleGateway().willSee('in-place');
+    const { admin } = await openRunning(store, { gateway });
+    expect(gateway.calls.map(({ method, effect }) => callOf(method, effect))).toEqual([inspectStop]);
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+    await admin.close();
+  });
+
   it('keeps the events whose effects the host refuses to undo', async () => {
     const gateway = sampleGateway().will(new EffectRefused('Not back.'));
     const { admin, events } = await restart(

@@ -13,6 +13,7 @@ import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
 import { IndexedSessionTable } from '../../src/snapshot/session-table.ts';
 import { crowdedSnapshot } from '../support/document.ts';
+import { openedSessions } from '../support/opened-session.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
 const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
@@ -133,6 +134,20 @@ describe('a plan of a teardown of many', () => {
     for (const each of shown) expect(each).toMatchObject({ [name]: { length: 100 }, count: 2500 });
     expect(JSON.stringify(plan).length).toBeLessThan(20_000);
     expect(lengths[0]).toBe(1000);
+  });
+
+  it('counts the sessions that stay at a service that it stops before', () => {
+    const { admin } = runAdmin();
+    admin.report(openedSessions(2500));
+    const restartBare = sequence(
+      (state, now) => startService(state, 'Bare Service', now),
+      (state, now) => stopService(state, 'Bare Service', now),
+    );
+    const closeMine: Transition = (state, now) => closeServiceSessions(state, 'My Service', now);
+    expect(admin.plan(sequence(restartBare, closeMine))).toMatchObject({
+      closes: { sessions: 2502 },
+      stays: { sessions: 1 },
+    });
   });
 
   it('counts what it closes when all is shown, too', () => {

@@ -136,6 +136,14 @@ describe.each(Object.entries(endings))('a caller who is %s', (_ending, transitio
   });
 });
 
+describe('a log-in that is throttled', () => {
+  it('is a 429 that says when to come again', async () => {
+    const running = await guarded({ authenticate: () => Promise.resolve('throttled') });
+    const { status, headers } = await send(running, 'GET', '/services');
+    expect([status, headers['retry-after']]).toEqual([429, '1']);
+  });
+});
+
 describe('authorize', () => {
   it('is asked again at the turn of a command', async () => {
     let allowed = true;
@@ -171,7 +179,7 @@ describe('authorize', () => {
     },
   );
 
-  it('is given the ids of sessions as they are', async () => {
+  it('is given ids as they are, because an id has one spelling', async () => {
     const asked: unknown[] = [];
     const { admin } = runAdmin({
       authorize: (_principal, _route, parameters) => {
@@ -180,6 +188,7 @@ describe('authorize', () => {
       },
     });
     await admin.handle({ method: 'GET', target: '/sessions/9', headers: {} });
-    expect(asked).toEqual([{ id: '9' }]);
+    await admin.handle({ method: 'DELETE', target: '/commands/Berlin-1', headers: {} });
+    expect(asked.slice(0, 2)).toEqual([{ id: '9' }, { id: 'Berlin-1' }]);
   });
 });

@@ -50,6 +50,14 @@ describe('readBody', () => {
     );
   });
 
+  it('says that the body is missing, not that its media type is, if there is neither', async () => {
+    const request = { method: 'PUT', target: '/users', headers: {} };
+    const options = { limits: defaultLimits, clock: systemClock };
+    const rule = { mediaTypes: ['application/json'] };
+    expect(codeOf(await readBody(request, rule, options))).toBe('body-missing');
+    expect(codeOf(await readBody({ ...request, body: '{}' }, rule, options))).toBe('unsupported-media-type');
+  });
+
   it('reads text as well as bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), async (body) => {

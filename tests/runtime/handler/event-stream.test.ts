@@ -220,6 +220,17 @@ describe('a stream of events', () => {
       expect((await stream.messages(9)).map(({ type }) => type)).toEqual(expected);
     });
 
+    it.each(['', 'Service', 'service,', '__proto__'])(
+      '%j is refused: no type has this form',
+      async (types) => {
+        const { admin } = run();
+        const target = `/events?types=${types}`;
+        const handled = await admin.handle({ method: 'GET', target, headers: {} });
+        expect(handled).toMatchObject({ response: { status: 400 } });
+        expect(handled.matched && handled.response.body).toContain('"query-invalid"');
+      },
+    );
+
     it('has gaps too', async () => {
       const { admin } = run();
       await flushTimes(admin, 1);

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
   createMemoryStore,
+  EffectRefused,
   measurementTable,
   problemTable,
   routes,
@@ -71,6 +72,17 @@ describe('measurements', () => {
     expect(of(`${path}store_bytes_total`)).toEqual([
       { value: expect.any(Number) },
       { value: expect.any(Number) },
+    ]);
+    await admin.close();
+  });
+
+  it('have the effects that the gateway refuses', async () => {
+    const { of, onMeasurement } = takeMeasurements();
+    const gateway = sampleGateway().will(new EffectRefused('Not now.'));
+    const { admin } = runAdmin({ onMeasurement, gateway });
+    await admin.execute(stop);
+    expect(of('gateway_admin_effect_duration_seconds')).toEqual([
+      { value: 0, type: 'service.stop', outcome: 'refused' },
     ]);
     await admin.close();
   });

@@ -74,6 +74,13 @@ describe('the work of a log-in', () => {
     expect(calls).toEqual(['hash', verify, verify, verify, verify]);
   });
 
+  it('lets nobody in who guesses the password of the decoy', async () => {
+    const logIn = createLogIn(quickHasher);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    for (const name of ['bob', 'nobody'])
+      expect(await logIn(requestWith(credentials(name, 'nobody')), snapshot)).toBeUndefined();
+  });
+
   it('is the same where there are no users at all', async () => {
     const { hasher: noted, work } = createNotingHasher();
     const logIn = createLogIn(noted);

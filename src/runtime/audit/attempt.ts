@@ -68,7 +68,6 @@ export class Attempt implements CommandWatch {
   #writes = false;
   /** Whether the caller is known, or nobody has to log in. */
   #isIdentified = false;
-  #hasCredentials = false;
   #request: AdminRequest | undefined;
   /** The outcome of an attempt without a problem and without a command. */
   #done: 'accepted' | 'unchanged' = 'accepted';
@@ -85,10 +84,9 @@ export class Attempt implements CommandWatch {
 
   /** Takes a request. The target is left out if the request would change nothing. */
   receive(request: AdminRequest, target: Target | undefined): void {
-    const { peer, headers } = request;
+    const { peer } = request;
     this.#request = request;
     if (peer !== undefined) this.#know({ peer: cut(peer, longestName) });
-    this.#hasCredentials = headers['authorization'] !== undefined;
     if (target === undefined) return;
     this.#writes = true;
     this.#know({ route: routeOf(target) });
@@ -183,7 +181,7 @@ export class Attempt implements CommandWatch {
     const from = peer === undefined ? {} : { peer };
     if (code === 'unauthenticated' || code === 'login-throttled') {
       // A program that reads without credentials, as browsers begin, has not tried to log in.
-      if (this.#writes || this.#hasCredentials)
+      if (this.#writes || this.#request?.headers['authorization'] !== undefined)
         this.#log.countStranger('log-in', { kind: 'failed-log-in', ...from, count: 1 });
     } else if (this.#writes) {
       const entry = this.#entry({ outcome: 'refused', code, revision: this.#log.revision() });

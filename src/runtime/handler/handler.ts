@@ -336,8 +336,9 @@ function follow(
 }
 
 function lastEventId(header: string | undefined): Result<EventId | undefined> {
-  const id = header === undefined ? undefined : parseEventId(header);
-  if (header === undefined || id !== undefined) return ok(id);
+  if (header === undefined) return ok(undefined);
+  const id = parseEventId(header);
+  if (id !== undefined) return ok(id);
   const detail =
     'The header Last-Event-ID must be the id of an event of GET /events. Leave the header out to read from now on.';
   return fail('header-invalid', detail);

@@ -213,9 +213,10 @@ export class Writer {
     try {
       await this.#options.journal.keep({ record, resources, use: 'intent', then: () => undefined });
     } catch (error) {
-      if (!(error instanceof NotKept)) throw error;
+      // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
+      if (!(error instanceof NotKept || error instanceof Fenced)) throw error;
       // If the store may get the record, the command is abandoned: the record stands before those of later commands.
-      if (!error.isPossible) return unavailableIn(error.outage);
+      if (error instanceof NotKept && !error.isPossible) return unavailableIn(error.outage);
     }
     await this.#turns.abandon(id);
     this.#crossings.take(id);

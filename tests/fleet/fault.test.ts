@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createUser,
   flushLogs,
+  HostError,
   patchServer,
   patchService,
   sequence,
@@ -373,6 +374,26 @@ describe('a node that is forgotten', () => {
 });
 
 describe('a command that two nodes end', () => {
+  it('is abandoned, also if the other node forgets this one at the same moment', async () => {
+    const world = createWorld({ losesHint: () => true });
+    const held = hold();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    a.gateway.will(held.apply).otherwise({ inspect: 'not-in-place' });
+    const stuck = a.admin.execute(limit(7));
+    await world.clock.advance(a.admin.limits.effectDeadlineMs);
+    expect((await stuck).outcome).toBe('unknown');
+    const [{ id } = { id: '' }] = a.admin.commands();
+    // The node that is asked to abandon the command has not read yet that it was forgotten.
+    await b.admin.fleet.forget('a');
+    expect(await a.admin.abandon(id)).toMatchObject({ outcome: 'accepted', events: [] });
+    expect(a.admin.commands()).toEqual([]);
+    a.gateway.otherwise({});
+    await world.clock.advance(5000);
+    expect((await a.admin.execute(limit(8))).outcome).toBe('accepted');
+    expect(a.errors.filter((error) => !(error instanceof HostError))).toEqual([]);
+    await closeAll([a, b]);
+  });
+
   it('stays on the list of its node', async () => {
     const world = createWorld();
     const held = hold();

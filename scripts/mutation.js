@@ -26,7 +26,12 @@ const testsOf = {
     'runtime/{abandon,crossing,handler/role,password/rehash}',
     'snapshot/{secret-parameter,snapshot}',
   ],
-  runtime: ['runtime/**/*', 'contract/{authentication,condition,outcome,plan,protocol,query}'],
+  runtime: [
+    'runtime/**/*',
+    'adapters/refusal',
+    'contract/{authentication,condition,outcome,plan,protocol,query}',
+    'fleet/{fault,fleet,following,log}',
+  ],
   ports: ['ports/**/*', 'runtime/{failing-store,store}'],
 };
 const leastPercent = 90;

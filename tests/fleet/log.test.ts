@@ -422,6 +422,32 @@ describe('a log that no version can read', () => {
   );
 });
 
+describe('a lost store', () => {
+  it('is neither read nor written again', async () => {
+    const world = createWorld();
+    let isLost = false;
+    let calls = 0;
+    const counted = <T>(call: () => Promise<T>): Promise<T> => {
+      calls += 1;
+      return isLost ? Promise.reject(new StoreLost('Gone')) : call();
+    };
+    const one = await world.open('one', 10_000, {
+      wrap: (store) =>
+        altered(store, {
+          read: (after) => counted(() => store.read(after)),
+          append: (records, where) => counted(() => store.append(records, where)),
+        }),
+    });
+    await world.clock.advance(2000);
+    isLost = true;
+    const before = calls;
+    expect(await one.admin.execute(limit(7))).toMatchObject({ problem: { code: 'store-unavailable' } });
+    await world.clock.advance(60_000);
+    expect(calls).toBe(before + 1);
+    await close(one);
+  });
+});
+
 describe('forget', () => {
   it('ends nothing of the node that is asked', async () => {
     const world = createWorld();

@@ -206,10 +206,11 @@ export class Writer {
     const refused = this.#turns.refuseClosed() ?? this.#options.refuseAll();
     if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
-    const problem = found.ok ? objectionTo(found.value) : found.problem;
+    if (!found.ok) return { outcome: 'refused', problem: found.problem, events: [] };
+    const problem = objectionTo(found.value);
     if (problem !== undefined) return { outcome: 'refused', problem, events: [] };
     const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
-    const resources = found.ok ? found.value.resources : [];
+    const { resources } = found.value;
     try {
       await this.#options.journal.keep({ record, resources, use: 'intent', then: () => undefined });
     } catch (error) {

@@ -294,12 +294,12 @@ function read(
     };
     return jsonText(200, textOf(represent), headers);
   }
-  const each = (element: unknown): unknown => select?.(element as object) ?? element;
+  const each = select && ((element: unknown): unknown => select(element as object));
   const answer = (listing: Listing): Reply =>
     list(
       listing,
       clipRange(query.range, listing.total),
-      select === undefined ? undefined : each,
+      each,
       { ...headers, ...pageHeaders(query, listing.total) },
       textOf,
     );
@@ -308,7 +308,7 @@ function read(
   const selected = route.select(snapshot, found.value, surroundings, query.search);
   // Not at once: a search is long, and its first part must not delay the program that calls `handle`.
   return Promise.resolve(selected)
-    .then((each) => findAll(each, request.signal))
+    .then((search) => findAll(search, request.signal))
     .then(answer);
 }
 

@@ -137,6 +137,18 @@ describe('a request of a program with header names in capitals', () => {
     expect(await statusOf({ ...request, headers: { Origin: 'https://evil.example' } })).toBe(403);
   });
 
+  it('is refused for a wrong header, also with a method that the path does not have', async () => {
+    for (const method of ['GET', 'OPTIONS', 'POST'])
+      expect(await statusOf({ method, target: '/services', headers: { X: 5 as never } })).toBe(400);
+  });
+
+  it('keeps its principal', async () => {
+    const request = { method: 'PUT', target: stop, headers: { Accept: '*/*' } };
+    const { admin } = runAdmin({ authorize: (principal) => principal?.name === 'ada' });
+    expect(await statusOf(request, admin)).toBe(403);
+    expect(await statusOf({ ...request, principal: { name: 'ada' } }, admin)).toBe(204);
+  });
+
   it('is not answered when its client has left', async () => {
     const request = { method: 'PUT', target: stop, headers: { Accept: '*/*' }, signal: AbortSignal.abort() };
     const { admin, gateway } = runAdmin();

@@ -122,6 +122,22 @@ describe('a client that prefers to wait', () => {
   });
 });
 
+describe('a client that prefers to wait and leaves', () => {
+  it('is not waited for any longer', async () => {
+    other.cut(true);
+    const left = new AbortController();
+    const request = { method: 'PUT', target: '/service/My-Service/stop', headers: { prefer: 'wait=60' } };
+    const handling = one.admin.handle({ ...request, signal: left.signal });
+    await world.clock.advance(100);
+    left.abort();
+    // The clock stands still: only the signal can end the wait.
+    expect(await handling).toMatchObject({
+      response: { status: 204, headers: { 'fleet-waiting': 'other' } },
+    });
+    other.cut(false);
+  });
+});
+
 describe('execute', () => {
   it('can wait for the other nodes', async () => {
     const stopping = one.admin.execute((state, context) => stopService(state, 'My Service', context), {

@@ -478,6 +478,26 @@ describe('forget', () => {
     await close(one);
   });
 
+  it('rejects with an Error after the end of its node, whatever the store has thrown', async () => {
+    const world = createWorld();
+    let isDown = false;
+    const one = await world.open('one', 10_000, {
+      wrap: (store) =>
+        altered(store, {
+          read: (after) => (isDown ? Promise.reject('down') : store.read(after)),
+          announce: (...given) => (isDown ? Promise.resolve(new Map()) : store.announce(...given)),
+        }),
+    });
+    const other = await world.open('other');
+    isDown = true;
+    await world.clock.advance(2000);
+    await close(one);
+    await expect(one.admin.fleet.forget('other')).rejects.toThrow(
+      expect.objectContaining({ name: 'Error', cause: 'down' }),
+    );
+    await close(other);
+  });
+
   it.each([undefined, null, 5, {}, '', 'a?', 'ä', 'x'.repeat(65)])(
     'takes no name such as %j',
     async (name) => {

@@ -10,6 +10,7 @@ import {
   stopService,
   type ConfigurationStore,
   type Execution,
+  type Json,
   type Transition,
 } from 'gateway-admin-core';
 import { hold, type InspectWay } from 'gateway-admin-core/testing';
@@ -320,6 +321,19 @@ describe('an abandoned command at the next start', () => {
     const reader = running.admin.events();
     await running.admin.execute(stopMain);
     expect(await reader.next()).toMatchObject({ value: { event: { type: 'monitor.stopped' } } });
+  });
+
+  it('is not inspected about the part that has settled', async () => {
+    const { store } = await leftBehind();
+    const { state, records } = await store.load();
+    const [intent, abandonment] = records as readonly { readonly command: string; readonly events: Json }[];
+    const part = { type: 'settlement', command: intent?.command ?? '', revision: 1, last: false };
+    const settled = { ...part, events: intent?.events ?? [] };
+    const history = [{ ...intent, of: 2 }, settled, abandonment ?? null] as readonly Json[];
+    const between = createMemoryStore({ ...(state === undefined ? {} : { state }), records: history });
+    const running = await openSeeing(between);
+    expect([stateOf(running), running.gateway.calls, running.admin.commands()]).toEqual(['stopped', [], []]);
+    await running.admin.close();
   });
 
   it('settles only what is in place of several effects', async () => {

@@ -68,6 +68,14 @@ describe('admin.audit', () => {
     },
   );
 
+  it('gives a gap before nothing after a record of another life, if this life has none yet', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.audit({ after: '000000000000.1' });
+    expect(await reader.next()).toEqual({ value: { kind: 'gap' }, done: false });
+    await flushTimes(admin, 1);
+    expect(await take(reader, 1)).toEqual(['1']);
+  });
+
   it('ends when the signal aborts, and delays nobody', async () => {
     const { admin } = runAdmin();
     const control = new AbortController();

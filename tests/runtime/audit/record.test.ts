@@ -260,6 +260,23 @@ describe('the audit record of a command of the host', () => {
     });
   });
 
+  it('says that the outcome is unknown if the command fails after the gateway was asked', async () => {
+    const { admin, gateway, records } = audited(runAdmin());
+    const planted: Transition = (snapshot, context) => {
+      const decision = stop(snapshot, context);
+      if (decision.outcome !== 'accepted') throw new Error('The service runs');
+      const [event] = decision.events;
+      const note = (): number => {
+        if (gateway.calls.length > 0) throw new Error('planted');
+        return 1;
+      };
+      const events = [Object.defineProperty({ ...event }, 'note', { enumerable: true, get: note })];
+      return { ...decision, events: events as unknown as readonly AdminEvent[] };
+    };
+    await expect(admin.execute(planted)).rejects.toThrow('planted');
+    expect(await records()).toMatchObject([{ command: 'sample-1', outcome: 'unknown', code: 'internal' }]);
+  });
+
   it('is plain JSON, also of a decision that the host has built', async () => {
     const { admin, records } = audited(runAdmin());
     const hostile = {

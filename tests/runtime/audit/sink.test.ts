@@ -271,6 +271,27 @@ describe('a sink that fails and is not required', () => {
   });
 });
 
+describe('the number of dropped records', () => {
+  it('is complete, also if the record that says so was dropped itself', async () => {
+    const { admin, sink, clock } = audited(false, { limits: { maxAuditKept: 3 } });
+    let attempts = 0;
+    for (const refused of [5, 4, 0]) {
+      sink.fail(nothingKept);
+      for (let at = 0; at < refused; at += 1) await admin.execute(none);
+      await clock.settle();
+      attempts += refused;
+      // The sink keeps one call, and then fails again, while it is told what was dropped.
+      sink.fail(nothingKept, 1);
+      await clock.advance(5000);
+    }
+    sink.work();
+    await clock.advance(10_000);
+    const counts = sink.kept.map((record) => (record.kind === 'dropped' ? record.count : 1));
+    expect(sink.kept.filter(({ kind }) => kind === 'dropped')).toHaveLength(1);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(attempts);
+  });
+});
+
 describe('a sink that is required', () => {
   // Promise: audit-before-answer
   it('has kept the record of a command before the command is answered', async () => {

@@ -97,6 +97,13 @@ describe('a plan', () => {
     expect(handled.matched && handled.response.headers['etag']).toBe(etag);
   });
 
+  it('has no entity tag if the resource would be gone', () => {
+    const { admin } = runAdmin();
+    const plan = admin.plan(closeNine, { ifMatch: { link: '/sessions/9', etag: '*' } });
+    expect(plan).toMatchObject({ outcome: 'accepted', closes: { sessions: 1 } });
+    expect(plan).not.toHaveProperty('etag');
+  });
+
   it('says why the command would be refused', () => {
     const { admin } = runAdmin();
     const ifMatch = { link: '/services/My-Service', etag: '"x"' };

@@ -376,6 +376,26 @@ describe('a hasher that does not answer', () => {
     expect(await second).toEqual({ name: 'ada' });
   });
 
+  it('is not waited for any longer by a request with a new password: that is a 503, and nothing is done', async () => {
+    let calls = 0;
+    const stuck: Hasher = {
+      ...quickHasher,
+      hash: () => {
+        calls += 1;
+        return new Promise(() => undefined);
+      },
+    };
+    const { admin, clock } = runAdmin({ hasher: stuck });
+    const { snapshot } = admin;
+    const headers = { 'content-type': 'application/json' };
+    const body = '{"name":"joan","password":"engine"}';
+    const answer = admin.handle({ method: 'PUT', target: '/users', headers, body });
+    await until(() => calls === 1);
+    await clock.advance(admin.limits.hashDeadlineMs);
+    expect(await answer).toMatchObject({ response: { status: 503, headers: { 'retry-after': '1' } } });
+    expect(admin.snapshot).toBe(snapshot);
+  });
+
   it('is asked again for a decoy that it never made', async () => {
     let calls = 0;
     const stuck: Hasher = {

@@ -481,10 +481,11 @@ describe('forget', () => {
   it('rejects with an Error after the end of its node, whatever the store has thrown', async () => {
     const world = createWorld();
     let isDown = false;
+    const down = 'down' as unknown as Error;
     const one = await world.open('one', 10_000, {
       wrap: (store) =>
         altered(store, {
-          read: (after) => (isDown ? Promise.reject('down') : store.read(after)),
+          read: (after) => (isDown ? Promise.reject(down) : store.read(after)),
           announce: (...given) => (isDown ? Promise.resolve(new Map()) : store.announce(...given)),
         }),
     });

@@ -30,13 +30,13 @@ describe('an inspectable record', () => {
       count: 1,
       label: 'x',
       box,
-      list: [{ name: 'ball' }, {}, null, 7],
+      list: [{ name: 'ball' }, 'car', {}, null, 7],
       other: { secret: 'y', more: 'z' },
       nothing: null,
     },
   });
   const text =
-    '{\n  count: 1,\n  label: \'x\',\n  box: Box(7),\n  list: Array(4) [ "ball", "…", "…", "…" ],\n' +
+    '{\n  count: 1,\n  label: \'x\',\n  box: Box(7),\n  list: Array(5) [ "ball", "car", "…", "…", "…" ],\n' +
     '  other: { secret, more },\n  nothing: null\n}';
 
   it('prints its values, the sizes of its lists and the names of all else', () => {

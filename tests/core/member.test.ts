@@ -39,6 +39,11 @@ describe('assertMembers', () => {
     );
   });
 
+  it('suggests a name of which every second letter is right', () => {
+    expect(() => check('ownXYZ')).toThrow(/Did you mean owner\?/);
+    expect(() => check('owWXYZ')).not.toThrow(/Did you mean/);
+  });
+
   it.each(['x', 'pinned', 'toString', 'zzzzzzzzzz'])(
     'suggests nothing for %j, which is like no name',
     (name) => {

@@ -65,11 +65,13 @@ describe('redactSecrets', () => {
       { op: 'replace', path: '/passwordSealed', value: 'x' },
       { op: 'remove', path: '/passwordSealed' },
       { op: 'replace', path: '/user', value: 'x' },
+      { op: 7, path: '/passwordSealed' },
     ];
     expect(redactSecrets(operations)).toEqual([
       { op: 'replace', path: '/password' },
       { op: 'remove', path: '/password' },
       { op: 'replace', path: '/user', value: 'x' },
+      { op: 7, path: '/passwordSealed' },
     ]);
   });
 

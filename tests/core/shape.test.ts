@@ -184,6 +184,12 @@ describe('parseShape', () => {
     [shape.port, 0, 'must be at least 1'],
     [shape.port, 65536, 'must be at most 65535'],
     [shape.text(3), 'abcd', 'must have at most 3 characters'],
+    [shape.text(3), 'a\n', 'must not contain control characters or lone surrogates'],
+    [
+      z.record(z.string(), z.int()).check(shape.membersAtMost(1)),
+      { a: 1, b: 2 },
+      'must have at most 1 members',
+    ],
     [shape.address, '', 'must have at least 1 character'],
     [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 item'],
     [z.literal('a'), 'b', 'must be "a"'],

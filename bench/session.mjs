@@ -7,6 +7,7 @@
 import { applyReports } from 'gateway-admin-core';
 import { enableMapSet, freeze, produce } from 'immer';
 
+import { Batch } from '../dist/core/batch.js';
 import { OrderedMap } from '../dist/core/ordered-map.js';
 import { collectGarbage, cpuMs, heapOf, measure, ratios } from './harness.mjs';
 import * as peers from './peers/index.mjs';
@@ -115,8 +116,9 @@ async function batches(row) {
     const next = inputs(sessionOf);
     let table = admin.snapshot.sessions;
     return () => {
-      const change = { revision: 1, owner: {} };
-      for (const session of next()) table = table.open(session, change);
+      const batch = new Batch();
+      for (const session of next()) table = table.open(session, { revision: 1, batch });
+      batch.end();
       return table;
     };
   };

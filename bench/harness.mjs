@@ -11,16 +11,17 @@ let kept;
  *
  * @param {Record<string, () => unknown>} cases - what to measure, by name; each call is one piece of work, and a promise
  *   is waited for
- * @param {{ rounds?: number, roundMs?: number, warmMs?: number, count?: number }} [options] - `count`: the calls of a
- *   round, for work that is too slow or too large to be calibrated. One more round warms the code
+ * @param {{ rounds?: number, roundMs?: number, warmMs?: number, count?: number, warmRounds?: number }} [options] -
+ *   `count`: the calls of a round, for work that is too slow or too large to be calibrated. `warmRounds`: further rounds
+ *   before, which warm the code
  * @returns {Promise<Record<string, number[]>>} microseconds of CPU time for one call, by name and round
  */
-export async function measure(cases, { rounds = 7, roundMs = 40, warmMs = 800, count } = {}) {
+export async function measure(cases, { rounds = 7, roundMs = 40, warmMs = 800, count, warmRounds = 1 } = {}) {
   const names = Object.keys(cases);
   const counts = {};
   for (const name of names) {
     counts[name] = count ?? (await calibrate(cases[name], roundMs, warmMs));
-    if (count !== undefined) await timeOf(cases[name], count);
+    if (count !== undefined) await timeOf(cases[name], count * warmRounds);
   }
   const times = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {

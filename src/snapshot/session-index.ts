@@ -1,10 +1,12 @@
 /**
  * The index of a session table: for each service its sessions and counters, for each server the ids of its sessions.
  *
- * The index consists of ordered maps that share unchanged parts. A change copies a few short paths, also in a table
- * with a million sessions. A batch of changes copies each path once, and changes its copies in place.
+ * The index consists of ordered maps that share unchanged parts. A change copies the short paths to the entries of its
+ * service and servers, also in a table with a million sessions. A batch of changes copies each path once, and changes its
+ * copies in place. The lists of sessions are deferred: counters are always up to date, and a list is built when it is read.
  */
 import type { Batch } from '../core/batch.ts';
+import { DeferredMap } from '../core/deferred-map.ts';
 import { OrderedMap } from '../core/ordered-map.ts';
 import type { Session } from './session-table.ts';
 
@@ -25,24 +27,52 @@ interface Placed {
 class ServiceEntry {
   /** The batch that has made the entry, and may change it. */
   readonly batch: Batch | undefined;
-  /** The sessions by their ids. */
-  sessions: OrderedMap<Session>;
+  /** The sessions by their ids; a change is the new record, or `undefined` for a session that has ended. */
+  readonly sessions: DeferredMap<Session, Session | undefined>;
+  /** The number of open sessions. */
+  open = 0;
   /** The number of connections of all sessions. */
-  connections: number;
-  total: number;
-  live: number;
+  connections = 0;
+  total = 0;
+  live = 0;
 
-  constructor(batch: Batch | undefined, { sessions, connections, total, live }: Omit<ServiceEntry, 'batch'>) {
+  constructor(batch: Batch | undefined, sessions: ServiceEntry['sessions']) {
     this.batch = batch;
     this.sessions = sessions;
-    this.connections = connections;
-    this.total = total;
-    this.live = live;
+  }
+
+  /** A copy that the batch may change. */
+  copy(batch: Batch | undefined): ServiceEntry {
+    const copy = new ServiceEntry(batch, this.sessions.copy());
+    copy.open = this.open;
+    copy.connections = this.connections;
+    copy.total = this.total;
+    copy.live = this.live;
+    return copy;
   }
 }
 
-/** The entry of a server: the number of connections by session id. This number is also the weight of a session. */
-type ServerEntry = OrderedMap<number>;
+/** The entry of a server. */
+class ServerEntry {
+  /** The batch that has made the entry, and may change it. */
+  readonly batch: Batch | undefined;
+  /** The number of connections by session id, which is also the weight of a session. A change is the difference. */
+  readonly sessions: DeferredMap<number, 1 | -1>;
+  /** The number of connections of all sessions. */
+  connections = 0;
+
+  constructor(batch: Batch | undefined, sessions: ServerEntry['sessions']) {
+    this.batch = batch;
+    this.sessions = sessions;
+  }
+
+  /** A copy that the batch may change. */
+  copy(batch: Batch | undefined): ServerEntry {
+    const copy = new ServerEntry(batch, this.sessions.copy());
+    copy.connections = this.connections;
+    return copy;
+  }
+}
 
 type Services = OrderedMap<ServiceEntry>;
 type Servers = OrderedMap<ServerEntry>;
@@ -104,9 +134,18 @@ export class SessionIndex {
   static create(services: Positions, servers: Positions): SessionIndex {
     const entries = <E extends object>(positions: Positions, each: E): OrderedMap<E> =>
       OrderedMap.from(Array.from(positions.values(), (position) => [position, each]));
-    const none = { sessions: OrderedMap.empty<Session>(), connections: 0, total: 0, live: 0 };
-    const service = new ServiceEntry(undefined, none);
-    const server = OrderedMap.empty<number>((connections) => connections);
+    const service = new ServiceEntry(
+      undefined,
+      new DeferredMap(OrderedMap.empty<Session>(), (_before, session: Session | undefined) => session),
+    );
+    // A count of 0 removes the session.
+    const server = new ServerEntry(
+      undefined,
+      new DeferredMap(
+        OrderedMap.empty<number>((connections) => connections),
+        (before = 0, by: 1 | -1) => before + by || undefined,
+      ),
+    );
     return new SessionIndex(
       undefined,
       { services, servers },
@@ -122,15 +161,19 @@ export class SessionIndex {
   }
 
   /** The entry of a server, by key. */
-  ofServer(key: string): ServerEntry | undefined {
+  ofServer(key: string): Readonly<ServerEntry> | undefined {
     const position = this.#positions.servers.get(key);
     return position === undefined ? undefined : this.#servers.get(position);
   }
 
   /** Whether a session on this service with these connections can be indexed. */
   has({ service, connections }: Pick<Session, 'service' | 'connections'>): boolean {
-    const { services, servers } = this.#positions;
-    return services.has(service) && connections.every(({ server }) => servers.has(server));
+    return this.#positions.services.has(service) && connections.every((each) => this.hasServerOf(each));
+  }
+
+  /** Whether a connection can be indexed. */
+  hasServerOf({ server }: Placed): boolean {
+    return this.#positions.servers.has(server);
   }
 
   /** This index with one more session, also in the total of its service. The service and the servers must exist. */
@@ -138,11 +181,12 @@ export class SessionIndex {
     const { id, connections } = session;
     const index = this.#draft(batch);
     const service = index.#ownService(session.service, batch);
-    service.sessions = service.sessions.set(id, session, batch);
+    service.sessions.change(id, session);
+    service.open += 1;
     service.connections += connections.length;
     service.total += 1;
     service.live = revision;
-    for (const connection of connections) index.#recount(id, connection, 1, batch);
+    for (const { server } of connections) index.#recount(id, server, 1, batch);
     index.total += 1;
     index.live = revision;
     return index.#made(batch);
@@ -151,8 +195,7 @@ export class SessionIndex {
   /** This index with another record of a session, which has the same id, service and servers. */
   replaced(session: Session, { batch }: TableChange): SessionIndex {
     const index = this.#draft(batch);
-    const service = index.#ownService(session.service, batch);
-    service.sessions = service.sessions.set(session.id, session, batch);
+    index.#ownService(session.service, batch).sessions.change(session.id, session);
     return index.#made(batch);
   }
 
@@ -161,22 +204,21 @@ export class SessionIndex {
     const index = this.#draft(batch);
     for (const { id, service: key, connections } of sessions) {
       const service = index.#ownService(key, batch);
-      service.sessions = service.sessions.delete(id, batch);
+      service.sessions.change(id, undefined);
+      service.open -= 1;
       service.connections -= connections.length;
       service.live = revision;
-      for (const connection of connections) index.#recount(id, connection, -1, batch);
+      for (const { server } of connections) index.#recount(id, server, -1, batch);
     }
     index.live = revision;
     return index.#made(batch);
   }
 
-  /** This index with a connection of a session added or removed; `session` is the record with the change. */
-  recounted(session: Session, connection: Placed, by: 1 | -1, { batch }: TableChange): SessionIndex {
+  /** This index with a connection of a session added or removed. The record of the session stays the same object. */
+  recounted({ id, service }: Session, { server }: Placed, by: 1 | -1, { batch }: TableChange): SessionIndex {
     const index = this.#draft(batch);
-    const service = index.#ownService(session.service, batch);
-    service.sessions = service.sessions.set(session.id, session, batch);
-    service.connections += by;
-    index.#recount(session.id, connection, by, batch);
+    index.#ownService(service, batch).connections += by;
+    index.#recount(id, server, by, batch);
     return index.#made(batch);
   }
 
@@ -198,7 +240,7 @@ export class SessionIndex {
   /** The services that have open sessions, with their number. */
   *openOnServices(): Generator<readonly [key: string, count: number], void, undefined> {
     for (const [key, position] of this.#positions.services) {
-      const count = this.#services.get(position)?.sessions.size ?? 0;
+      const count = this.#services.get(position)?.open ?? 0;
       if (count > 0) yield [key, count];
     }
   }
@@ -207,7 +249,7 @@ export class SessionIndex {
   get services(): readonly IndexedService[] {
     return Array.from(this.#positions.services.keys(), (key) => {
       const { sessions, total, live } = this.ofService(key) as ServiceEntry;
-      const times = Array.from(sessions, ([id, { connected }]) => [id, connected] as const);
+      const times = Array.from(sessions.content, ([id, { connected }]) => [id, connected] as const);
       return { key, total, live, sessions: Object.fromEntries(times) };
     });
   }
@@ -215,8 +257,8 @@ export class SessionIndex {
   /** The entries of all servers in plain values, in the order of declaration. */
   get servers(): readonly IndexedServer[] {
     return Array.from(this.#positions.servers.keys(), (key) => {
-      const sessions = this.ofServer(key) as ServerEntry;
-      return { key, sessions: Object.fromEntries(sessions) };
+      const { sessions } = this.ofServer(key) as ServerEntry;
+      return { key, sessions: Object.fromEntries(sessions.content) };
     });
   }
 
@@ -246,18 +288,20 @@ export class SessionIndex {
     const position = this.#positions.services.get(key) as number;
     const before = this.#services.get(position) as ServiceEntry;
     if (batch !== undefined && before.batch === batch) return before;
-    const entry = new ServiceEntry(batch, before);
+    const entry = before.copy(batch);
     this.#services = this.#services.set(position, entry, batch);
     return entry;
   }
 
   /** Adds or removes a connection of a session in the entry of its server. The server must exist. */
-  #recount(id: number, { server }: Placed, by: 1 | -1, batch: Batch | undefined): void {
-    // A count of 0 removes the session.
-    const count = (before = 0): number | undefined => before + by || undefined;
-    const position = this.#positions.servers.get(server) as number;
-    const recount = (sessions?: ServerEntry): ServerEntry =>
-      (sessions as ServerEntry).update(id, count, batch);
-    this.#servers = this.#servers.update(position, recount, batch);
+  #recount(id: number, key: string, by: 1 | -1, batch: Batch | undefined): void {
+    const position = this.#positions.servers.get(key) as number;
+    let server = this.#servers.get(position) as ServerEntry;
+    if (batch === undefined || server.batch !== batch) {
+      server = server.copy(batch);
+      this.#servers = this.#servers.set(position, server, batch);
+    }
+    server.sessions.change(id, by);
+    server.connections += by;
   }
 }

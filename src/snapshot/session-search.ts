@@ -42,7 +42,7 @@ const criteria: Readonly<Record<string, Criterion>> = {
   server: {
     stored: nameKey,
     matcher(key, table) {
-      const connected = table.index.ofServer(key);
+      const connected = table.index.ofServer(key)?.sessions.content;
       return ({ id }) => connected?.get(id) !== undefined;
     },
     indexed: (key, table) => ({

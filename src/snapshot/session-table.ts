@@ -183,7 +183,7 @@ export class IndexedSessionTable implements SessionTable {
   }
 
   countOfService(key: string): number {
-    return this.index.ofService(key)?.sessions.size ?? 0;
+    return this.index.ofService(key)?.open ?? 0;
   }
 
   totalOfService(key: string): number {
@@ -197,12 +197,12 @@ export class IndexedSessionTable implements SessionTable {
 
   /** Like {@link SessionTable.range}, for the sessions of a service. */
   rangeOfService(key: string, offset: number, length: number): readonly Session[] {
-    return this.index.ofService(key)?.sessions.values(offset, length) ?? [];
+    return this.index.ofService(key)?.sessions.content.values(offset, length) ?? [];
   }
 
   /** The ids of {@link IndexedSessionTable.rangeOfService}. */
   idsOfService(key: string, offset: number, length: number): readonly number[] {
-    return this.index.ofService(key)?.sessions.keys(offset, length) ?? [];
+    return this.index.ofService(key)?.sessions.content.keys(offset, length) ?? [];
   }
 
   /** The ids and connect times of {@link IndexedSessionTable.rangeOfService}. */
@@ -215,18 +215,18 @@ export class IndexedSessionTable implements SessionTable {
   }
 
   countOfServer(key: string): number {
-    return this.index.ofServer(key)?.weight ?? 0;
+    return this.index.ofServer(key)?.connections ?? 0;
   }
 
   /** Like {@link SessionTable.range}, for the sessions with a connection to a server. */
   rangeOfServer(key: string, offset: number, length: number): readonly Session[] {
-    const ids = this.index.ofServer(key)?.keysAt(offset, length) ?? [];
+    const ids = this.index.ofServer(key)?.sessions.content.keysAt(offset, length) ?? [];
     return ids.map((id) => this.#sessions.get(id) as Session);
   }
 
   /** The number of sessions with a connection to a server. */
   countSessionsOfServer(key: string): number {
-    return this.index.ofServer(key)?.size ?? 0;
+    return this.index.ofServer(key)?.sessions.content.size ?? 0;
   }
 
   /** The number of connections of all sessions of a service. */
@@ -241,7 +241,7 @@ export class IndexedSessionTable implements SessionTable {
   /** At most `length` connections to a server, from position `offset` on, by session id, then by order of opening. */
   connectionsOfServer(key: string, offset: number, length: number): readonly SessionConnection[] {
     const found: SessionConnection[] = [];
-    for (const { key: id, start, end } of this.index.ofServer(key)?.range(offset, length) ?? []) {
+    for (const { key: id, start, end } of this.index.ofServer(key)?.sessions.content.range(offset, length) ?? []) {
       const session = this.#sessions.get(id) as Session;
       let place = 0;
       for (const connection of session.connections) {
@@ -326,7 +326,7 @@ export class IndexedSessionTable implements SessionTable {
     connection: Connection,
     change: TableChange,
   ): IndexedSessionTable {
-    if (this.index.ofServer(connection.server) === undefined) return this;
+    if (!this.index.hasServerOf(connection)) return this;
     const session = this.#open(id, connected);
     if (session === undefined) return this;
     const { connections } = session;
@@ -338,7 +338,8 @@ export class IndexedSessionTable implements SessionTable {
     if (Object.isFrozen(session)) {
       const after = sessionRecord(session, opened);
       const sessions = this.#sessions.set(id, after, change.batch);
-      return this.#with(sessions, this.index.recounted(after, record, 1, change), change.batch);
+      const index = this.index.replaced(after, change).recounted(after, record, 1, change);
+      return this.#with(sessions, index, change.batch);
     }
     // The batch has opened the session too, so the record that the index has is changed in place.
     (session as { connections: readonly Connection[] }).connections = opened;
@@ -374,7 +375,8 @@ export class IndexedSessionTable implements SessionTable {
     if (closed === undefined) return this;
     const after = sessionRecord(session, [...session.connections].toSpliced(place, 1));
     const sessions = this.#sessions.set(sessionId, after, change.batch);
-    return this.#with(sessions, this.index.recounted(after, closed, -1, change), change.batch);
+    const index = this.index.replaced(after, change).recounted(after, closed, -1, change);
+    return this.#with(sessions, index, change.batch);
   }
 
   /** Freezes the table with its new records, at the end of its batch. */

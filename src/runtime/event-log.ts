@@ -60,20 +60,19 @@ export function parseEventId(text: string): EventId | undefined {
   return life === undefined ? undefined : { life, revision: Number(revision), index: Number(index) };
 }
 
-interface Entry extends PublishedEvent {
-  readonly revision: number;
-  readonly index: number;
+/** An event with its place. The text of the id is made when somebody reads. */
+interface Entry extends Place {
+  readonly event: AdminEvent;
 }
-
-const view: LogView<Entry, PublishedEvent | EventGap> = {
-  show: ({ id, event }) => ({ id, event }),
-  gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: next.id }),
-};
 
 /** Keeps the last events, for any number of readers. @internal */
 export class EventLog {
   readonly #log: BoundedLog<Entry>;
   readonly #life: string;
+  readonly #view: LogView<Entry, PublishedEvent | EventGap> = {
+    show: (entry) => ({ id: this.#idOf(entry), event: entry.event }),
+    gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: this.#idOf(next) }),
+  };
 
   /**
    * @param capacity - the largest number of kept events
@@ -85,19 +84,17 @@ export class EventLog {
   }
 
   append(revision: number, events: readonly AdminEvent[]): void {
-    this.#log.append(
-      events.map((event, index) => ({ id: this.#idOf(revision, index), event, revision, index })),
-    );
+    this.#log.append(events.map((event, index) => ({ event, revision, index })));
   }
 
   /** @throws RangeError when `after` is not an event id */
   read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
-    return this.#log.read(this.#start(after === undefined ? undefined : idOf(after)), signal, view);
+    return this.#log.read(this.#start(after === undefined ? undefined : idOf(after)), signal, this.#view);
   }
 
   /** The place of a reader that takes the events by itself: after an event, or from now on. */
   cursor(after?: EventId): Cursor<Entry, PublishedEvent | EventGap> {
-    return new Cursor(this.#log, this.#start(after), view);
+    return new Cursor(this.#log, this.#start(after), this.#view);
   }
 
   /** Resolves when an event is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
@@ -107,7 +104,7 @@ export class EventLog {
 
   /** The id of the newest event. Before the first event, an id that is lower than the id of every event of this life. */
   get newest(): string {
-    return this.#log.at(this.#log.count - 1)?.id ?? this.#idOf(0, 0);
+    return this.#idOf(this.#log.at(this.#log.count - 1) ?? { revision: 0, index: 0 });
   }
 
   /** Whether no event follows any more. */
@@ -120,7 +117,7 @@ export class EventLog {
     this.#log.close();
   }
 
-  #idOf(revision: number, index: number): string {
+  #idOf({ revision, index }: Place): string {
     return `${this.#life}.${String(revision)}.${String(index)}`;
   }
 

@@ -44,12 +44,14 @@ export async function readBody(
   return parseJson(text, { depth: limits.maxBodyDepth, values: limits.maxBodyValues });
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Decodes bytes to text; `undefined` if the bytes are not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   // A JSON text starts with an ASCII character, so a NUL this early means UTF-16 or UTF-32.
   if (bytes[0] === 0 || bytes[1] === 0) return undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     return undefined;
   }

@@ -24,7 +24,7 @@ class Waiting<C> {
     this.key = key;
     this.change = change;
     this.earlier = earlier;
-    this.count = earlier === undefined ? 1 : earlier.count + 1;
+    this.count = 1 + (earlier?.count ?? 0);
   }
 }
 
@@ -39,16 +39,15 @@ export class DeferredMap<V extends NonNullable<unknown>, C> {
   #waiting: Waiting<C> | undefined;
   readonly #merge: Merge<V, C>;
 
-  constructor(settled: OrderedMap<V>, merge: Merge<V, C>) {
+  constructor(settled: OrderedMap<V>, merge: Merge<V, C>, waiting?: Waiting<C>) {
     this.#settled = settled;
     this.#merge = merge;
+    this.#waiting = waiting;
   }
 
   /** Another map with the same content. */
   copy(): DeferredMap<V, C> {
-    const copy = new DeferredMap(this.#settled, this.#merge);
-    copy.#waiting = this.#waiting;
-    return copy;
+    return new DeferredMap(this.#settled, this.#merge, this.#waiting);
   }
 
   /** Changes the value of a key, a safe integer. */

@@ -104,7 +104,7 @@ export class EventLog {
 
   /** The id of the newest event. Before the first event, an id that is lower than the id of every event of this life. */
   get newest(): string {
-    return this.#idOf(this.#log.at(this.#log.count - 1) ?? { revision: 0, index: 0 });
+    return this.#idOf(this.#log.at(this.#log.count - 1) ?? beginning);
   }
 
   /** Whether no event follows any more. */

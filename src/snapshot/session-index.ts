@@ -23,54 +23,42 @@ interface Placed {
   readonly server: string;
 }
 
-/** The entry of a service. */
-class ServiceEntry {
+/** The entry of a service or server. `V` is what the entry has of a session, and `C` a change of that. */
+class Entry<V extends NonNullable<unknown>, C> {
   /** The batch that has made the entry, and may change it. */
   readonly batch: Batch | undefined;
-  /** The sessions by their ids; a change is the new record, or `undefined` for a session that has ended. */
-  readonly sessions: DeferredMap<Session, Session | undefined>;
-  /** The number of open sessions. */
-  open = 0;
+  /** By the ids of the sessions. */
+  readonly sessions: DeferredMap<V, C>;
   /** The number of connections of all sessions. */
   connections = 0;
-  total = 0;
-  live = 0;
 
-  constructor(batch: Batch | undefined, sessions: ServiceEntry['sessions']) {
+  constructor(batch: Batch | undefined, sessions: DeferredMap<V, C>) {
     this.batch = batch;
     this.sessions = sessions;
   }
 
   /** A copy that the batch may change. */
-  copy(batch: Batch | undefined): ServiceEntry {
-    const copy = new ServiceEntry(batch, this.sessions.copy());
-    copy.open = this.open;
+  copy(batch: Batch | undefined): Entry<V, C> {
+    const copy = new Entry(batch, this.sessions.copy());
     copy.connections = this.connections;
-    copy.total = this.total;
-    copy.live = this.live;
     return copy;
   }
 }
 
-/** The entry of a server. */
-class ServerEntry {
-  /** The batch that has made the entry, and may change it. */
-  readonly batch: Batch | undefined;
-  /** The number of connections by session id, which is also the weight of a session. A change is the difference. */
-  readonly sessions: DeferredMap<number, 1 | -1>;
-  /** The number of connections of all sessions. */
-  connections = 0;
+/** The entry of a server has the number of connections of each session, which is also the weight of the session. */
+type ServerEntry = Entry<number, 1 | -1>;
 
-  constructor(batch: Batch | undefined, sessions: ServerEntry['sessions']) {
-    this.batch = batch;
-    this.sessions = sessions;
-  }
+/** The entry of a service has the sessions themselves. A change is the new record; `undefined` if the session has ended. */
+class ServiceEntry extends Entry<Session, Session | undefined> {
+  /** The number of open sessions. */
+  open = 0;
+  total = 0;
+  live = 0;
 
-  /** A copy that the batch may change. */
-  copy(batch: Batch | undefined): ServerEntry {
-    const copy = new ServerEntry(batch, this.sessions.copy());
-    copy.connections = this.connections;
-    return copy;
+  override copy(batch: Batch | undefined): ServiceEntry {
+    const copy = new ServiceEntry(batch, this.sessions.copy());
+    const { connections, open, total, live } = this;
+    return Object.assign(copy, { connections, open, total, live });
   }
 }
 
@@ -139,7 +127,7 @@ export class SessionIndex {
       new DeferredMap(OrderedMap.empty<Session>(), (_before, session: Session | undefined) => session),
     );
     // A count of 0 removes the session.
-    const server = new ServerEntry(
+    const server: ServerEntry = new Entry(
       undefined,
       new DeferredMap(
         OrderedMap.empty<number>((connections) => connections),

@@ -241,7 +241,8 @@ export class IndexedSessionTable implements SessionTable {
   /** At most `length` connections to a server, from position `offset` on, by session id, then by order of opening. */
   connectionsOfServer(key: string, offset: number, length: number): readonly SessionConnection[] {
     const found: SessionConnection[] = [];
-    for (const { key: id, start, end } of this.index.ofServer(key)?.sessions.content.range(offset, length) ?? []) {
+    for (const { key: id, start, end } of this.index.ofServer(key)?.sessions.content.range(offset, length) ??
+      []) {
       const session = this.#sessions.get(id) as Session;
       let place = 0;
       for (const connection of session.connections) {

@@ -67,6 +67,7 @@ describe('diff', () => {
     ['nothing', services, [...services], []],
     ['one item of many', services, services.with(500, { name: 's500', port: 1 }), ['replace /500/port 1']],
     ['the first of many gone', services, services.slice(1), ['remove /0']],
+    ['as many gone as a patch may say', services, services.slice(100), Array<string>(100).fill('remove /0')],
     ['one put between many', services, services.toSpliced(7, 0, added), [`add /7 ${JSON.stringify(added)}`]],
     ['a list of numbers', [1, 2, 3, 4], [2, 3, 4, 1], ['remove /0', 'add /- 1']],
     ['lists that have little in common', services, [{ a: 1 }], ['replace  [{"a":1}]']],
@@ -189,6 +190,12 @@ describe('difference', () => {
     ['the last item removed', ['a', 'b'], ['a'], ['test /0 "a"', 'add /1 "b"']],
     ['the only item removed', ['a'], [], ['test  []', 'add /0 "a"']],
     ['an item replaced', ['a', 'b'], ['a', 'x'], ['test /1 "x"', 'replace /1 "b"']],
+    [
+      'an object and a text replaced',
+      [{ a: 1 }, 'b'],
+      [{ a: 2 }, 'x'],
+      ['test /0/a 2', 'replace /0/a 1', 'test /1 "x"', 'replace /1 "b"'],
+    ],
     [
       'items in another order',
       ['a', 'b', 'c'],

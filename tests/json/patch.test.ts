@@ -276,7 +276,7 @@ describe('a refusal', () => {
   });
 
   const reserved = '__proto__, constructor and prototype are not allowed as keys';
-  it.each<[readonly unknown[], PatchRules, string]>([
+  it.each<[unknown, PatchRules, string]>([
     [
       [short('remove /a'), short('add /b 1')],
       { maxOperations: 1 },
@@ -291,7 +291,13 @@ describe('a refusal', () => {
       '/a: does not equal the value of the test; read the present value and adapt the patch',
     ],
     [[short('add /b 1')], { maxResultBytes: 9 }, '/b: would make the document larger than 9 bytes'],
+    [
+      {},
+      {},
+      'A JSON Patch must be an array of operations, such as [{"op":"replace","path":"/a","value":1}].',
+    ],
     [['remove'], {}, '/0: must be a plain object'],
+    [[null], {}, '/0: must be a plain object'],
     [[{ op: 'remove' }], {}, '/0/path: is required'],
     [[{ op: 'remove', path: 7 }], {}, '/0/path: must be a string'],
     [[{ op: 'spam', path: '/a' }], {}, '/0/op: must be one of add, remove, replace, move, copy, test'],
@@ -470,6 +476,10 @@ describe('a refusal', () => {
     const document = frozen({ large: 'x'.repeat(20_000) });
     const patched = valueOf(applyPatch(document, [short('add /a 1')]));
     expect(valueOf(applyPatch(patched, [short('replace  "text"')]))).toBe('text');
+  });
+
+  it('puts a text in the place of a long text', () => {
+    expect(valueOf(applyPatch('x'.repeat(20_000), [short('replace  "text"')]))).toBe('text');
   });
 
   it('of a value that is not JSON says where it is', () => {

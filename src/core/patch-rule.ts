@@ -99,14 +99,14 @@ function ruleFault(
   operation: ParsedOperation,
   field: PatchField | undefined,
 ): Fault | undefined {
-  const { index, path, from, value } = operation;
+  const { index, path, from, value = null } = operation;
   const refusal = placeRefusal(rules, operation, path, field);
   if (refusal !== undefined) return faultAt(operation, path, refusal);
   if (from !== undefined) {
     const refused = placeRefusal(rules, operation, from, rules.field(from[0] ?? ''));
     if (refused !== undefined) return faultAt(operation, from, refused);
   }
-  if (value === undefined || !isContainer(value)) return undefined;
+  if (!isContainer(value)) return undefined;
   if (isOversize(value)) return faultAt(operation, path, oversize);
   const inside = hasReservedKey(value);
   if (inside === undefined) return entryFault(rules, operation, field);

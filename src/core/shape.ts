@@ -181,10 +181,7 @@ function faultsOfMembers(
   value: unknown,
   path: readonly (string | number)[],
 ): readonly Fault[] {
-  const members =
-    isObjectShape(shape) && typeof value === 'object' && value !== null
-      ? Object.entries(shape._zod.def.shape)
-      : [];
+  const members = isObjectShape(shape) ? Object.entries(shape._zod.def.shape) : [];
   const faults = members.flatMap(([name, member]) => {
     if (!Object.hasOwn(value as object, name)) return [];
     const parsed = parseShape(member, (value as Readonly<Record<string, unknown>>)[name], [...path, name]);

@@ -25,20 +25,6 @@ import { isShown, objectOf, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import { parseShape } from './shape.ts';
 
-/**
- * Shape of a JSON Patch document (RFC 6902 §3), for documentation. `parseOperations` does the strict check.
- *
- * @internal
- */
-export const patchShape = z.array(
-  z.looseObject({
-    op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-    path: z.string(),
-    from: z.optional(z.string()),
-    value: z.optional(z.unknown()),
-  }),
-);
-
 /** The parts of a patch view that do not follow from the fields of the kind. @internal */
 export interface PatchHooks<T extends object> {
   /** Replaces a shorthand for a value by the full value. Gives back an operation without a shorthand as it is. */

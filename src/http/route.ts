@@ -70,7 +70,7 @@ export interface Route {
 
 /** What a writing route says about its body and its answers, for documentation and tests. */
 interface Writing {
-  /** Shape of the body; left out if the route ignores the body. */
+  /** Shape of the body; left out for a JSON Patch, which follows from the fields, and if the route ignores the body. */
   readonly bodyShape?: z.core.$ZodType;
   /** Shape of the body of a 200. There if `answer` is. */
   readonly answerShape?: z.core.$ZodType;

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 
 import { defineFields, representFields } from '../core/field.ts';
-import { patchSettings, patchShape, patchViewOf } from '../core/patch-view.ts';
+import { patchSettings, patchViewOf } from '../core/patch-view.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { patchMediaTypes, type Acted, type DecidedAction } from '../http/route.ts';
@@ -107,7 +107,6 @@ export const interfaceKind: Kind<never, never, never> = {
       role: 'administrator',
       summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
       mediaTypes: patchMediaTypes,
-      bodyShape: patchShape,
       answerShape: fields.representation,
       worksReadOnly: true,
       findIn: (_surroundings, _parameters, body) => parseOperations(body),

@@ -18,7 +18,7 @@ import {
 } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
-import { patchSettings, patchShape, patchViewOf } from '../core/patch-view.ts';
+import { patchSettings, patchViewOf } from '../core/patch-view.ts';
 import { copyJson } from '../json/copy.ts';
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import { type Json, type JsonObject, isObject } from '../json/value.ts';
@@ -424,7 +424,6 @@ const patch: BoundRoute = {
   fields: [],
   mediaTypes: patchMediaTypes,
   summary: `Modifies a user with a JSON Patch: ${view.names}.`,
-  bodyShape: patchShape,
   answerShape: fields.representation,
   find: findUser,
   version: (snapshot) => collectionVersion(snapshot, 'users'),

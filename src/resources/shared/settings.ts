@@ -17,7 +17,6 @@ import type { Fields } from '../../core/field.ts';
 import {
   adoptSettings,
   patchSettings,
-  patchShape,
   patchViewOf,
   revertSettings,
   withSecretEntries,
@@ -263,7 +262,6 @@ export function patchRoute<C extends Patchables>(
     fields: [],
     mediaTypes: patchMediaTypes,
     summary: `Modifies a ${singular[collection]} with a JSON Patch: ${view.names}.`,
-    bodyShape: patchShape,
     answerShape,
     find: finder(collection),
     version: (snapshot, thing: Collections[C]) => shownVersion(snapshot, collection, thing),

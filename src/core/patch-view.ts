@@ -127,7 +127,7 @@ export function withSecretEntries<T extends object>(
   view: PatchView<T>,
   isSecretEntry: (name: string) => boolean,
 ): PatchView<T> {
-  return view.maps.size === 0 ? view : { ...view, isSecretEntry };
+  return { ...view, isSecretEntry };
 }
 
 function settingShape({ shape, optional }: Field): z.core.SomeType {

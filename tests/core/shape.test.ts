@@ -194,6 +194,7 @@ describe('parseShape', () => {
     [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 item'],
     [z.literal('a'), 'b', 'must be "a"'],
     [z.record(z.string(), z.int()), 7, 'must be an object, not a number'],
+    [shape.address, 'host:5432', 'must be a host name, an IP address without port, or the path of a socket'],
     [shape.address, '/tmp/a b', 'must not contain white space or control characters'],
     [shape.options, { '': 'a' }, 'has a key that is not allowed'],
     [z.union([z.string(), z.int()]), true, 'is not valid'],

@@ -258,7 +258,15 @@ describe.each(writes)('a secret parameter in %s', (place, _kind, write) => {
     const open = adoptDocument(createSnapshot(document), given, someTime);
     expect(open).toMatchObject({
       outcome: 'refused',
-      problem: { errors: [{ pointer: `/${map}/password` }] },
+      problem: {
+        errors: [
+          {
+            pointer: `/${map}/password`,
+            detail:
+              'is sealed, and is not declared secret here; start the interface with this name in secretParameters',
+          },
+        ],
+      },
     });
   });
 
@@ -271,6 +279,19 @@ describe.each(writes)('a secret parameter in %s', (place, _kind, write) => {
     const decision = write(declared(), sealed);
     const events = decision.outcome === 'accepted' ? decision.events : [];
     expect(toDocument(evolve(createSnapshot(document), events))).toEqual(toDocument(decision.next));
+  });
+});
+
+describe('a secret parameter that was declared only after an event set it in plain text', () => {
+  it('stands in the way of no other parameter', () => {
+    const add = (name: string): Operation => ({ op: 'add', path: `/parameters/${name}`, value: 'x' });
+    const set = patchServer(createSnapshot(document), 'db', [add('password')], someTime);
+    const folded = evolve(declared(), set.outcome === 'accepted' ? set.events : []);
+    const { next } = expectAccepted(
+      (snapshot) => patchServer(snapshot, 'db', [add('mode')], someTime),
+      folded,
+    );
+    expect(next.servers.find('db')?.settings.parameters).toEqual({ weight: 5, password: 'x', mode: 'x' });
   });
 });
 

@@ -15,8 +15,17 @@ import { sampler } from './mutation-sample.js';
 
 /** By folder below src: the tests that are about the folder. Stryker runs those of them that reach a mutant. */
 const testsOf = {
-  json: ['json/*', 'properties/patch', 'runtime/argument'],
-  core: ['core/*', 'http/etag', 'contract/{modifiable-field,secret}', 'properties/shape'],
+  json: ['json/*', 'properties/patch', 'resources/revert', 'runtime/argument'],
+  core: [
+    'core/*',
+    'http/etag',
+    'contract/{modifiable-field,secret}',
+    'openapi/document',
+    'properties/{patch,shape}',
+    'resources/revert',
+    'runtime/argument',
+    'snapshot/{invalid-document,secret-parameter,snapshot}',
+  ],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
   snapshot: ['snapshot/*', 'properties/{document,transition}', 'contract/session-search', 'runtime/argument'],
   resources: [

@@ -80,7 +80,8 @@ async function oneConnect(row) {
   let state = immerState(recordsOf(admin.snapshot));
   let table = admin.snapshot.sessions;
   const kept = [];
-  const [rounds, count, warmRounds] = [5, 500, 10];
+  // Long rounds, because the collector works once for some thousand snapshots that are kept.
+  const [rounds, count, warmRounds] = [5, 2000, 2];
   const sessions = taking(freshIds((rounds + warmRounds) * count).map(sessionOf));
   const reports = taking(freshIds((rounds + warmRounds) * count).map(connect));
   // Otherwise, the collector still marks the million sessions of the peer while ours are measured.

@@ -9,22 +9,19 @@ import type { OrderedMap } from './ordered-map.ts';
 /** Gives the value of a key after a change; `undefined` means no entry. */
 type Merge<V, C> = (this: void, value: V | undefined, change: C) => V | undefined;
 
-/** The maximum number of changes that wait. With more, the next reader waits longer, and old snapshots hold more. */
-const mostWaiting = 32;
+/** With the change that makes the number of all changes a multiple of this, the changes no longer wait. */
+const interval = 32;
 
 /** A change that waits, behind the earlier changes. A class, for the reason that `ordered-map.ts` says of its nodes. */
 class Waiting<C> {
   readonly key: number;
   readonly change: C;
   readonly earlier: Waiting<C> | undefined;
-  /** The number of changes that wait, with this one. */
-  readonly count: number;
 
   constructor(key: number, change: C, earlier: Waiting<C> | undefined) {
     this.key = key;
     this.change = change;
     this.earlier = earlier;
-    this.count = 1 + (earlier?.count ?? 0);
   }
 }
 
@@ -37,23 +34,32 @@ class Waiting<C> {
 export class DeferredMap<V extends NonNullable<unknown>, C> {
   #settled: OrderedMap<V>;
   #waiting: Waiting<C> | undefined;
+  #changes: number;
   readonly #merge: Merge<V, C>;
 
-  constructor(settled: OrderedMap<V>, merge: Merge<V, C>, waiting?: Waiting<C>) {
+  /**
+   * @param settled - the content
+   * @param merge - applies a change to the value of a key
+   * @param changes - the number at which the counting of changes begins. Maps that change in step must begin at different
+   *   numbers, so that not all of them settle in one turn of the event loop
+   */
+  constructor(settled: OrderedMap<V>, merge: Merge<V, C>, changes: number, waiting?: Waiting<C>) {
     this.#settled = settled;
     this.#merge = merge;
+    this.#changes = changes;
     this.#waiting = waiting;
   }
 
   /** Another map with the same content. */
   copy(): DeferredMap<V, C> {
-    return new DeferredMap(this.#settled, this.#merge, this.#waiting);
+    return new DeferredMap(this.#settled, this.#merge, this.#changes, this.#waiting);
   }
 
-  /** Changes the value of a key, a safe integer. */
-  change(key: number, change: C): void {
+  /** Changes the value of a key, a safe integer. For `owner` see {@link OrderedMap.update}. */
+  change(key: number, change: C, owner: object | undefined): void {
     this.#waiting = new Waiting(key, change, this.#waiting);
-    if (this.#waiting.count >= mostWaiting) this.#settle();
+    this.#changes += 1;
+    if (this.#changes % interval === 0) this.#settle(owner);
   }
 
   /** The content. */
@@ -62,10 +68,9 @@ export class DeferredMap<V extends NonNullable<unknown>, C> {
     return this.#settled;
   }
 
-  #settle(): void {
+  #settle(owner: object = {}): void {
     const changes: Waiting<C>[] = [];
     for (let each = this.#waiting; each !== undefined; each = each.earlier) changes.push(each);
-    const owner = {};
     let settled = this.#settled;
     for (const { key, change } of changes.toReversed())
       settled = settled.update(key, (value) => this.#merge(value, change), owner);

@@ -235,7 +235,8 @@ function connectingEvents(
     const path = ['connections', position];
     const found = reportedServer(snapshot, server);
     if ('contradiction' in found) return { ...found, path: [...path, 'server'] };
-    if (ids.has(id)) return { contradiction: 'is also the id of an earlier connection', path: [...path, 'id'] };
+    if (ids.has(id))
+      return { contradiction: 'is also the id of an earlier connection', path: [...path, 'id'] };
     ids.add(id);
     const type = 'connection.opened';
     events.push({ type, at, resource, session, connected, id, role, state, server: found.key });

@@ -60,9 +60,10 @@ export function parseEventId(text: string): EventId | undefined {
   return life === undefined ? undefined : { life, revision: Number(revision), index: Number(index) };
 }
 
-/** An event with its place. The text of the id is made when somebody reads. */
+/** An event with its place. The text of the id is made when the first reader comes. */
 interface Entry extends Place {
   readonly event: AdminEvent;
+  id?: string;
 }
 
 /** Keeps the last events, for any number of readers. @internal */
@@ -70,7 +71,7 @@ export class EventLog {
   readonly #log: BoundedLog<Entry>;
   readonly #life: string;
   readonly #view: LogView<Entry, PublishedEvent | EventGap> = {
-    show: (entry) => ({ id: this.#idOf(entry), event: entry.event }),
+    show: (entry) => ({ id: (entry.id ??= this.#idOf(entry)), event: entry.event }),
     gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: this.#idOf(next) }),
   };
 

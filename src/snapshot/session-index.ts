@@ -120,25 +120,20 @@ export class SessionIndex {
 
   /** Creates an index without sessions. The maps give the position of each key, and must never change. */
   static create(services: Positions, servers: Positions): SessionIndex {
-    const entries = <E extends object>(positions: Positions, each: E): OrderedMap<E> =>
-      OrderedMap.from(Array.from(positions.values(), (position) => [position, each]));
-    const service = new ServiceEntry(
-      undefined,
-      new DeferredMap(OrderedMap.empty<Session>(), (_before, session: Session | undefined) => session),
-    );
+    const entries = <E extends object>(positions: Positions, make: (position: number) => E): OrderedMap<E> =>
+      OrderedMap.from(Array.from(positions.values(), (position) => [position, make(position)] as const));
+    const [noSessions, noCounts] = [
+      OrderedMap.empty<Session>(),
+      OrderedMap.empty<number>((connections) => connections),
+    ];
+    const latest = (_before: unknown, session: Session | undefined): Session | undefined => session;
     // A count of 0 removes the session.
-    const server: ServerEntry = new Entry(
-      undefined,
-      new DeferredMap(
-        OrderedMap.empty<number>((connections) => connections),
-        (before = 0, by: 1 | -1) => before + by || undefined,
-      ),
-    );
+    const sum = (before = 0, by: 1 | -1): number | undefined => before + by || undefined;
     return new SessionIndex(
       undefined,
       { services, servers },
-      entries(services, service),
-      entries(servers, server),
+      entries(services, (at) => new ServiceEntry(undefined, new DeferredMap(noSessions, latest, at))),
+      entries(servers, (at): ServerEntry => new Entry(undefined, new DeferredMap(noCounts, sum, at))),
     ).seal();
   }
 
@@ -169,7 +164,7 @@ export class SessionIndex {
     const { id, connections } = session;
     const index = this.#draft(batch);
     const service = index.#ownService(session.service, batch);
-    service.sessions.change(id, session);
+    service.sessions.change(id, session, batch);
     service.open += 1;
     service.connections += connections.length;
     service.total += 1;
@@ -183,7 +178,7 @@ export class SessionIndex {
   /** This index with another record of a session, which has the same id, service and servers. */
   replaced(session: Session, { batch }: TableChange): SessionIndex {
     const index = this.#draft(batch);
-    index.#ownService(session.service, batch).sessions.change(session.id, session);
+    index.#ownService(session.service, batch).sessions.change(session.id, session, batch);
     return index.#made(batch);
   }
 
@@ -192,7 +187,7 @@ export class SessionIndex {
     const index = this.#draft(batch);
     for (const { id, service: key, connections } of sessions) {
       const service = index.#ownService(key, batch);
-      service.sessions.change(id, undefined);
+      service.sessions.change(id, undefined, batch);
       service.open -= 1;
       service.connections -= connections.length;
       service.live = revision;
@@ -289,7 +284,7 @@ export class SessionIndex {
       server = server.copy(batch);
       this.#servers = this.#servers.set(position, server, batch);
     }
-    server.sessions.change(id, by);
+    server.sessions.change(id, by, batch);
     server.connections += by;
   }
 }

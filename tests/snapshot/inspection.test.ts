@@ -87,6 +87,7 @@ describe('a snapshot in a console', () => {
     expect(text.split('\n').length).toBeLessThan(20);
     expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThan(300);
     expect(text).toContain('… 295 more');
+    expect(text).toMatch(/SessionTable\(300\) \{ total: 300, .*, … \}/);
   });
 
   it('prints like that after any change, and wherever it stands', () => {

@@ -124,6 +124,14 @@ describe('an invalid document', () => {
       ['/sessions/0/connections/0/server link-unresolved'],
     ],
     [
+      'a connection to a service instead of a server',
+      {
+        services: [service],
+        sessions: [{ ...session, connections: [{ ...connection, server: '/services/Sales' }] }],
+      },
+      ['/sessions/0/connections/0/server link-unresolved'],
+    ],
+    [
       'a connection on another service than its session',
       {
         services: [service, { ...service, name: 'Stock' }],

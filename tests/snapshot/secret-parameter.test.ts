@@ -45,7 +45,7 @@ function faultsOf(given: GatewayDocument, names = secretParameters): readonly st
   } catch (error) {
     if (!(error instanceof InvalidDocumentError)) throw error;
     expect(error.message).not.toContain('planted');
-    return error.faults.map(({ pointer, detail }) => `${pointer} ${detail}`);
+    return error.faults.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`);
   }
 }
 
@@ -95,7 +95,9 @@ describe('the names of secret parameters', () => {
     const given = { ...document, filters: [{ ...filter, parametersSealed: { PIN: sealedParameter } }] };
     expect(createSnapshot(given).secretParameters).toEqual(['pin']);
     expect(faultsOf({ ...given, servers: [{ ...server, parameters: { pin: 'planted' } }] }, [])).toEqual([
-      expect.stringMatching(/^\/servers\/0\/parameters\/pin is secret, and must not be plain text/),
+      expect.stringMatching(
+        /^\/servers\/0\/parameters\/pin validation-failed: is secret, and must not be plain text/,
+      ),
     ]);
   });
 
@@ -162,7 +164,7 @@ describe('a document with a secret parameter', () => {
       filters: [{ ...filter, parameters: { name: 'Password', value: 'planted', configurable: false } }],
     };
     const detail = (map: string): string =>
-      `is secret, and must not be plain text: seal the text, and put the sealed text in ${map}`;
+      `validation-failed: is secret, and must not be plain text: seal the text, and put the sealed text in ${map}`;
     expect(faultsOf(given)).toEqual([
       `/servers/1/parameters/PASSWORD ${detail('parametersSealed')}`,
       `/services/0/router_options/password ${detail('router_optionsSealed')}`,
@@ -311,6 +313,13 @@ describe('a secret parameter of a filter that is not configurable', () => {
     });
     expect(problems[1]).toEqual(problems[0]);
     expect(patch({ op: 'remove', path: '/parameters/password' })).toEqual(problems[0]);
+  });
+
+  it('does not keep a patch from changing another parameter', () => {
+    const parameter = { value: 'x', configurable: true };
+    const { outcome, next } = patch({ op: 'add', path: '/parameters/match', value: parameter });
+    expect(outcome).toBe('accepted');
+    expect(next.filters.find('Hint')?.settings.parameters).toEqual({ match: parameter });
   });
 
   it('stays what it is when the whole map is replaced', () => {

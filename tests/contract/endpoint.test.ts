@@ -33,6 +33,7 @@ describe('the table of routes', () => {
     expect(route?.query.filter((name) => name !== 'dry_run')).toEqual(endpoint.parameters);
     expect(route?.query.includes('dry_run')).toBe(endpoint.method !== 'GET');
     expect(route?.search).toEqual(endpoint.search ?? []);
+    expect(route?.fields.length !== 0).toBe(endpoint.parameters.includes('fields'));
     expect(route?.summary).toMatch(/^[A-Z].*\.$/);
   });
 

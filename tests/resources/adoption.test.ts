@@ -435,6 +435,15 @@ describe('the differences of a document', () => {
       ['/services/My-Service /services/0/passwordSealed the document has no password, and one is in use'],
     ],
     [
+      'of a secret parameter that only the document has, whatever its name',
+      sampleWith('servers', 'db-serv-1', {
+        parametersSealed: { password: planted.sealed, toString: 'other' },
+      }),
+      [
+        '/servers/db-serv-1 /servers/0/parametersSealed/toString the document has a secret "toString", and none is in use',
+      ],
+    ],
+    [
       'of users, by name and password',
       {
         ...sampleDocument,

@@ -211,6 +211,16 @@ describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) 
       expect(applyReports(again, same, { now: 9 }).next).toBe(again);
   });
 
+  it('stays as a document says when a report says the same again', () => {
+    const entry = { name: 'The One', state: 'failed', state_reason: 'no route' } as const;
+    const given = createSnapshot({
+      services: [{ ...entry, router: 'readconnroute' }],
+      monitors: [{ ...entry, module: 'pgmon' }],
+    });
+    for (const same of [report('failed'), report('failed', { reason: 'no route' })])
+      expect(applyReports(given, same, { now: 9 }).next).toBe(given);
+  });
+
   it('says neither once it is started or stopped', () => {
     const snapshot = failed('no route');
     const after = [

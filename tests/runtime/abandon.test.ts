@@ -218,7 +218,12 @@ describe('admin.abandon', () => {
     const [{ id } = { id: '' }] = admin.commands();
     expect(await admin.abandon(id)).toMatchObject({
       outcome: 'refused',
-      problem: { code: 'command-not-abandonable', status: 409, command: id },
+      problem: {
+        code: 'command-not-abandonable',
+        status: 409,
+        detail: `The outcome of the command ${id} is still awaited. A command can be abandoned only once its outcome is unknown. Wait for the answer of the command.`,
+        command: id,
+      },
       events: [],
     });
     held.done();

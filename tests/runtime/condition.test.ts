@@ -4,6 +4,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { openedSessions } from '../support/opened-session.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const neverCalled: Transition = () => {
@@ -73,6 +74,27 @@ describe('a command with a condition', () => {
     held.done();
     await Promise.all([first, second]);
     expect(answers).toEqual(['precondition-failed']);
+  });
+
+  it('waits behind a command that closes its session', async () => {
+    const held = hold();
+    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
+    const close: Transition = (snapshot, context) => closeSession(snapshot, 9, context);
+    const closing = admin.execute(close);
+    await held.begun;
+    const stranger = admin.execute(neverCalled, { ifMatch: { link: '/sessions/9', etag: stale } });
+    held.done();
+    expect((await Promise.all([closing, stranger])).map(codeOf)).toEqual(['accepted', 'session-not-found']);
+  });
+
+  it('on a list is refused once a command has changed an element, and not for a report', async () => {
+    const { admin } = runAdmin();
+    const { send } = await transports.core(admin);
+    const etag = (await send('GET', '/services')).headers['etag'] ?? '';
+    const ifMatch = { link: '/services', etag };
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    expect(codeOf(await admin.execute(stop, { ifMatch }))).toBe('accepted');
+    expect(codeOf(await admin.execute(neverCalled, { ifMatch }))).toBe('precondition-failed');
   });
 
   it('is refused with command-in-progress while an outcome on its resource is unknown', async () => {

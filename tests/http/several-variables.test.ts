@@ -27,6 +27,8 @@ function find(snapshot: Snapshot, parameters: PathParameters): Result<Listener> 
 const toys: readonly BoundRoute[] = [
   itemRoute<Listener>({
     id: 'listeners.get',
+    kind: 'item',
+    method: 'GET',
     path,
     role: 'reader',
     summary: 'Gives one listener of a service.',
@@ -36,6 +38,7 @@ const toys: readonly BoundRoute[] = [
   }),
   commandRoute<Listener>({
     id: 'listeners.close',
+    kind: 'command',
     method: 'DELETE',
     path,
     role: 'operator',

@@ -57,11 +57,9 @@ interface Reading<T> extends Described {
 
 /** Creates a route that reads one resource. @internal */
 export function itemRoute<T>(
-  route: Reading<T> & Pick<ItemRoute<Snapshot, Surroundings, T>, 'read' | 'publicFields'>,
+  route: Reading<T> & Pick<ItemRoute<Snapshot, Surroundings, T>, 'kind' | 'method' | 'read' | 'publicFields'>,
 ): ItemRoute<Snapshot, Surroundings, T> {
   return {
-    kind: 'item',
-    method: 'GET',
     aliases: [],
     query: ['fields'],
     search: [],
@@ -75,12 +73,10 @@ export function itemRoute<T>(
 /** Creates a route that reads a list. @internal */
 export function listRoute<T>(
   route: Reading<T> &
-    Pick<ListRoute<Snapshot, Surroundings, T>, 'list' | 'query' | 'select'> &
+    Pick<ListRoute<Snapshot, Surroundings, T>, 'kind' | 'method' | 'list' | 'query' | 'select'> &
     Partial<Pick<Route, 'search'>>,
 ): ListRoute<Snapshot, Surroundings, T> {
   return {
-    kind: 'list',
-    method: 'GET',
     aliases: [],
     search: [],
     fields: fieldsOf(route),
@@ -123,7 +119,7 @@ export function commandRoute<T>({
 }: Described &
   Pick<
     CommandRoute<Snapshot, Decision, Surroundings, T>,
-    'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
+    'kind' | 'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
     /** Decides the command about the resource that the path names. */
@@ -131,7 +127,6 @@ export function commandRoute<T>({
   }): CommandRoute<Snapshot, Decision, Surroundings, T> {
   const change = ok({ decide });
   return {
-    kind: 'command',
     aliases: [],
     query: ['dry_run'],
     search: [],
@@ -146,10 +141,9 @@ export function commandRoute<T>({
 export function actionRoute<T>(
   route: Described &
     Partial<Pick<Route, 'mediaTypes'>> &
-    Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'method'>>,
+    Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'kind' | 'method'>>,
 ): ActionRoute<Surroundings, T> {
   return {
-    kind: 'command',
     aliases: [],
     query: ['dry_run'],
     search: [],

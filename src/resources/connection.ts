@@ -189,7 +189,7 @@ function represent(
     role: connection.role,
     server: linkOfKey(snapshot, 'servers', connection.server),
     service: linkOfKey(snapshot, 'services', session.service),
-    statistics: telemetry?.statistics?.(session.id, connection.id) ?? connection.statistics,
+    statistics: telemetry?.statistics(session.id, connection.id) ?? connection.statistics,
   };
 }
 

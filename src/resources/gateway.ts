@@ -305,7 +305,7 @@ export const gatewayKind: Kind<never, never, never> = {
       summary: 'Gives the threads and their load.',
       shape: threadsFields.representation,
       find: ({ threads }) => ok(threads),
-      read: (_snapshot, threads, { telemetry }) => telemetry?.threads?.() ?? threads,
+      read: (_snapshot, threads, { telemetry }) => telemetry?.threads() ?? threads,
     }),
     listRoute({
       ...endpoint('gateway.tasks'),
@@ -315,7 +315,7 @@ export const gatewayKind: Kind<never, never, never> = {
       shape: taskFields.representation,
       find: ({ tasks }) => ok(tasks),
       list: (_snapshot, tasks, { times, telemetry }) =>
-        listingOf(telemetry?.tasks?.() ?? tasks, (task) =>
+        listingOf(telemetry?.tasks() ?? tasks, (task) =>
           representFields(taskFields, { rest: task, times }),
         ),
     }),

@@ -176,7 +176,7 @@ function represent(
     address: session.address,
     service: linkOfKey(snapshot, 'services', session.service),
     connected: times.asctime(session.connected),
-    idle: telemetry?.idle?.(session.id) ?? session.idle,
+    idle: telemetry?.idle(session.id) ?? session.idle,
   };
 }
 

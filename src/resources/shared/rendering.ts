@@ -35,8 +35,8 @@ export interface Telemetry {
 export interface Rendering {
   /** Writes instants in the time zone of the readers. */
   readonly times: TimeFormat;
-  /** Live figures of the host; left out if there are only stored figures. */
-  readonly telemetry?: Telemetry;
+  /** Live figures of the host, `undefined` where it has none; left out if there are only stored figures. */
+  readonly telemetry?: Required<Telemetry>;
 }
 
 /**

@@ -243,7 +243,7 @@ function* load(
         ...(secretParameters.length === 0 ? {} : { secretParameters }),
         ...gateway,
         ...collections,
-        sessions: withTotals(table, totalsOf(members.services)),
+        sessions: withTotals(table, totalsOf(members.services as unknown as readonly ServiceDocument[])),
       });
     },
   };

@@ -262,13 +262,13 @@ function createKeys(): KeyOf {
   };
 }
 
-/** Gives the `total_connections` of a document, by the key of the service. @internal */
-export function totalsOf(services: readonly Json[]): ReadonlyMap<string, number> {
+/** Gives the `total_connections` of valid services, by the key of the service. @internal */
+export function totalsOf(
+  services: readonly { readonly name: string; readonly total_connections?: number }[],
+): ReadonlyMap<string, number> {
   const totals = new Map<string, number>();
-  for (const service of services as readonly JsonObject[]) {
-    const { name, total_connections: total } = service;
-    if (typeof name === 'string' && typeof total === 'number') totals.set(nameKey(name), total);
-  }
+  for (const { name, total_connections: total } of services)
+    if (total !== undefined) totals.set(nameKey(name), total);
   return totals;
 }
 

@@ -27,12 +27,18 @@ const testsOf = {
     'snapshot/{invalid-document,secret-parameter,snapshot}',
   ],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
-  snapshot: ['snapshot/*', 'properties/{document,transition}', 'contract/session-search', 'runtime/argument'],
+  snapshot: [
+    'snapshot/*',
+    'properties/{document,transition}',
+    'contract/session-search',
+    'runtime/{argument,crossing}',
+  ],
   resources: [
     'resources/*',
     'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
     'properties/{document,transition}',
-    'runtime/{abandon,crossing,handler/role,password/rehash}',
+    'runtime/{abandon,condition,crossing,first-user,recovery,teardown,handler/role,password/rehash}',
+    'openapi/document',
     'snapshot/{secret-parameter,snapshot}',
   ],
   runtime: [

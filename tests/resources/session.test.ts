@@ -110,7 +110,7 @@ describe('closing the sessions of a service', () => {
 
 describe('closing the connections to a server', () => {
   it('ends the connections, and the sessions continue', () => {
-    const { next, events, effects } = expectAccepted(closeOfServer('db-serv-1'));
+    const { next, events, effects, resources } = expectAccepted(closeOfServer('db-serv-1'));
     const connections = [
       { session: 9, connected: connectedAt, id: 0 },
       { session: 12, connected: Date.parse('2016-12-24T06:07:08+02:00'), id: 0 },
@@ -119,6 +119,7 @@ describe('closing the connections to a server', () => {
       { type: 'connections.closed', resource: '/servers/db-serv-1', connections },
     ]);
     expect(effects).toEqual([{ type: 'connections.close', resource: '/servers/db-serv-1', connections }]);
+    expect(resources).toEqual(['/servers/db-serv-1/connections']);
     expect(next.sessions.size).toBe(3);
     expect(next.sessions.find(9)?.connections.map(({ id }) => id)).toEqual([4]);
     expect(next.sessions.countOfServer('db-serv-1')).toBe(0);

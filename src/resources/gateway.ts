@@ -315,9 +315,7 @@ export const gatewayKind: Kind<never, never, never> = {
       shape: taskFields.representation,
       find: ({ tasks }) => ok(tasks),
       list: (_snapshot, tasks, { times, telemetry }) =>
-        listingOf(telemetry?.tasks() ?? tasks, (task) =>
-          representFields(taskFields, { rest: task, times }),
-        ),
+        listingOf(telemetry?.tasks() ?? tasks, (task) => representFields(taskFields, { rest: task, times })),
     }),
     listRoute({
       ...endpoint('gateway.modules'),

@@ -169,7 +169,9 @@ describe('a log-in with a hash of an older cost', () => {
     // After five minutes, the log-in is verified again.
     await running.clock.advance(300_000);
     expect((await send(running, ada)).status).toBe(200);
-    expect(await eventsOf(running)).toMatchObject([{ type: 'user.rehashed' }]);
+    // The platform hashes in threads of its own, so the clock cannot wait for the hash.
+    expect(await firstEvent(running)).toBe('user.rehashed');
+    expect(await eventsOf(running)).toHaveLength(1);
     expect(running.errors).toEqual([]);
   });
 

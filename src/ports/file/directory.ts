@@ -149,12 +149,13 @@ export class OwnDirectory {
 /** Creates a directory and its parents, durably. */
 async function makeDirectory(path: string, files: NodeFiles): Promise<void> {
   const first = (await files.mkdir(path, { recursive: true, mode: 0o700 })) ?? path;
+  const top = dirname(first);
   // The parents are synced even if they exist: the process that made them may have been killed before its sync.
-  let made = path;
+  let parent = path;
   do {
-    made = dirname(made);
-    await syncDirectory(made, files);
-  } while (made.length >= first.length && made !== dirname(made));
+    parent = dirname(parent);
+    await syncDirectory(parent, files);
+  } while (parent.length > top.length);
 }
 
 /** Makes the names in a directory durable. A directory without read access is not one that this program has created. */

@@ -225,7 +225,7 @@ export function journalName(generation: number): string {
 
 /** Gives the generation of a journal by its file name; `undefined` for the name of another file. @internal */
 export function generationOf(name: string): number | undefined {
-  const [, digits] = /^journal-([1-9][0-9]*)$/.exec(name) ?? [];
+  const digits = /^journal-([1-9][0-9]*)$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 

@@ -284,8 +284,9 @@ class Hints {
 
 /** Reads a position. A text that is no position of this store is the position of no call. */
 function parse(text: string): Position {
-  const [, number, call] = /^(\d{1,18})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text) ?? [];
-  return number === undefined || call === undefined ? nowhere : { number, call };
+  const parts = /^(\d{1,18})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text) ?? [];
+  const [, number = nowhere.number, call = nowhere.call] = parts;
+  return { number, call };
 }
 
 const nowhere: Position = { number: '-1', call: '00000000-0000-0000-0000-000000000000' };

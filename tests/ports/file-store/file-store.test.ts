@@ -178,6 +178,25 @@ describe('a file store', () => {
     await store[Symbol.asyncDispose]();
   });
 
+  it('refuses another call than the one that failed, and says which call to make', async () => {
+    const directory = await temporaryDirectory();
+    let fails = false;
+    const files = watchedFiles(({ method }, make) =>
+      fails && method === 'write' ? Promise.reject(new Error('EIO: the disk failed')) : make(),
+    );
+    const store = await openStoreWith(directory, files);
+    const { position } = await store.load();
+    fails = true;
+    await expect(store.append(['kept'], { expectedPosition: position })).rejects.toThrow('EIO');
+    fails = false;
+    await expect(store.append(['lost'], { expectedPosition: position })).rejects.toThrow(
+      `The last call of the store in ${directory} failed. Make the same call again first.`,
+    );
+    await store.append(['kept'], { expectedPosition: position });
+    await store[Symbol.asyncDispose]();
+    expect((await historyIn(directory)).records).toEqual(['kept']);
+  });
+
   it('takes calls made at once in their order; the second conflicts, and neither is lost or mixed', async () => {
     const directory = await temporaryDirectory();
     const store = await openFileStore(directory);
@@ -380,6 +399,11 @@ describe('files that no crash leaves', () => {
       /does not contain exactly one state/,
     ],
     ['zeros behind it', Buffer.concat([encodeSnapshot('{}', 3), Buffer.alloc(700)]), /snapshot is damaged/],
+    [
+      'another last byte than was written',
+      Buffer.concat([encodeSnapshot('{}', 3).subarray(0, -1), Buffer.from(']')]),
+      /snapshot is damaged at byte \d+: the checksum of the frame is wrong/,
+    ],
   ])('are refused when the snapshot has %s', async (_what, content, refusal) => {
     const directory = await livedIn();
     await writeFile(join(directory, 'snapshot'), content);

@@ -183,6 +183,25 @@ describe('an open store whose directory another program changes', () => {
     await store[Symbol.asyncDispose]();
   });
 
+  it('does not repeat a failed call on a journal that another program has cut meanwhile', async () => {
+    const directory = await place();
+    let fails = false;
+    const files = watchedFiles(({ method }, make) =>
+      fails && method === 'write' ? Promise.reject(new Error('EIO: the disk failed')) : make(),
+    );
+    const store = await openStoreWith(directory, files);
+    const first = await store.load();
+    const position = await store.append(['kept'], { expectedPosition: first.position });
+    fails = true;
+    await expect(store.append(['lost'], { expectedPosition: position })).rejects.toThrow('EIO');
+    fails = false;
+    await truncate(join(directory, 'journal-1'), 50);
+    const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
+    expect(lost).toBeInstanceOf(StoreLost);
+    expect(String(lost)).toContain('journal-1 has 50 bytes instead of');
+    await store[Symbol.asyncDispose]();
+  });
+
   it('writes nothing into a directory that took the place of its own', async () => {
     const directory = await place();
     const store = await openFileStore(directory);
@@ -313,6 +332,22 @@ describe('openFileStore', () => {
       Object.defineProperty(process, 'platform', own);
     }
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('takes a directory and files of any mode on a platform without user ids, and no link', async () => {
+    const directory = await place();
+    await appendIn(directory, 'kept');
+    await chmod(directory, 0o770);
+    await chmod(join(directory, 'journal-1'), 0o660);
+    await symlink(directory, `${directory}-link`);
+    const own = Object.getOwnPropertyDescriptor(process, 'geteuid') ?? {};
+    Object.defineProperty(process, 'geteuid', { ...own, value: undefined });
+    try {
+      expect((await historyIn(directory)).records).toEqual(['kept']);
+      await expect(openFileStore(`${directory}-link`)).rejects.toThrow(/is a symbolic link/);
+    } finally {
+      Object.defineProperty(process, 'geteuid', own);
+    }
   });
 
   it('takes a directory below a link', async () => {

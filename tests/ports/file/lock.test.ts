@@ -133,6 +133,23 @@ describe('the lock of a directory', () => {
     await unlock();
   });
 
+  it('is free at once when the socket of somebody else vanishes after the look at the directory', async () => {
+    const directory = await temporaryDirectory();
+    await leaveSocket(directory, 'lock-00.sock');
+    let looks = 0;
+    const unlock = await lock(
+      directory,
+      watchedFiles(async ({ method, path }, make) => {
+        const result = await make();
+        if (method === 'readdir' && (looks += 1) === 1) await files.unlink(join(path, 'lock-00.sock'));
+        return result;
+      }),
+    );
+    expect(looks).toBe(1);
+    await expect(lock(directory)).rejects.toThrow(StoreLockedError);
+    await unlock();
+  });
+
   it.each(['readdir', 'rename'])('leaves nothing behind when %s fails', async (failing) => {
     const directory = await temporaryDirectory();
     const broken = watchedFiles(({ method }, make) =>

@@ -1,8 +1,11 @@
 /**
  * The audits of stores, and what the hints tell, on a real PostgreSQL server.
  */
+import { getEventListeners } from 'node:events';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
+import { StoreConflictError } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 import { sharedStoreAudits, type SharedStorePlace } from 'gateway-admin-core/testing';
@@ -54,6 +57,38 @@ describe('a PostgreSQL store', () => {
   });
 });
 
+describe('a position of a PostgreSQL store', () => {
+  it('has no text around it: such a text is gone, and is no place for an append', async () => {
+    const place = await createPlace();
+    const store = await place.open();
+    const { position } = await store.load();
+    for (const text of [`x${position}`, `${position}x`, `\n${position}`, `${position}\n`]) {
+      expect(await store.read(text)).toBe('gone');
+      await expect(store.append([1], { expectedPosition: text })).rejects.toThrow(StoreConflictError);
+    }
+    expect(await store.load()).toEqual({ records: [], position });
+    await store[Symbol.asyncDispose]();
+  });
+});
+
+describe('a PostgreSQL store that was disposed of', () => {
+  it('says so at each call', async () => {
+    const place = await createPlace();
+    const store = await place.open();
+    const { position } = await store.load();
+    await store[Symbol.asyncDispose]();
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => store.load(),
+      () => store.append([1], { expectedPosition: position }),
+      () => store.compact(1, { expectedPosition: position }),
+      () => store.read(position),
+      () => store.changed(position, new AbortController().signal),
+      () => store.announce('one', 1),
+    ];
+    for (const call of calls) await expect(call()).rejects.toThrow(/^The store was disposed of\.$/);
+  });
+});
+
 describe('the hints of a PostgreSQL store', () => {
   const { signal } = new AbortController();
   const stores: SharedStore[] = [];
@@ -84,6 +119,24 @@ describe('the hints of a PostgreSQL store', () => {
     expect(isHeard).toBe(false);
     await one[Symbol.asyncDispose]();
     await again;
+  });
+
+  it('leave no listener on the signal, however the waiting ends', async () => {
+    const { one, other, position, hear } = await openTwo();
+    const stop = new AbortController();
+    const listeners = (): number => getEventListeners(stop.signal, 'abort').length;
+    const heard = one.changed(position, stop.signal);
+    await hear();
+    expect(listeners()).toBe(1);
+    const second = await other.append([1], { expectedPosition: position });
+    await heard;
+    expect(listeners()).toBe(0);
+    const aborted = one.changed(second, stop.signal);
+    await hear();
+    expect(listeners()).toBe(1);
+    stop.abort();
+    await aborted;
+    expect(listeners()).toBe(0);
   });
 
   it('wake nobody who knows the position already', async () => {

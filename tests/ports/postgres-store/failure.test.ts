@@ -378,18 +378,24 @@ describe('openPostgresStore', () => {
     }
   });
 
-  it('takes the server of the environment, and names the server to the fleet', async () => {
-    const { env } = process;
-    process.env = { ...env, PGHOST: '127.0.0.1', PGPORT: String(server.port) };
-    try {
-      const store = await openPostgresStore({ user: 'postgres', cluster: newCluster() });
-      disposables.push(store);
-      expect(store.addresses).toEqual([{ host: '127.0.0.1', port: server.port }]);
-      expect((await store.load()).records).toEqual([]);
-    } finally {
-      process.env = env;
-    }
-  });
+  it.each([
+    ['127.0.0.1', '127.0.0.1'],
+    [undefined, 'localhost'],
+  ])(
+    'takes the server of the environment, and names the server to the fleet: PGHOST is %s',
+    async (given, host) => {
+      const { env } = process;
+      process.env = { ...env, PGHOST: given, PGPORT: String(server.port) };
+      try {
+        const store = await openPostgresStore({ user: 'postgres', cluster: newCluster() });
+        disposables.push(store);
+        expect(store.addresses).toEqual([{ host, port: server.port }]);
+        expect((await store.load()).records).toEqual([]);
+      } finally {
+        process.env = env;
+      }
+    },
+  );
 
   it.each(['LATIN1', 'SQL_ASCII'])('refuses a database with the encoding %s', async (encoding) => {
     const database = encoding.toLowerCase();

@@ -164,6 +164,14 @@ describe('needsRehash', () => {
   });
 });
 
+describe('knows', () => {
+  it('holds for hashes of any number of rounds, and for nothing else', () => {
+    for (const rounds of [1, 3, 1_000]) expect(hasher.knows?.(hashOf('engine', rounds))).toBe(true);
+    for (const hash of ['', 'engine', '$argon2id$', `${hashOf('engine', 3)}=`])
+      expect(hasher.knows?.(hash)).toBe(false);
+  });
+});
+
 describe('createPbkdf2Hasher', () => {
   it.each([0, -1, 1.5, 10_000_001, Infinity, NaN])('refuses %d rounds', (rounds) => {
     expect(() => createPbkdf2Hasher({ rounds })).toThrow(

@@ -22,6 +22,15 @@ describe('systemClock', () => {
     expect(now).toBeLessThanOrEqual(Date.now());
   });
 
+  it('counts the milliseconds that pass', async () => {
+    const read = (): number => systemClock.monotonic?.() ?? NaN;
+    const begin = read();
+    await systemClock.sleep(40);
+    const passed = read() - begin;
+    expect(passed).toBeGreaterThanOrEqual(40);
+    expect(passed).toBeLessThan(60_000);
+  });
+
   it('cannot be changed', () => {
     expect(Object.isFrozen(systemClock)).toBe(true);
   });

@@ -47,7 +47,7 @@ const testsOf = {
     'contract/{authentication,condition,outcome,plan,protocol,query}',
     'fleet/{fault,fleet,following,log}',
   ],
-  ports: ['ports/**/*', 'runtime/{failing-store,store}'],
+  ports: ['ports/**/*', 'package/argument', 'runtime/{failing-store,store}'],
 };
 const leastPercent = 90;
 

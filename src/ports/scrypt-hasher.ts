@@ -60,7 +60,7 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
   }
   // Stands in for a hash that cannot be parsed, so that the verification costs as much as for a wrong password.
   const decoy = { logCost, salt: Buffer.alloc(saltLength), key: Buffer.alloc(keyLength) };
-  const present = createDurations();
+  const present = createDurations(() => derive('', logCost, decoy.salt));
   return Object.freeze({
     async hash(password: string) {
       const salt = randomBytes(saltLength);
@@ -91,20 +91,23 @@ interface Durations {
   stretch<T>(work: () => Promise<T>): Promise<T>;
 }
 
-function createDurations(): Durations {
+/** @param presentWork - some work of the present cost: the first work of a lower cost has no duration to wait for */
+function createDurations(presentWork: () => Promise<unknown>): Durations {
   const last: number[] = [];
+  const time: Durations['time'] = async (work) => {
+    const start = performance.now();
+    const result = await work();
+    last.push(performance.now() - start);
+    // The machine can be busier now than a minute ago.
+    if (last.length > 9) last.shift();
+    return result;
+  };
   return {
-    async time(work) {
-      const start = performance.now();
-      const result = await work();
-      last.push(performance.now() - start);
-      // The machine can be busier now than a minute ago.
-      if (last.length > 9) last.shift();
-      return result;
-    },
+    time,
     async stretch(work) {
       const start = performance.now();
       const result = await work();
+      if (last.length === 0) await time(presentWork);
       const usual = last.toSorted((a, b) => a - b)[last.length >> 1] ?? 0;
       await sleep(Math.max(0, start + usual - performance.now()));
       return result;

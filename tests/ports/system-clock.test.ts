@@ -27,7 +27,8 @@ describe('systemClock', () => {
     const begin = read();
     await systemClock.sleep(40);
     const passed = read() - begin;
-    expect(passed).toBeGreaterThanOrEqual(40);
+    // A timer of Node may ring a fraction of a millisecond early.
+    expect(passed).toBeGreaterThan(38);
     expect(passed).toBeLessThan(60_000);
   });
 

@@ -21,6 +21,7 @@ import {
   DifferingDocumentError,
   lifecycle,
   maxListedFaults,
+  measurementTable,
   nextState,
   openAdmin,
   createMemoryStore,
@@ -536,7 +537,7 @@ describe('a host', () => {
       [aliases, query, search, fields, mediaTypes].every((list) => Object.isFrozen(list)),
     );
     expect(new Set([...shown, ...routes.map((route) => Object.isFrozen(route))])).toEqual(new Set([true]));
-    expect(thawedPlaces({ problemTable, defaultLimits })).toEqual(['(the whole)']);
+    expect(thawedPlaces({ problemTable, defaultLimits, measurementTable })).toEqual(['(the whole)']);
   });
 
   it('can tell which role a user needs', () => {

@@ -1,6 +1,7 @@
 /**
  * Measurements: the table of what is counted and timed, and the guard of the hook that takes the measurements.
  */
+import { deepFreeze } from '../../json/value.ts';
 import type { HostError } from '../host-error.ts';
 import { callGuarded } from './logger.ts';
 
@@ -72,10 +73,7 @@ export const measurementTable = {
   gateway_admin_event_readers: { kind: 'gauge', help: 'Open streams of GET /events', labels: [] },
 } as const satisfies Record<string, MeasurementRow>;
 
-for (const each of [measurementTable, ...Object.values(measurementTable)]) {
-  if ('labels' in each) Object.freeze(each.labels);
-  Object.freeze(each);
-}
+deepFreeze(measurementTable);
 
 type MeasurementName = Measurement['name'];
 

@@ -96,8 +96,8 @@ export function answerText(answer: unknown): string {
  */
 export function isThenable(value: unknown): value is Promise<unknown> {
   try {
-    if (typeof value !== 'object' || value === null || !('then' in value)) return false;
-    if (typeof value.then !== 'function') return false;
+    // Of `null` and `undefined`, nothing can be read: that throws.
+    if (typeof (value as { readonly then?: unknown }).then !== 'function') return false;
     Promise.resolve(value).catch(() => undefined);
     return true;
   } catch {

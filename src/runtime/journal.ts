@@ -265,7 +265,7 @@ class StoreJournal implements OpenedJournal {
 
   mark(revision: number): void {
     const { log } = this.#options;
-    if (this.outage !== undefined || revision - log.revision < longestUnmarked) return;
+    if (revision - log.revision < longestUnmarked) return;
     const record = { type: 'mark', revision } as const;
     this.keep({ record, resources: [], use: 'intent', then: () => undefined }).catch(() => undefined);
   }

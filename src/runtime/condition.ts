@@ -83,7 +83,7 @@ const changedSince = problem(
 
 /** Link of the collection of a route. The id of a route starts with the name of the collection. */
 function collectionOf({ id }: BoundResourceRoute): string {
-  return `/${id.split('.')[0] ?? ''}`;
+  return `/${id.slice(0, id.indexOf('.'))}`;
 }
 
 /** The version of the resource at a place; `undefined` if its representation has no entity tag. @internal */

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { closeSession, createUser, stopService, type Execution, type Transition } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { FailingStore } from '../support/failing-store.ts';
 import { openedSessions } from '../support/opened-session.ts';
-import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -113,14 +114,21 @@ describe('a command with a condition', () => {
   });
 
   it('waits for a command in flight that creates its user', async () => {
-    const { admin } = runAdmin();
+    const store = new FailingStore();
+    const { admin, clock } = await openRunning(store);
     const create: Transition = (snapshot, context) =>
       createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
+    // Until the store has tried again, the command is in flight.
+    store.failAfter(0, 'rejects, and nothing is kept', 1);
     const creating = admin.execute(create);
     const headers = { 'if-match': '*' };
-    const handled = await admin.handle({ method: 'DELETE', target: '/users/joan', headers });
+    const handled = admin.handle({ method: 'DELETE', target: '/users/joan', headers });
+    await clock.settle();
+    expect(admin.snapshot.users.find('joan')).toBeUndefined();
+    await clock.advance(100);
     expect((await creating).outcome).toBe('accepted');
-    expect(handled.matched && handled.response.status).toBe(204);
+    expect(await handled).toMatchObject({ response: { status: 204 } });
+    await admin.close();
   });
 
   it('is checked again when its turn comes', async () => {

@@ -14,6 +14,9 @@ import { appliedTo, openRunning, runAdmin, sampleGateway } from '../support/runn
 import { transportNames, transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const limit: Transition = (snapshot, context) =>
+  patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context);
+const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 
 describe('close', () => {
   it('settles commands in flight, and refuses waiting and new commands', async () => {
@@ -96,6 +99,31 @@ describe('close', () => {
     await closing;
   });
 
+  it('performs a command in flight to its end, also one whose outcome was unknown for a time', async () => {
+    const [first, second] = [hold(), hold()];
+    const gateway = sampleGateway().will(first.apply, second.apply).otherwise({ inspect: 'not-in-place' });
+    const { admin, clock } = runAdmin({ gateway });
+    const execution = admin.execute(sequence(stop, limit, stopWatch));
+    await clock.advance(admin.limits.effectDeadlineMs);
+    expect((await execution).outcome).toBe('unknown');
+    first.done();
+    await clock.advance(1000);
+    await second.begun;
+    const closing = admin.close();
+    second.done();
+    await closing;
+    expect(appliedTo(gateway)).toEqual([
+      'service.stop /services/My-Service',
+      'service.update /services/My-Service',
+      'monitor.stop /monitors/Main-Monitor',
+    ]);
+    const { services, monitors } = admin.snapshot;
+    expect([services.find('my-service')?.state, monitors.find('main-monitor')?.state]).toEqual([
+      'stopped',
+      'stopped',
+    ]);
+  });
+
   it.each(transportNames)('still answers reads, and answers commands with 503, through %s', async (name) => {
     const { admin } = runAdmin();
     const transport = await transports[name](admin);
@@ -108,9 +136,6 @@ describe('close', () => {
 });
 
 describe('a command whose outcome is unknown when the interface closes', () => {
-  const limit: Transition = (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context);
-  const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
   const done = (): Promise<void> => Promise.resolve();
   const cannotSee = new Error('cannot see');
 

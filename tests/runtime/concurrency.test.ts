@@ -173,6 +173,22 @@ describe('concurrent commands', () => {
     expect([stateOf(admin), gateway.calls.length]).toEqual(['stopped', 1]);
   });
 
+  it('leave the queue when their client disconnects', async () => {
+    const first = hold();
+    const { admin, gateway, clock } = runAdmin({ gateway: sampleGateway().will(first.apply) });
+    const client = new AbortController();
+    const one = admin.execute(stop());
+    const target = '/service/My-Service/start';
+    const two = admin.handle({ method: 'PUT', target, headers: {}, signal: client.signal });
+    await first.begun;
+    await clock.settle();
+    client.abort();
+    first.done();
+    expect((await one).outcome).toBe('accepted');
+    expect(await two).toMatchObject({ response: { status: 503 } });
+    expect([stateOf(admin), gateway.calls.length]).toEqual(['stopped', 1]);
+  });
+
   it('share one listener on a signal, however many of them wait', async () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });

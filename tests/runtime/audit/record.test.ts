@@ -150,6 +150,31 @@ describe('the audit record of a request', () => {
     ]);
   });
 
+  it('says what a refused request asked for: operations without values, and a new user without the password', async () => {
+    const { send, records } = guarded();
+    const patch = {
+      method: 'PATCH',
+      target: '/services/My-Service',
+      headers: { ...patchType, 'if-match': '"x"' },
+    };
+    const operations = [{ op: 'test', path: '/user', value: 'typed here' }, ...limit];
+    expect(await send({ ...patch, body: JSON.stringify(operations) })).toBe(412);
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'Grace', password: 'compiler' });
+    expect(await send({ target: '/users', headers, body })).toBe(409);
+    expect((await records()).map(({ change }) => change)).toEqual([
+      [
+        {
+          operations: [
+            { op: 'test', path: '/user' },
+            { op: 'replace', path: '/max_connection' },
+          ],
+        },
+      ],
+      [{ name: 'Grace' }],
+    ]);
+  });
+
   it('names the caller who was deleted meanwhile, and the client that left', async () => {
     const users = [
       { name: 'ada', passwordHash: 'opaque' },

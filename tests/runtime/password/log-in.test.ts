@@ -81,6 +81,16 @@ describe('the work of a log-in', () => {
       expect(await logIn(requestWith(credentials(name, 'nobody')), snapshot)).toBeUndefined();
   });
 
+  it.each([
+    ['is empty', ''],
+    ['is longer than any password', 'x'.repeat(2000)],
+  ])(
+    'is nothing for a password that %s, because no user can have such a password',
+    async (_what, password) => {
+      expect(await workOf(['ada', password])).toEqual([]);
+    },
+  );
+
   it('is the same where there are no users at all', async () => {
     const { hasher: noted, work } = createNotingHasher();
     const logIn = createLogIn(noted);

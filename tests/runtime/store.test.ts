@@ -21,6 +21,7 @@ import {
 import { IndexedSessionTable } from '../../src/snapshot/session-table.ts';
 import { configuration } from '../support/configuration.ts';
 import { FailingStore } from '../support/failing-store.ts';
+import { thawedPlaces } from '../support/frozen.ts';
 import { crowdedSnapshot, sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { appliedTo, openRunning, sampleGateway } from '../support/running-admin.ts';
 
@@ -49,6 +50,24 @@ describe('an interface with a store', () => {
     expect(after.admin.snapshot.sessions.size).toBe(0);
     expect(after.gateway.calls).toEqual([]);
     await after.admin.close();
+  });
+
+  it('restores a snapshot in which nobody can change anything', async () => {
+    const store = createMemoryStore();
+    const before = await openRunning(store);
+    const options: Transition = (snapshot, context) =>
+      patchService(
+        snapshot,
+        'My Service',
+        [{ op: 'add', path: '/router_options', value: { master: 'db-1' } }],
+        context,
+      );
+    expect((await before.admin.execute(options)).outcome).toBe('accepted');
+    await before.admin.close();
+    const { admin } = await openRunning(store);
+    expect(configuration(admin.snapshot)).toEqual(configuration(before.admin.snapshot));
+    expect(thawedPlaces(admin.snapshot)).toEqual([]);
+    await admin.close();
   });
 
   it('prefers the stored configuration to the given one, except for values of the process', async () => {

@@ -277,6 +277,7 @@ describe('the table of the page', () => {
         [],
       ]);
     }
+    expect(new Set(rows.keys())).toEqual(new Set(lines.map(([, message]) => message)));
     const names = (message: string): ReadonlySet<string> =>
       new Set(lines.filter((line) => line[1] === message).flatMap(([, , fields]) => Object.keys(fields)));
     expect(new Map([...rows].map(([message = '', { fields }]) => [message, new Set(fields)]))).toEqual(

@@ -433,7 +433,10 @@ describe('a node', () => {
     await world.clock.advance(4000);
     held.done();
     await world.clock.advance(5000);
-    expect(await lost).toMatchObject({ outcome: 'refused', problem: { code: 'fenced' } });
+    const detail =
+      'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken ' +
+      'back. Look at the state, and send the command again.';
+    expect(await lost).toMatchObject({ outcome: 'refused', problem: { code: 'fenced', detail } });
     expect([a, b].map((node) => serviceOf(node)?.settings.max_connection)).toEqual([100, 100]);
     expect(a.gateway.differences(a.admin.snapshot)).toEqual([]);
     expect((await a.admin.execute(limit(9))).outcome).toBe('accepted');

@@ -352,6 +352,15 @@ describe('the arguments of a running interface', () => {
     expect(() => admin.events(options as never)).toThrow(message);
   });
 
+  it.each([
+    [null, 'The options of audit must be an object'],
+    [{ from: 'a.1' }, 'There is no option of audit with the name "from"'],
+  ])('audit refuses %p', (options, message) => {
+    const { admin } = runAdmin();
+    expect(() => admin.audit(options as never)).toThrow(TypeError);
+    expect(() => admin.audit(options as never)).toThrow(message);
+  });
+
   it('report never throws, whatever it is given', () => {
     const { admin, errors } = runAdmin();
     const cyclic: unknown[] = [];
@@ -578,6 +587,15 @@ describe('a request', () => {
     const headers = Object.assign(Object.create(null) as object, { 'if-match': undefined });
     const handled = await runAdmin().admin.handle({ ...request, headers });
     expect(handled.matched && handled.response.status).toBe(200);
+  });
+
+  it('with a fault, whose client has left, is answered as any request of such a client', async () => {
+    const { admin, errors } = runAdmin();
+    const left = { ...request, signal: AbortSignal.abort() };
+    const answer = await admin.handle(left);
+    expect(answer).toMatchObject({ response: { status: 503 } });
+    expect(await admin.handle({ ...left, target: 5 } as never)).toEqual(answer);
+    expect(errors).toEqual([]);
   });
 
   it('that aborts in a hostile way is answered', async () => {

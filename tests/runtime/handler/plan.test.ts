@@ -76,6 +76,24 @@ describe('a plan', () => {
     },
   );
 
+  it('is made of any decision that the host has built, also if the session to close is not open', () => {
+    const { admin } = runAdmin();
+    const gone: Transition = (snapshot, context) => {
+      const decision = closeNine(snapshot, context);
+      if (decision.outcome !== 'accepted') return decision;
+      const [effect] = decision.effects;
+      const sessions = [
+        { id: 9, connected: 0 },
+        { id: 404, connected: 0 },
+      ];
+      return { ...decision, effects: [{ ...effect, sessions }] } as typeof decision;
+    };
+    expect(admin.plan(gone)).toMatchObject({
+      closes: { sessions: 2, connections: 2 },
+      stays: { sessions: 0 },
+    });
+  });
+
   it('is the same from admin.plan and over HTTP', async () => {
     const { admin } = runAdmin();
     const ifMatch = { link: '/services/My-Service', etag: '*' };

@@ -36,6 +36,20 @@ describe('the sentence for', () => {
       'The credentials are missing, wrong or no longer valid. Send valid ones.',
     ],
     [
+      'a throttled log-in',
+      { authenticate: () => Promise.resolve('throttled') },
+      ['GET', services],
+      {},
+      'Too many log-ins at once. Try again in a second.',
+    ],
+    [
+      'a log-in that was not checked in time',
+      { authenticate: () => Promise.resolve('overloaded') },
+      ['GET', services],
+      {},
+      'The password was not checked in time. Try again later.',
+    ],
+    [
       'a caller without the permission',
       { authorize: () => false },
       ['GET', services],
@@ -77,6 +91,13 @@ describe('the sentence for', () => {
       ['GET', '/sessions?user=a&user=b'],
       {},
       'The parameter "user" must be given once.',
+    ],
+    [
+      'a header with an event id that is none',
+      {},
+      ['GET', '/events'],
+      { headers: { 'last-event-id': '7' } },
+      'The header Last-Event-ID must be the id of an event of GET /events. Leave the header out to read from now on.',
     ],
     [
       'a long body',

@@ -44,8 +44,9 @@ const testsOf = {
   runtime: [
     'runtime/**/*',
     'adapters/refusal',
-    'contract/{authentication,condition,outcome,plan,protocol,query}',
+    'contract/{authentication,condition,outcome,plan,protocol,query,session-search}',
     'fleet/{fault,fleet,following,log}',
+    'snapshot/large-document',
   ],
   ports: ['ports/**/*', 'package/argument', 'runtime/{failing-store,store}'],
 };

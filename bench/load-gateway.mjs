@@ -57,14 +57,16 @@ function openCounts({ services, servers, monitors }) {
   const connections = new Map();
   const serverOf = new Map();
   const add = (key, change) => connections.set(key, (connections.get(key) ?? 0) + change);
-  const count = ({ type, session, server }) => {
+  const leave = (session) => {
+    const server = serverOf.get(session);
+    if (serverOf.delete(session)) add(server, -1);
+  };
+  const count = ({ type, id, session, server }) => {
     if (type === 'connection.opened') {
       serverOf.set(session, server);
       add(server, 1);
-    } else if (type === 'connection.closed') {
-      add(serverOf.get(session), -1);
-      serverOf.delete(session);
-    }
+    } else if (type === 'connection.closed') leave(session);
+    else if (type === 'session.closed') leave(id);
   };
   const sessions = { countOfServer: (key) => connections.get(key) ?? 0 };
   const admin = {

@@ -46,7 +46,8 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
     client.resume();
   });
   backend.once('close', () => {
-    admin.report({ type: 'connection.closed', ...connection });
+    // The end of a session ends its connections.
+    if (!client.closed) admin.report({ type: 'connection.closed', ...connection });
     if (outlives) client.resume();
     else if (hasServer || client.destroyed) client.destroySoon();
     else

@@ -124,3 +124,31 @@ describe('an interface that is open until there is a user', () => {
     expect([...admin.snapshot.users].map(({ name }) => name)).toEqual(['ada']);
   });
 });
+
+describe('the first user of an interface without a log-in', () => {
+  const create = { method: 'PUT', target: '/users', headers: { 'content-type': 'application/json' } };
+
+  it('is told to the host, once', async () => {
+    const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });
+    for (const name of ['ada', 'eve'])
+      await admin.handle({ ...create, body: JSON.stringify({ name, password: 'engine' }) });
+    expect([...admin.snapshot.users]).toHaveLength(2);
+    expect(errors.map(String)).toEqual([
+      'Error: There is a user now, but nobody has to log in: give createAdmin the option authenticate',
+    ]);
+  });
+
+  it('is nothing to tell if the host knows the caller, or asks for a log-in', async () => {
+    const [open, host] = [
+      runAdmin({ ...empty, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) }),
+      runAdmin({ snapshot: createSnapshot({}) }),
+    ];
+    const body = JSON.stringify(ada);
+    await open.admin.handle({ ...create, body });
+    await host.admin.handle({ ...create, body, principal: { name: 'host' } });
+    for (const { admin, errors } of [open, host]) {
+      expect(admin.snapshot.users.size).toBe(1);
+      expect(errors).toEqual([]);
+    }
+  });
+});

@@ -464,8 +464,17 @@ async function conclude(
     const headers = { ...retryAfter(execution), ...accessHeaders(options, execution.problem) };
     return refusal(execution.problem, headers);
   }
-  const { route, parameters } = asked;
-  const { fleet } = options;
+  const { route, parameters, caller } = asked;
+  const { fleet, authenticate, onError } = options;
+  // Whoever creates the first user believes that nobody gets in without a password from then on.
+  if (
+    route.id === 'users.create' &&
+    execution.snapshot.users.size === 1 &&
+    (authenticate ?? caller.principal) === undefined
+  )
+    onError(
+      new Error('There is a user now, but nobody has to log in: give createAdmin the option authenticate'),
+    );
   const headers = fleet === undefined ? {} : await fleetHeaders(fleet, request, execution);
   if (route.answer === undefined) return empty(204, headers);
   const { snapshot } = execution;

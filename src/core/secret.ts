@@ -90,23 +90,37 @@ export function namesOf(secrets: readonly SecretName[]): ReadonlySet<string> {
   return new Set(secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])));
 }
 
+/** The names that redaction looks for. */
+interface Names {
+  /** By the stored name of a secret: the name that clients know. */
+  readonly client: ReadonlyMap<string, string>;
+  /** The names by which clients know what is secret as a whole. */
+  readonly whole: ReadonlySet<string>;
+  /** The maps that have secret entries beside them. Clients choose the names in a map: they can be those of secrets. */
+  readonly map: ReadonlySet<string>;
+}
+
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
- * The function removes every member with the stored name of a secret, and every sealed text, at any depth. A JSON Patch operation whose
- * pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
+ * The function removes every member with the stored name of a secret, and every sealed text, at any depth. A JSON Patch
+ * operation whose pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
+ * An entry of a map of parameters is no secret by its name.
  *
  * @param secrets - the names of each secret
  * @internal
  */
 export function createRedactor(secrets: readonly SecretName[]): (value: Json | object) => Json {
-  const clientNames = new Map(secrets.map(({ stored, client }) => [stored, client]));
-  const secretNames = namesOf(secrets);
+  const names: Names = {
+    client: new Map(secrets.map(({ stored, client }) => [stored, client])),
+    whole: new Set(secrets.filter(({ whole }) => whole).map(({ client }) => client)),
+    map: new Set(secrets.filter(({ whole }) => !whole).map(({ client }) => client)),
+  };
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
     // A list of containers left to copy replaces recursion, so no value is too deep.
-    const pending: (Copying | Leaving)[] = [{ source: { value: value as Json }, target: root }];
+    const pending: (Copying | Leaving)[] = [{ source: { value: value as Json }, target: root, isMap: false }];
     const open = new Set<JsonContainer>();
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if ('left' in next) {
@@ -119,7 +133,7 @@ export function createRedactor(secrets: readonly SecretName[]): (value: Json | o
         );
       open.add(next.source);
       pending.push({ left: next.source });
-      copyMembers(next, clientNames, secretNames, pending);
+      copyMembers(next, names, pending);
     }
     return root['value'] ?? null;
   };
@@ -129,6 +143,8 @@ export function createRedactor(secrets: readonly SecretName[]): (value: Json | o
 interface Copying {
   readonly source: JsonContainer;
   readonly target: Json[] | Record<string, Json>;
+  /** Whether clients choose the names of the members. */
+  readonly isMap: boolean;
 }
 
 /** A container whose members are copied. */
@@ -136,22 +152,15 @@ interface Leaving {
   readonly left: JsonContainer;
 }
 
-function copyMembers(
-  { source, target }: Copying,
-  clientNames: ReadonlyMap<string, string>,
-  secretNames: ReadonlySet<string>,
-  pending: (Copying | Leaving)[],
-): void {
-  const members = isArray(source)
-    ? source.entries()
-    : Object.entries(redactOperation(source, clientNames, secretNames));
+function copyMembers({ source, target, isMap }: Copying, names: Names, pending: (Copying | Leaving)[]): void {
+  const members = isArray(source) ? source.entries() : Object.entries(redactOperation(source, names));
   for (const [name, member] of members) {
     const isHidden = isSealed(member) && Object.keys(member).length === 1;
-    if (typeof name === 'string' && (isHidden || clientNames.has(name))) continue;
+    if (typeof name === 'string' && (isHidden || (!isMap && names.client.has(name)))) continue;
     let copy = isHidden ? null : member;
     if (isContainer(copy)) {
       const empty: Copying['target'] = isArray(copy) ? [] : {};
-      pending.push({ source: copy, target: empty });
+      pending.push({ source: copy, target: empty, isMap: names.map.has(String(name)) });
       copy = empty;
     }
     if (Array.isArray(target)) target.push(copy);
@@ -160,18 +169,20 @@ function copyMembers(
 }
 
 /** A JSON Patch operation without the secrets in it. Every other object stays as it is. */
-function redactOperation(
-  value: JsonObject,
-  clientNames: ReadonlyMap<string, string>,
-  secretNames: ReadonlySet<string>,
-): JsonObject {
+function redactOperation(value: JsonObject, names: Names): JsonObject {
   const { op, path, from } = value;
   if (typeof op !== 'string' || typeof path !== 'string') return value;
   const tokens = parsePointer(path) ?? [];
   const sources = typeof from === 'string' ? (parsePointer(from) ?? []) : [];
-  if (![...tokens, ...sources].some((token) => secretNames.has(token))) return value;
+  const isStored = (token: string, at: number, pointer: readonly string[]): boolean =>
+    names.client.has(token) && !names.map.has(pointer[at - 1] ?? '');
+  const isSecret = (token: string, at: number, pointer: readonly string[]): boolean =>
+    names.whole.has(token) || isStored(token, at, pointer);
+  if (!tokens.some(isSecret) && !sources.some(isSecret)) return value;
   const shown = (pointer: readonly string[]): string =>
-    formatPointer(pointer.map((token) => clientNames.get(token) ?? token));
+    formatPointer(
+      pointer.map((token, at) => (isStored(token, at, pointer) ? (names.client.get(token) ?? token) : token)),
+    );
   return { op, ...(typeof from === 'string' ? { from: shown(sources) } : {}), path: shown(tokens) };
 }
 

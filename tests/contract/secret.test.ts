@@ -10,9 +10,12 @@ import {
   openAdmin,
   patchServer,
   patchService,
+  redactSecrets,
   type Admin,
   type Effect,
+  type PublishedEvent,
 } from 'gateway-admin-core';
+import { undoOf, type ShownEvent } from 'gateway-admin-core/client';
 
 import { readAudit } from '../support/audit-reader.ts';
 import { planted, sampleSnapshot } from '../support/document.ts';
@@ -84,6 +87,41 @@ function expectNoSecret(answers: readonly Pick<Answer, 'text' | 'headers'>[]): v
     }
   }
 }
+
+describe('a parameter that has the name under which a secret is stored', () => {
+  const stored = modifiableFields.flatMap(
+    ({ sealedAs, entriesSealedAs }) => sealedAs ?? entriesSealedAs ?? [],
+  );
+  const rows = maps.flatMap(({ patch, field, kind }) =>
+    [...new Set(stored)].map((name) => ({ patch, field, name, isEntry: kind === 'filter' })),
+  );
+
+  it.each(rows)(
+    'is shown, and can be undone: $patch $field/$name',
+    async ({ patch, field, name, isEntry }) => {
+      const { admin } = runAdmin();
+      const reader = admin.events();
+      const value = isEntry ? { value: 'md5', configurable: true } : 'md5';
+      const operations = [{ op: 'add', path: `/${field}/${name}`, value }];
+      const send = async (target: string, body: unknown): Promise<unknown> => {
+        const headers = { 'content-type': 'application/json-patch+json' };
+        const handled = await admin.handle({ method: 'PATCH', target, headers, body: JSON.stringify(body) });
+        return handled.matched && JSON.parse(handled.response.body as string);
+      };
+      const shown: unknown = expect.objectContaining({ [field]: expect.objectContaining({ [name]: value }) });
+      expect(await send(`${patch}?dry_run=true`, operations)).toMatchObject({
+        patch: operations,
+        effects: [{ after: shown }],
+      });
+      expect(await send(patch, operations)).toEqual(shown);
+      const { event } = (await reader.next()).value as PublishedEvent;
+      const undo = undoOf(redactSecrets(event) as unknown as ShownEvent);
+      expect(undo).toMatchObject({ id: expect.stringContaining('.patch') as unknown, leftOut: [] });
+      expect(await send(patch, undo?.given[1])).not.toEqual(shown);
+      await reader.return?.();
+    },
+  );
+});
 
 describe.each(transportNames)('through %s', (name) => {
   // Promise: answer-secret

@@ -16,7 +16,7 @@ import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
 import { mostLinks } from './reference.ts';
-import { isSealed } from './secret.ts';
+import { isSealed, passwordFault } from './secret.ts';
 import { mostMembers } from './shape.ts';
 
 /**
@@ -230,8 +230,8 @@ function secretRefusal(op: ParsedOperation['op'], { whole, text }: GivenSecret):
     ];
   }
   if (op === 'remove' || isSealed(text)) return undefined;
-  const form = 'a string of 1 to 1024 bytes in UTF-8 without control characters';
-  return ['password-unacceptable', `must be ${form}; a program seals it first and gives { "sealed": … }`];
+  // Acceptable texts of clients are sealed by now.
+  return ['password-unacceptable', passwordFault(text ?? null) ?? 'must be sealed first, as { "sealed": … }'];
 }
 
 /** Translates an operation to operations on the settings. */

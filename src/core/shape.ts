@@ -249,7 +249,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       if (value === undefined) return 'is required';
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
     case 'invalid_key':
-      return 'has a key that is not allowed';
+      return `has a key that ${issue.issues.map((each) => sentence(each, '')).join(', ')}`;
     case 'custom':
     case 'invalid_format':
       return issue.message;

@@ -954,17 +954,10 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     type: 'urn:problem-type:gateway-admin:password-unacceptable',
     title: 'The password is not acceptable',
     status: 422,
-    detail:
-      '/password: must be a string of 1 to 1024 bytes in UTF-8 without control characters; a program seals it first and gives { "sealed": … }',
+    detail: '/password: must be a string',
     code: 'password-unacceptable',
     errors: [
-      {
-        pointer: '/password',
-        operation: 0,
-        code: 'password-unacceptable',
-        detail:
-          'must be a string of 1 to 1024 bytes in UTF-8 without control characters; a program seals it first and gives { "sealed": … }',
-      },
+      { pointer: '/password', operation: 0, code: 'password-unacceptable', detail: 'must be a string' },
     ],
   },
   'secret-not-storable': {
@@ -1120,7 +1113,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     title: 'The user exists already',
     status: 409,
     detail:
-      'There is already a user named "ada", in this or another case. Delete that user first, or choose another name.',
+      'There is already a user named "ada", in this or another case. Change the password of that user, or choose another name.',
     code: 'user-exists',
   },
   'user-not-found': {

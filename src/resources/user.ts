@@ -187,7 +187,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
   if (snapshot.users.find(name) !== undefined) {
     const detail =
       `There is already a user named ${quoted(name)}, in this or another case. ` +
-      'Delete that user first, or choose another name.';
+      'Change the password of that user, or choose another name.';
     return refused(snapshot, problem('user-exists', detail), [resource]);
   }
   return accepted(events, snapshot, [resource], {

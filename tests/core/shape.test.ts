@@ -196,7 +196,13 @@ describe('parseShape', () => {
     [z.record(z.string(), z.int()), 7, 'must be an object, not a number'],
     [shape.address, 'host:5432', 'must be a host name, an IP address without port, or the path of a socket'],
     [shape.address, '/tmp/a b', 'must not contain white space or control characters'],
-    [shape.options, { '': 'a' }, 'has a key that is not allowed'],
+    [shape.options, { '': 'a' }, 'has a key that must have at least 1 character'],
+    [shape.options, { ['x'.repeat(256)]: 'a' }, 'has a key that must have at most 255 characters'],
+    [
+      shape.options,
+      { 'a\u0000': 'a' },
+      'has a key that must not contain control characters or lone surrogates',
+    ],
     [z.union([z.string(), z.int()]), true, 'is not valid'],
     [
       z.union([z.string(), z.int()], { error: 'must be a text or a number' }),

@@ -57,7 +57,7 @@ describe('creating a user', () => {
       const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
       expect([problem.code, problem.status]).toEqual(['user-exists', 409]);
       expect(problem.detail).toBe(
-        `There is already a user named "${name}", in this or another case. Delete that user first, or choose another name.`,
+        `There is already a user named "${name}", in this or another case. Change the password of that user, or choose another name.`,
       );
       expect(snapshot.users.find(name)?.passwordHash).toBe(planted.hash);
     },

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { cp, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
 
 /** The end of a program, and what the program has printed. */
 interface Ended {
@@ -39,6 +42,8 @@ function run(program: string): Promise<Ended> {
     });
   });
 }
+
+const temporaryDirectory = temporaryDirectories();
 
 beforeAll(buildPackage, 120_000);
 
@@ -180,5 +185,36 @@ describe('a program with nothing else alive', () => {
       print((await admin.execute(stop)).outcome);
     `);
     expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
+  });
+});
+
+describe('a program with two copies of the library', () => {
+  /** Another copy of the package, as npm installs one if two packages need different versions. */
+  async function copyPackage(): Promise<string> {
+    const directory = await temporaryDirectory();
+    for (const each of ['dist', 'package.json'])
+      await cp(root + each, join(directory, each), { recursive: true });
+    await symlink(`${root}node_modules`, join(directory, 'node_modules'));
+    return pathToFileURL(join(directory, 'dist/index.js')).href;
+  }
+
+  it('runs an interface of each copy, and knows a refusal of the other copy', async () => {
+    const ended = await run(`
+      const other = await import(${JSON.stringify(await copyPackage())});
+      const refuse = () => Promise.reject(new other.EffectRefused('The other copy refuses.'));
+      const admins = [
+        createAdmin({ snapshot, gateway: { ...gateway, apply: refuse } }),
+        other.createAdmin({ snapshot: other.createSnapshot({ services: [{ name: 'Sales', router: 'r' }] }), gateway }),
+      ];
+      const request = { method: 'PUT', target: '/service/Sales/stop', headers: {} };
+      for (const { response } of await Promise.all(admins.map((admin) => admin.handle(request))))
+        print(response.status + ' ' + (response.body ?? ''));
+      print(admins.map((admin) => admin.snapshot.services.find('sales').state).join(' '));
+      print(createAdmin === other.createAdmin);
+    `);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const [refused, accepted, states, isSame] = ended.stdout.split('\n');
+    expect(refused).toMatch(/^409 .*The gateway refused: The other copy refuses\./);
+    expect([accepted, states, isSame]).toEqual(['204 ', 'started stopped', 'false']);
   });
 });

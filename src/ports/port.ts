@@ -125,14 +125,15 @@ export interface Hasher {
   verify(password: string, hash: string): Promise<boolean>;
   /**
    * Whether a hash is cheaper to guess than the hashes of {@link Hasher.hash}. After a log-in with such a hash, the
-   * interface replaces the hash by a new one. If left out, no hash is replaced.
+   * interface replaces the hash by a new one. If left out, or if the function fails, no hash is replaced.
    *
    * `verify` of such a hash must take as long as that of a new hash. Otherwise its duration tells that the user exists.
    */
   needsRehash?(hash: string): boolean;
   /**
    * Whether `verify` understands a hash. If the state that an interface starts with has another hash, the interface is not
-   * started, because the user could never log in. If left out, no hash is checked.
+   * started, because the user could never log in. If the function fails, the interface is not started either. If left out, no
+   * hash is checked.
    */
   knows?(hash: string): boolean;
 }
@@ -325,6 +326,9 @@ export interface Authenticate {
   ): Promise<Principal | 'throttled' | 'overloaded' | undefined>;
   /** Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). */
   readonly challenge?: string;
-  /** Whether nobody has to log in at this state. Left out if everybody always has to log in. */
+  /**
+   * Whether nobody has to log in at this state. Left out if everybody always has to log in. If the function throws, or gives
+   * no boolean, everybody has to log in.
+   */
   isOpen?(snapshot: Snapshot): boolean;
 }

@@ -76,7 +76,8 @@ export interface AdminOptions {
   readonly allowedHosts?: readonly string[];
   /**
    * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
-   * `undefined` if there is none.
+   * `undefined` if there is none. The function is synchronous. If it throws, or returns anything else, the request is refused
+   * with 500 `internal`.
    */
   readonly passwordPolicy?: (password: string) => string | undefined;
   /** Keeps the audit records outside the process. By default the records are kept for readers of {@link Admin.audit} only. */
@@ -85,9 +86,9 @@ export interface AdminOptions {
   readonly limits?: Partial<Limits>;
   /**
    * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
-   * gateway port, a {@link ReportError} for each malformed report, a {@link DifferingDocumentError} if the store has
-   * another configuration than the given snapshot, failures of the store, and unexpected errors. Wrong answers of the
-   * clock and of telemetry are told once for each function. By default, and without a `logger`, the console gets the first
+   * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a {@link DifferingDocumentError} if the store has
+   * another configuration than the given snapshot, failures of the store, and unexpected errors. Failures of
+   * the clock, of telemetry and of `isOpen` are told once for each function. By default, and without a `logger`, the console gets the first
    * error of each kind.
    */
   readonly onError?: (error: unknown) => void;

@@ -1,7 +1,7 @@
 /**
  * The error sink: takes every error that the host must know to `onError`, or to the console.
  */
-import { causeText, HostError } from './host-error.ts';
+import { callFailed, causeText, HostError } from './host-error.ts';
 import { ReportError } from './report-error.ts';
 
 /** The largest number of kinds of errors that the console gets. @internal */
@@ -26,7 +26,7 @@ export function createErrorSink(onError?: (error: unknown) => unknown): (error: 
   if (onError === undefined) return showOnce;
   return (error) => {
     const fail = (cause: unknown): void => {
-      showOnce(failureOf(cause, error));
+      showOnce(callFailed('onError', cause, `The error for onError was: ${causeText(error)}.`));
     };
     try {
       // The wrapper accepts also a thenable, whose rejection must not end the process.
@@ -35,16 +35,6 @@ export function createErrorSink(onError?: (error: unknown) => unknown): (error: 
       fail(cause);
     }
   };
-}
-
-function failureOf(cause: unknown, error: unknown): HostError {
-  return new HostError(
-    `onError failed: ${causeText(cause)}. The error for onError was: ${causeText(error)}.`,
-    {
-      call: 'onError',
-      cause,
-    },
-  );
 }
 
 /** A text that is equal for errors of one kind. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../ports/port.ts';
 import { systemClock, systemSleep } from '../ports/system-clock.ts';
-import { answerText, causeText, HostError, isThenable } from './host-error.ts';
+import { answerText, callFailed, HostError, isThenable, wrongAnswer } from './host-error.ts';
 
 /** The times that a gateway document can contain: years have four digits. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
@@ -31,16 +31,13 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Req
   };
   const guardedSleep: Clock['sleep'] = (...how) => {
     const failed = (cause: unknown): Promise<void> => {
-      const message = `clock.sleep failed: ${causeText(cause)}. The system clock sleeps in its place.`;
-      tellOnce(new HostError(message, { call: 'clock.sleep', cause }));
+      tellOnce(callFailed('clock.sleep', cause, sleepsInstead));
       return systemClock.sleep(...how);
     };
     try {
       const sleeping: unknown = clock.sleep(...how);
-      if (sleeping instanceof Promise) return sleeping.then(() => undefined, failed);
       if (isThenable(sleeping)) return Promise.resolve(sleeping).then(() => undefined, failed);
-      const message = `clock.sleep answered ${answerText(sleeping)} instead of a promise. The system clock sleeps in its place.`;
-      tellOnce(new HostError(message, { call: 'clock.sleep' }));
+      tellOnce(wrongAnswer('clock.sleep', sleeping, 'a promise', sleepsInstead));
       return systemClock.sleep(...how);
     } catch (error) {
       return failed(error);
@@ -52,11 +49,9 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Req
     try {
       const time: unknown = clock.monotonic();
       if (Number.isFinite(time)) return (lastMonotonic = time as number);
-      const message = `clock.monotonic answered ${answerText(time)} instead of milliseconds. ${instead}`;
-      tellOnce(new HostError(message, { call: 'clock.monotonic' }));
+      tellOnce(wrongAnswer('clock.monotonic', time, 'milliseconds', instead));
     } catch (cause) {
-      const message = `clock.monotonic failed: ${causeText(cause)}. ${instead}`;
-      tellOnce(new HostError(message, { call: 'clock.monotonic', cause }));
+      tellOnce(callFailed('clock.monotonic', cause, instead));
     }
     return lastMonotonic;
   };
@@ -67,6 +62,8 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Req
 
 const instead = 'The last known time is used in its place.';
 
+const sleepsInstead = 'The system clock sleeps in its place.';
+
 function timeOf(clock: Clock, tellOnce: (error: HostError) => void): number | undefined {
   try {
     const time: unknown = clock.now();
@@ -75,8 +72,7 @@ function timeOf(clock: Clock, tellOnce: (error: HostError) => void): number | un
     tellOnce(new HostError(message, { call: 'clock.now' }));
     return Number.isFinite(time) ? (time as number) : undefined;
   } catch (cause) {
-    const message = `clock.now failed: ${causeText(cause)}. ${instead}`;
-    tellOnce(new HostError(message, { call: 'clock.now', cause }));
+    tellOnce(callFailed('clock.now', cause, instead));
     return undefined;
   }
 }

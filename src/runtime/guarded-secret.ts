@@ -4,7 +4,7 @@
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../core/shape.ts';
 import type { Hasher, SecretSealer } from '../ports/port.ts';
-import { answerText, HostError, type HostCall } from './host-error.ts';
+import { booleanFrom, wrongAnswer, type HostCall } from './host-error.ts';
 
 /**
  * Hashes a password.
@@ -23,9 +23,7 @@ export async function hashWith(hasher: Hasher, password: string): Promise<string
  * @internal
  */
 export async function verifyWith(hasher: Hasher, password: string, hash: string): Promise<boolean> {
-  const answer: unknown = await hasher.verify(password, hash);
-  if (typeof answer === 'boolean') return answer;
-  throw wrongAnswer('hasher.verify', answer, 'true or false');
+  return booleanFrom('hasher.verify', await hasher.verify(password, hash));
 }
 
 /**
@@ -47,12 +45,7 @@ function textFrom(call: HostCall, longest: number): (answer: unknown) => string 
   return (answer) => {
     const parsed = parseShape(shape, answer);
     if (parsed.ok) return parsed.value;
-    throw wrongAnswer(call, answer, `a line of 1 to ${longest.toLocaleString('en')} characters`);
+    const wanted = `a line of 1 to ${longest.toLocaleString('en')} characters`;
+    throw wrongAnswer(call, answer, wanted);
   };
-}
-
-function wrongAnswer(call: HostCall, answer: unknown, wanted: string): HostError {
-  // A string can contain the secret.
-  const shown = typeof answer === 'string' ? 'a string' : answerText(answer);
-  return new HostError(`${call} answered ${shown} instead of ${wanted}. The request was refused.`, { call });
 }

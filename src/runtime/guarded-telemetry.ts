@@ -8,7 +8,7 @@ import { telemetryShapes } from '../resources/gateway.ts';
 import type { Telemetry } from '../resources/shared/rendering.ts';
 import { noStatistics, type ConnectionStatistics } from '../snapshot/session-table.ts';
 import { onceEach } from './guarded-clock.ts';
-import { answerText, causeText, HostError, isThenable } from './host-error.ts';
+import { answerText, callFailed, HostError, isThenable } from './host-error.ts';
 
 /** The figure of an answer, or what is wrong with the answer. */
 type Figure<T> = { readonly value: T } | { readonly fault: string };
@@ -33,7 +33,7 @@ export function guardTelemetry(telemetry: Telemetry, onError: (error: unknown) =
       if ('value' in figure) return figure.value;
       tellOnce(new HostError(`${call} ${figure.fault}. ${instead}`, { call }));
     } catch (cause) {
-      tellOnce(new HostError(`${call} failed: ${causeText(cause)}. ${instead}`, { call, cause }));
+      tellOnce(callFailed(call, cause, instead));
     }
     return undefined;
   };

@@ -1,12 +1,14 @@
 /**
  * The error for a function of the host that fails, answers wrongly or answers too late.
  */
-import type { Logger } from '../ports/port.ts';
+import type { Hasher, Logger } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
 import type { Telemetry } from '../resources/shared/rendering.ts';
+import { isBoolean } from './check.ts';
 
 /**
- * The functions of the host whose errors become a {@link HostError}.
+ * The functions of the host whose errors become a {@link HostError}. Functions that must answer at once, such as `veto`, must
+ * not give a promise.
  *
  * @public
  */
@@ -20,8 +22,11 @@ export type HostCall =
   | 'onMeasurement'
   | `logger.${keyof Logger}`
   | 'veto'
-  | 'hasher.hash'
-  | 'hasher.verify'
+  | 'authenticate.isOpen'
+  | 'authorize'
+  | 'passwordPolicy'
+  | 'peerOf'
+  | `hasher.${keyof Hasher}`
   | 'sealer.seal'
   | 'audit.append'
   | 'audit.dispose'
@@ -69,6 +74,73 @@ export class HostError extends Error {
   get effect(): Effect | undefined {
     return this.#effect;
   }
+}
+
+/**
+ * Makes the error for a function that failed.
+ *
+ * @param instead - a sentence about the consequence
+ * @internal
+ */
+export function callFailed(call: HostCall, cause: unknown, instead = requestRefused): HostError {
+  return new HostError(`${call} failed: ${causeText(cause)}. ${instead}`, { call, cause });
+}
+
+/**
+ * Makes the error for a wrong answer. A promise gets a handler. A string is not shown, because a string can contain a secret.
+ *
+ * @param instead - a sentence about the consequence
+ * @internal
+ */
+export function wrongAnswer(
+  call: HostCall,
+  answer: unknown,
+  wanted: string,
+  instead = requestRefused,
+): HostError {
+  const shown = typeof answer === 'string' && answer !== '' ? 'a string' : answerText(answer);
+  return new HostError(`${call} answered ${shown} instead of ${wanted}. ${instead}`, { call });
+}
+
+const requestRefused = 'The request was refused.';
+const countsAsFalse = 'The answer counts as false.';
+
+/**
+ * Calls a function of the host.
+ *
+ * @param instead - a sentence about the consequence of a failure
+ * @throws HostError if the function throws
+ * @internal
+ */
+export function callHost(call: HostCall, run: () => unknown, instead?: string): unknown {
+  try {
+    return run();
+  } catch (cause) {
+    throw callFailed(call, cause, instead);
+  }
+}
+
+/**
+ * Asks a function of the host for true or false. The function must answer at once. A caller who catches the error must go on
+ * as with false.
+ *
+ * @throws HostError if the function throws, or gives another answer, such as a promise
+ * @internal
+ */
+export function askHost(call: HostCall, ask: () => unknown): boolean {
+  return booleanFrom(call, callHost(call, ask, countsAsFalse), countsAsFalse);
+}
+
+/**
+ * Checks an answer that must be true or false.
+ *
+ * @param instead - a sentence about the consequence of a wrong answer
+ * @throws HostError for another answer
+ * @internal
+ */
+export function booleanFrom(call: HostCall, answer: unknown, instead?: string): boolean {
+  if (isBoolean(answer)) return answer;
+  throw wrongAnswer(call, answer, 'true or false', instead);
 }
 
 /** Describes a thrown value in one line without a full stop; empty if the value cannot be read. @internal */

@@ -7,11 +7,14 @@ import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
 import type { Authenticate, Clock, ConfigurationStore, Hasher } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
+import { isText } from './check.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock, onceEach } from './guarded-clock.ts';
 import { sealWith } from './guarded-secret.ts';
+import { askHost, callHost, wrongAnswer, type HostError } from './host-error.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
 import { Instruments } from './instrumentation/instruments.ts';
@@ -23,6 +26,8 @@ import { guardVeto, type Veto } from './veto.ts';
 /** The options with all defaults filled in. @internal */
 export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gateway'> {
   readonly authenticate: Authenticate | undefined;
+  /** Whether nobody has to log in at a state. Never throws. */
+  readonly isOpenAt: (snapshot: Snapshot) => boolean;
   readonly authorize: Authorize | undefined;
   /** Never throws. */
   readonly veto: Veto | undefined;
@@ -57,6 +62,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     snapshot,
     gateway,
     authenticate,
+    isOpenAt: guardOpenness(authenticate, onError),
     authorize,
     veto: veto === undefined ? undefined : guardVeto(veto, onError),
     clock,
@@ -107,6 +113,27 @@ function secretPortsOf({ sealer = createSecretSealer(), passwordPolicy, store }:
   return {
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
     seal: async (secret) => (storable ? sealWith(sealer, secret) : undefined),
-    objection: (password) => passwordPolicy?.(password),
+    objection: (password) => {
+      const answer = callHost('passwordPolicy', () => passwordPolicy?.(password));
+      if (answer === undefined || (isText(answer) && answer !== '')) return answer;
+      throw wrongAnswer('passwordPolicy', answer, 'undefined or a sentence');
+    },
+  };
+}
+
+/** Guards `isOpen`: if the function fails, everybody must log in. The host is told once, because each request asks. */
+function guardOpenness(
+  authenticate: Authenticate | undefined,
+  onError: (error: unknown) => void,
+): CompleteOptions['isOpenAt'] {
+  if (authenticate?.isOpen === undefined) return () => authenticate === undefined;
+  const tellOnce = onceEach(onError);
+  return (snapshot) => {
+    try {
+      return askHost('authenticate.isOpen', () => authenticate.isOpen?.(snapshot));
+    } catch (error) {
+      tellOnce(error as HostError);
+      return false;
+    }
   };
 }

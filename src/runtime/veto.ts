@@ -4,7 +4,7 @@
 import type { Context } from '../core/decision.ts';
 import { parseProblem, problem, type Problem } from '../problem.ts';
 import type { Decision } from '../resources/index.ts';
-import { answerText, causeText, HostError, isThenable } from './host-error.ts';
+import { callFailed, isThenable, wrongAnswer } from './host-error.ts';
 
 /**
  * The host's own rule: sees an accepted decision before anything is done, and returns the problem with which the command
@@ -34,10 +34,9 @@ export function guardVeto(veto: Veto, onError: (error: unknown) => void): Veto {
       if (answer === undefined) return undefined;
       const parsed = isThenable(answer) ? undefined : parseProblem(answer);
       if (parsed !== undefined) return parsed;
-      const message = `veto answered ${answerText(answer)}, instead of undefined or a problem. ${refused}`;
-      onError(new HostError(message, { call: 'veto' }));
+      onError(wrongAnswer('veto', answer, 'undefined or a problem', refused));
     } catch (cause) {
-      onError(new HostError(`veto failed: ${causeText(cause)}. ${refused}`, { call: 'veto', cause }));
+      onError(callFailed('veto', cause, refused));
     }
     return undecided;
   };

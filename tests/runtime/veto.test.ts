@@ -198,7 +198,7 @@ describe('a veto of the host', () => {
         name: 'HostError',
         call: 'veto',
         message: expect.stringMatching(
-          /^veto (?:failed: .*|answered .*, instead of undefined or a problem)\. The command was refused\.$/,
+          /^veto (?:failed: .*|answered .* instead of undefined or a problem)\. The command was refused\.$/,
         ),
       },
     ]);

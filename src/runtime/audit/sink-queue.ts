@@ -9,7 +9,7 @@ import { sizeOf, type Json } from '../../json/value.ts';
 import type { AuditRecord } from '../../ports/audit-record.ts';
 import type { AuditSink, Clock } from '../../ports/port.ts';
 import { beforeDeadline } from '../deadline.ts';
-import { causeText, HostError } from '../host-error.ts';
+import { callFailed, HostError } from '../host-error.ts';
 import type { Limits } from '../limits.ts';
 
 /**
@@ -135,8 +135,7 @@ export class SinkQueue {
       const disposed = await this.#inTime(async () => sink[Symbol.asyncDispose]?.());
       if (disposed === 'late') onError(this.#lateError('audit.dispose'));
     } catch (cause) {
-      const message = `The audit sink was not disposed of: ${causeText(cause)}.`;
-      onError(new HostError(message, { call: 'audit.dispose', cause }));
+      onError(callFailed('audit.dispose', cause, 'The interface closes.'));
     }
   }
 
@@ -228,8 +227,7 @@ export class SinkQueue {
       await this.#options.sink.append(records, { signal });
       return undefined;
     } catch (cause) {
-      const message = `The audit sink failed: ${causeText(cause)}. The call is made again until the sink keeps the records.`;
-      return new HostError(message, { call: 'audit.append', cause });
+      return callFailed('audit.append', cause, 'The call is made again until the sink keeps the records.');
     }
   }
 

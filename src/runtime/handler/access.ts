@@ -12,11 +12,13 @@ import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { callHost, isThenable, wrongAnswer } from '../host-error.ts';
 import type { Headers } from './respond.ts';
 
 /**
  * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
- * request with 403 `forbidden`.
+ * request with 403 `forbidden`. A promise is also told to `onError`, because an async function would allow nobody. If the
+ * function throws, the request is refused with 500 `internal`.
  *
  * The function is called before the resource is looked up, and for a command once more at its turn. Names in
  * `parameters` are given as their key (see `nameKey`), never as the client wrote them: compare them with keys.
@@ -33,11 +35,14 @@ export type Authorize = (
 export interface AccessOptions {
   readonly snapshot: () => Snapshot;
   readonly authenticate: Authenticate | undefined;
+  /** Whether nobody has to log in at a state. Never throws. */
+  readonly isOpenAt: (snapshot: Snapshot) => boolean;
   readonly authorize: Authorize | undefined;
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: () => boolean;
   readonly passwords: Passwords;
   readonly instruments: Instruments;
+  readonly onError: (error: unknown) => void;
 }
 
 /** A caller who may use a route now. @internal */
@@ -105,11 +110,11 @@ function isWriting({ route }: Target): boolean {
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
 export function isOpen(
-  { authenticate }: AccessOptions,
+  { isOpenAt }: AccessOptions,
   { principal }: AdminRequest,
   snapshot: Snapshot,
 ): boolean {
-  return principal === undefined && (authenticate === undefined || authenticate.isOpen?.(snapshot) === true);
+  return principal === undefined && isOpenAt(snapshot);
 }
 
 async function identify(
@@ -152,14 +157,15 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed(
-  { authorize }: AccessOptions,
+  { authorize, onError }: AccessOptions,
   principal: Principal | undefined,
   { route, parameters }: Target,
 ): boolean {
   if (authorize === undefined) return true;
-  const allowed: unknown = authorize(principal, route, canonical(parameters));
-  // The promise is refused, but its rejection must not end the process.
-  if (allowed instanceof Promise) allowed.catch(() => undefined);
+  const ask = (): unknown => authorize(principal, route, canonical(parameters));
+  const allowed = callHost('authorize', ask);
+  // To give nothing is a usual way to refuse. A promise is not: the host must know that its rule allows nobody.
+  if (isThenable(allowed)) onError(wrongAnswer('authorize', allowed, 'true or false'));
   return allowed === true;
 }
 

@@ -2,7 +2,7 @@
  * The guard of the logger of the host.
  */
 import type { Logger } from '../../ports/port.ts';
-import { causeText, HostError } from '../host-error.ts';
+import { callFailed, type HostError } from '../host-error.ts';
 
 /** The functions that a logger must have. @internal */
 export const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
@@ -35,7 +35,7 @@ export function callGuarded(
   onFailure: (error: HostError) => void,
 ): void {
   const fail = (cause: unknown): void => {
-    onFailure(new HostError(`${call} failed: ${causeText(cause)}.`, { call, cause }));
+    onFailure(callFailed(call, cause, 'The interface goes on.'));
   };
   try {
     const result = run();

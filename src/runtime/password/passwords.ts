@@ -14,6 +14,7 @@ import { rehashUser, userNamePattern, type User } from '../../resources/user.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Execution } from '../execution.ts';
 import { hashWith, verifyWith } from '../guarded-secret.ts';
+import { askHost } from '../host-error.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
 import { createFairQueue, type Share, type Turn } from './fair-queue.ts';
@@ -54,10 +55,13 @@ export interface Passwords {
  * Checks that every user of a snapshot can log in.
  *
  * @throws Error if the hasher does not know the form of a hash
+ * @throws HostError if the hasher does not say whether it knows a hash
  * @internal
  */
 export function assertKnownHashes({ users }: Snapshot, hasher: Hasher): void {
-  const names = [...users].filter((user) => hasher.knows?.(user.passwordHash) === false).map(nameOf);
+  const isKnown = ({ passwordHash }: User): boolean =>
+    hasher.knows === undefined || askHost('hasher.knows', () => hasher.knows?.(passwordHash));
+  const names = [...users].filter((user) => !isKnown(user)).map(nameOf);
   if (names.length === 0) return;
   const shown = names.slice(0, 20).map((name) => JSON.stringify(name));
   const more = names.length > 20 ? ` and ${String(names.length - 20)} more` : '';
@@ -146,9 +150,11 @@ function createRenewal(
   hash: (share: Share, password: string) => Promise<Turn<string>>,
 ): (user: User, share: Share, password: string) => Promise<User | undefined> {
   const renewing = new WeakSet<User>();
+  const isCheaper = (hash: string): boolean =>
+    hasher.needsRehash !== undefined && askHost('hasher.needsRehash', () => hasher.needsRehash?.(hash));
   return async (user, share, password) => {
     const { name, passwordHash: from } = user;
-    if (hasher.needsRehash?.(from) !== true || renewing.has(user) || isReadOnly()) return undefined;
+    if (!isCheaper(from) || renewing.has(user) || isReadOnly()) return undefined;
     renewing.add(user);
     try {
       const turn = await hash(share, password);

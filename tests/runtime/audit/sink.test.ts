@@ -193,7 +193,7 @@ describe('a sink that fails and is not required', () => {
     }
     expect(times).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
     expect(errors.map(String)).toEqual([
-      'HostError: The audit sink failed: The disk is full. The call is made again until the sink keeps the records.',
+      'HostError: audit.append failed: The disk is full. The call is made again until the sink keeps the records.',
     ]);
   });
 

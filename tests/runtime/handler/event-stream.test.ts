@@ -496,7 +496,7 @@ describe('the stream of a caller', () => {
     await stream.piece();
     failures.push(new Error('the rules are gone'));
     expect(await stream.piece()).toBe('');
-    expect(errors).toEqual(failures);
+    expect(errors).toMatchObject([{ name: 'HostError', call: 'authorize', cause: failures[0] }]);
   });
 
   it('of nobody ends when the first user is created', async () => {

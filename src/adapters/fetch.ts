@@ -3,7 +3,7 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { assertArguments, bodyTaken, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
+import { assertArguments, bodyTaken, createSink, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -24,7 +24,7 @@ export interface FetchOptions {
   readonly next?: (request: Request) => Response | Promise<Response>;
   /**
    * Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. Errors in
-   * `principalOf` and `peerOf` also go to `onError` of the interface.
+   * `principalOf` and `peerOf` also go to `onError` of the interface. If the function fails, the console gets the error once.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -67,6 +67,7 @@ export function createHandler(
 ): (request: Request) => Promise<Response> {
   assertArguments(admin, options, { name: 'createHandler', optionNames });
   const { next = () => toResponse(notFound), onError } = options;
+  const tell = createSink(onError);
   const targetOf = mountAt(options);
   return async (request) => {
     try {
@@ -76,10 +77,10 @@ export function createHandler(
       const handled =
         target === undefined
           ? undefined
-          : await admin.handle(new FetchRequest(request, host, target, options));
+          : await admin.handle(new FetchRequest(request, host, target, senderOf(request, options, tell)));
       return handled?.matched === true ? toResponse(handled.response) : await next(request);
     } catch (error) {
-      onError?.(error);
+      tell(error);
       return new Response(null, { status: 500 });
     }
   };
@@ -94,13 +95,13 @@ class FetchRequest implements AdminRequest {
   declare readonly principal?: () => Promise<Principal | null>;
   readonly #request: Request;
 
-  constructor(request: Request, host: string, target: string, hooks: Hooks<Request>) {
+  constructor(request: Request, host: string, target: string, sender: ReturnType<typeof senderOf>) {
     this.method = request.method;
     this.target = target;
     // Over HTTP/2, and in some servers, only the URL has the host.
     this.headers = { host, ...Object.fromEntries(request.headers) };
     this.#request = request;
-    Object.assign(this, senderOf(request, hooks));
+    Object.assign(this, sender);
   }
 
   readonly body = (limit: number): Promise<Uint8Array> => readBody(this.#request, limit);

@@ -4,6 +4,8 @@
  */
 import { assertMembers } from '../core/member.ts';
 import { assertText } from '../json/value.ts';
+import { createErrorSink } from '../runtime/error-sink.ts';
+import { callHost, wrongAnswer } from '../runtime/host-error.ts';
 import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
 
 /**
@@ -57,37 +59,48 @@ export function mountAt(options: {
   };
 }
 
+/**
+ * Creates the function that takes errors to `onError` of an adapter. The function never throws or rejects: if `onError`
+ * fails, the console gets the error once. Without `onError`, errors are ignored.
+ *
+ * @internal
+ */
+export function createSink(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  return onError === undefined ? () => undefined : createErrorSink(onError);
+}
+
 type Awaitable<T> = T | Promise<T>;
 
 /** The functions of a host that say who sends a request, and from where. @internal */
 export interface Hooks<R> {
   readonly principalOf?: (request: R) => Awaitable<Principal | undefined>;
   readonly peerOf?: (request: R) => string | undefined;
-  readonly onError?: (error: unknown) => void;
 }
 
 /**
  * Gives the caller and the peer of a request. If a function of the host fails, the interface fails when it asks for the
  * caller, so that an attempt to change something leaves its audit record.
  *
+ * @param tell - gets the error of a function of the host; never throws
  * @internal
  */
 export function senderOf<R>(
   request: R,
-  { principalOf, peerOf, onError }: Hooks<R>,
+  { principalOf, peerOf }: Hooks<R>,
+  tell: (error: unknown) => void,
 ): Pick<AdminRequest, 'peer' | 'principal'> {
   const told = async (ask: () => Awaitable<Principal | undefined>): Promise<Principal | null> => {
     try {
       return (await ask()) ?? null;
     } catch (error) {
-      onError?.(error);
+      tell(error);
       throw error;
     }
   };
   try {
-    const peer: unknown = peerOf?.(request);
+    const peer = callHost('peerOf', () => peerOf?.(request));
     if (peer !== undefined && typeof peer !== 'string')
-      throw new TypeError('peerOf must give a string or undefined');
+      throw wrongAnswer('peerOf', peer, 'a string or undefined');
     return {
       ...(peer === undefined ? {} : { peer }),
       ...(principalOf === undefined ? {} : { principal: () => told(() => principalOf(request)) }),

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { assertArguments, bodyTaken, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
+import { assertArguments, bodyTaken, createSink, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
 
 /**
  * Options of `createHandler` for `node:http`.
@@ -29,7 +29,7 @@ export interface NodeOptions {
   readonly peerOf?: (request: IncomingMessage) => string | undefined;
   /**
    * Gets errors inside the adapter, and in `principalOf` or `peerOf`. Default: errors are ignored. Errors in `principalOf`
-   * and `peerOf` also go to `onError` of the interface.
+   * and `peerOf` also go to `onError` of the interface. If the function fails, the console gets the error once.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -76,15 +76,15 @@ export function createHandler(
   const hooks: Hooks<IncomingMessage> = {
     peerOf,
     ...(principalOf === undefined ? {} : { principalOf }),
-    ...(onError === undefined ? {} : { onError }),
   };
+  const tell = createSink(onError);
   const targetOf = mountAt(options);
   const inTurn = createTurns();
   return (request, response, next) => {
     inTurn(request, response, () => {
       answer(request, response, next).catch((error: unknown) => {
         // A client that disconnects in the middle of a list is not an error.
-        if (!response.destroyed) onError?.(error);
+        if (!response.destroyed) tell(error);
         if (!response.headersSent) response.writeHead(500);
         response.end();
       });
@@ -94,7 +94,7 @@ export function createHandler(
   async function answer(
     request: IncomingMessage,
     response: ServerResponse,
-    next?: () => void,
+    next?: () => unknown,
   ): Promise<void> {
     const { url = '', originalUrl } = request as IncomingMessage & { readonly originalUrl?: string };
     // A framework may have removed the base path, as `app.use('/admin', …)` of Express does.
@@ -102,9 +102,10 @@ export function createHandler(
     const handled =
       target === undefined
         ? undefined
-        : await admin.handle(new NodeRequest(request, target, response, hooks));
+        : await admin.handle(new NodeRequest(request, target, response, senderOf(request, hooks, tell)));
     if (handled?.matched === true) await send(request, response, handled.response);
-    else if (next !== undefined) next();
+    // An async function fits the type, too.
+    else if (next !== undefined) await next();
     else await send(request, response, notFound);
   }
 }
@@ -148,14 +149,14 @@ class NodeRequest implements AdminRequest {
     request: IncomingMessage,
     target: string,
     response: ServerResponse,
-    hooks: Hooks<IncomingMessage>,
+    sender: ReturnType<typeof senderOf>,
   ) {
     this.method = request.method ?? 'GET';
     this.target = target;
     this.headers = headersOf(request);
     this.#request = request;
     this.#response = response;
-    Object.assign(this, senderOf(request, hooks));
+    Object.assign(this, sender);
   }
 
   readonly body = (limit: number): Promise<Uint8Array> => readBody(this.#request, limit);

@@ -130,7 +130,10 @@ const rows: readonly Row[] = [
     types: ['snapshot/*'],
   },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
-  { from: 'adapters/mount.ts', values: ['index.ts', 'core/member.ts', 'json/value.ts'] },
+  {
+    from: 'adapters/mount.ts',
+    values: ['index.ts', 'core/member.ts', 'json/value.ts', 'runtime/error-sink.ts', 'runtime/host-error.ts'],
+  },
   { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
   { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
   {

@@ -12,7 +12,6 @@ import {
 import { sampleDocument } from '../support/document.ts';
 import { credentials, quickHasher } from '../support/log-in.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
-import { allowNoUnhandledRejection } from '../support/unhandled-rejection.ts';
 
 const broken = new TypeError('no such table');
 const users = [{ name: 'ada', passwordHash: '' }];
@@ -45,8 +44,6 @@ const wrong = [
   ['gives a text', () => 'true'] as const,
   ['gives nothing', () => undefined] as const,
 ];
-
-allowNoUnhandledRejection();
 
 beforeAll(async () => {
   users.splice(0, 1, { name: 'ada', passwordHash: await quickHasher.hash('engine') });

@@ -2,7 +2,7 @@
  * The side of the interface: serves requests that arrive at a message port.
  */
 import type { Admin, AdminRequest, Principal } from '../../index.ts';
-import { assertArguments, notFound, senderOf } from '../mount.ts';
+import { assertArguments, createSink, notFound, senderOf } from '../mount.ts';
 import { ended, listen, membersOf, type Port, type Reply } from './port.ts';
 
 /**
@@ -20,7 +20,8 @@ export interface ServeOptions {
   readonly peerOf?: (request: AdminRequest) => string | undefined;
   /**
    * Gets errors inside the adapter, in `principalOf` or `peerOf`, and one for each message that does not come from `connect`.
-   * Default: errors are ignored. Errors in `principalOf` and `peerOf` also go to `onError` of the interface.
+   * Default: errors are ignored. Errors in `principalOf` and `peerOf` also go to `onError` of the interface. If the function
+   * fails, the console gets the error once.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -60,7 +61,7 @@ const optionNames = ['principalOf', 'peerOf', 'onError'] as const satisfies read
  */
 export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOptions = {}): () => void {
   assertArguments(admin, options, { name: 'serve', optionNames });
-  const tell = (error: unknown): void => options.onError?.(error);
+  const tell = createSink(options.onError);
   const exchanges = new Map<number, Exchange>();
   const take = (message: unknown): void => {
     const { type, id, request } = membersOf(message);
@@ -111,7 +112,7 @@ class Exchange {
     try {
       const { method, target, headers, body } = membersOf(sent);
       const request = { method, target, headers, body, signal: this.#gone.signal } as AdminRequest;
-      const handled = await admin.handle({ ...request, ...senderOf(request, options) });
+      const handled = await admin.handle({ ...request, ...senderOf(request, options, this.#parts.tell) });
       const { body: answer, ...head } = handled.matched ? handled.response : notFound;
       if (typeof answer === 'object') {
         this.#pieces = answer[Symbol.asyncIterator]();

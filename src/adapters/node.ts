@@ -83,8 +83,7 @@ export function createHandler(
   return (request, response, next) => {
     inTurn(request, response, () => {
       answer(request, response, next).catch((error: unknown) => {
-        // A client that disconnects in the middle of a list is not an error.
-        if (!response.destroyed) tell(error);
+        tell(error);
         if (!response.headersSent) response.writeHead(500);
         response.end();
       });
@@ -167,13 +166,18 @@ class NodeRequest implements AdminRequest {
       const [gone, response] = [new AbortController(), this.#response];
       this.#gone = gone;
       const leave = (): void => {
-        if (!response.writableFinished) gone.abort();
+        if (!response.writableEnded) gone.abort();
       };
-      if (response.closed) leave();
+      if (isClosed(response)) leave();
       else response.once('close', leave);
     }
     return this.#gone.signal;
   }
+}
+
+/** Whether a response is closed. A response of `node:http2` has no `closed`; its stream has. */
+function isClosed(response: ServerResponse & { readonly stream?: { readonly closed: boolean } }): boolean {
+  return response.stream?.closed ?? response.closed;
 }
 
 /**
@@ -212,11 +216,17 @@ async function send(
   response: ServerResponse,
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
-  // The adapter does not read the rest of an unread body, so the connection cannot be used again.
+  // The adapter does not read the rest of an unread body, so the connection cannot be used again. HTTP/2 ends only a stream.
   const all: Record<string, string | number> = Object.assign({}, headers);
-  if (!request.complete) all['connection'] = 'close';
+  if (!request.complete && request.httpVersionMajor === 1) all['connection'] = 'close';
   if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, all);
-  if (typeof body === 'object') await pipeline(Readable.from(body), response);
+  if (typeof body === 'object') await pipeline(Readable.from(body), response).catch(failUnlessLeft);
   else response.end(body);
+}
+
+/** A client that disconnects in the middle of a list is not an error. A list that fails in the middle is one. */
+function failUnlessLeft(error: unknown): void {
+  const { code } = error as { readonly code?: unknown };
+  if (code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ERR_STREAM_UNABLE_TO_PIPE') throw error;
 }

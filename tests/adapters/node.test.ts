@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Server } from 'node:http';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { AdminRequest } from 'gateway-admin-core';
+import type { Admin, AdminRequest } from 'gateway-admin-core';
 import { createHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
@@ -106,6 +106,26 @@ describe('an interface behind node', () => {
     const response = await fetch(`http://127.0.0.1:${String(port)}/elsewhere`);
     expect([response.status, await response.text()]).toEqual([500, '']);
     expect([told, running.errors]).toEqual([[failure], []]);
+  });
+
+  it('breaks off an answer whose pieces fail, and tells onError of the adapter', async () => {
+    const told: unknown[] = [];
+    const failure = new Error('no more');
+    const pieces = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('[');
+      await new Promise((resolve) => setImmediate(resolve));
+      throw failure;
+    };
+    const admin: Admin = {
+      ...running.admin,
+      handle: () =>
+        Promise.resolve({ matched: true, response: { status: 200, headers: {}, body: pieces() } }),
+    };
+    const handler = createHandler(admin, { onError: (error) => told.push(error) });
+    server.removeAllListeners('request').on('request', handler);
+    const response = await fetch(`http://127.0.0.1:${String(port)}/services`);
+    await expect(response.text()).rejects.toThrow('terminated');
+    expect(told).toEqual([failure]);
   });
 
   it('cancels a waiting command when its client disconnects', async () => {

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import {
+  connect,
+  createServer,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type Http2Server,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createHandler } from 'gateway-admin-core/node';
+import { hold } from 'gateway-admin-core/testing';
+
+import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+
+describe('an interface behind HTTP/2', () => {
+  /** The names of the headers of each response, also of those that Node drops with a warning. */
+  const sent: string[][] = [];
+  const told: unknown[] = [];
+  /** The targets of the requests that arrived, and of those whose stream is closed at the server. */
+  const [arrived, closed]: [string[], string[]] = [[], []];
+  let running: Running;
+  let server: Http2Server;
+  let client: ClientHttp2Session;
+
+  beforeEach(async () => {
+    running = runAdmin({ gateway: sampleGateway(), limits: { maxEventReaders: 1 } });
+    const handler = createHandler(running.admin, { onError: (error) => told.push(error) });
+    server = createServer((request, response) => {
+      const writeHead = response.writeHead.bind(response);
+      Object.assign(response, {
+        writeHead: (status: number, headers: OutgoingHttpHeaders) => {
+          sent.push(Object.keys(headers));
+          return writeHead(status, headers);
+        },
+      });
+      arrived.push(request.url);
+      response.once('close', () => closed.push(request.url));
+      handler(request as never, response as never);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    client = connect(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+  });
+
+  afterEach(async () => {
+    await running.admin.close();
+    client.close();
+    server.close();
+    expect([told.splice(0), running.errors]).toEqual([[], []]);
+    expect(sent.splice(0).flat()).not.toContain('connection');
+    for (const targets of [arrived, closed]) targets.length = 0;
+  });
+
+  async function until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  /** Sends a request, and leaves its body open. */
+  function send(method: string, path: string, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
+    return client.request({ ':method': method, ':path': path, ...headers }, { endStream: false });
+  }
+
+  async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
+    const [{ ':status': status }] = (await once(stream, 'response')) as [Record<string, unknown>];
+    return status;
+  }
+
+  // Promise: http2-leaves
+  it('loses a reader of events without an error, and its place is free', async () => {
+    const events = send('GET', '/events').end();
+    expect(await statusOf(events)).toBe(200);
+    await once(events, 'data');
+    events.close();
+    await until(() => closed.length === 1);
+    const next = send('GET', '/events').end();
+    expect(await statusOf(next)).toBe(200);
+    next.close();
+    await until(() => closed.length === 2);
+  });
+
+  // Promise: http2-leaves
+  it('cancels a waiting command when its client leaves', async () => {
+    const held = hold();
+    running.gateway.will(held.apply);
+    const first = send('PUT', '/service/My-Service/stop').end();
+    await held.begun;
+    const target = '/service/My-Service/start';
+    const second = send('PUT', target).end();
+    await until(() => arrived.includes(target));
+    second.close();
+    await until(() => closed.includes(target));
+    held.done();
+    expect(await statusOf(first)).toBe(204);
+    await running.admin.close();
+    expect(appliedTo(running.gateway)).toEqual(['service.stop /services/My-Service']);
+  });
+
+  it('answers before the end of a body, without the header Connection', async () => {
+    const patch = send('PATCH', '/services/My-Service', { 'content-type': 'text/plain' });
+    patch.write('x');
+    expect(await statusOf(patch)).toBe(415);
+    patch.close();
+    expect(await statusOf(send('GET', '/services').end())).toBe(200);
+  });
+});

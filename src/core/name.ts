@@ -5,11 +5,12 @@
  */
 
 import { assertText } from '../json/value.ts';
+import { normalForm } from './normal-form.ts';
 
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
-/** The longest name that is folded. Normalising takes quadratic time for many combining marks. @internal */
+/** The longest name that is folded: 255 characters, of which each decomposes into four at most. @internal */
 export const maxFoldedLength = 1024;
 
 /**
@@ -17,7 +18,8 @@ export const maxFoldedLength = 1024;
  *
  * A white-space character counts as a hyphen, letters that differ only in case count as the same letter, and a decomposed
  * character counts as the composed one. Each white-space character gives one hyphen, also in a run. The locale of the
- * process has no influence. A text of more than 1,024 UTF-16 units is no name, and is given back unchanged.
+ * process has no influence. A text of more than 1,024 UTF-16 units is no name, and is given back unchanged. In a text with
+ * more than 64 combining marks in a row, a decomposed character does not count as the composed one.
  *
  * @param name - a name as declared, or a percent-decoded name from a path or a link
  * @returns the key; the key of a key is the key itself
@@ -37,7 +39,7 @@ export const maxFoldedLength = 1024;
 export function nameKey(name: string): string {
   assertText(name, 'name');
   if (name.length > maxFoldedLength || foldedAlready.test(name)) return name;
-  return foldCase(name.normalize('NFC').replace(/\s/g, '-')).normalize('NFC');
+  return normalForm(foldCase(normalForm(name).replace(/\s/g, '-')));
 }
 
 /**

@@ -80,14 +80,17 @@ export function prepareOperations(rules: PatchRules, operations: readonly Parsed
   let [readsMore, writesSecret] = [false, false];
   for (const operation of operations) {
     const field = rules.field(operation.path[0] ?? '');
-    const fault = ruleFault(rules, operation, field);
+    const refused = ruleFault(rules, operation, field);
+    // Found once: to find them folds every name.
+    const secrets = refused === undefined ? secretEntriesIn(rules, operation, field) : [];
+    const fault = refused ?? entryFault(operation, field, secrets);
     if (fault !== undefined) faults.push(fault);
     else if (field === undefined) {
       readsMore = true;
       prepared.push(operation);
     } else {
-      writesSecret ||= isSecretWrite(rules, operation, field);
-      for (const each of translate(rules, operation, field)) prepared.push(each);
+      writesSecret ||= secrets.length > 0 || isSecretPlace(rules, operation.path, field);
+      for (const each of translate(rules, operation, field, secrets)) prepared.push(each);
     }
   }
   return { faults, prepared, readsMore, writesSecret };
@@ -109,18 +112,18 @@ function ruleFault(
   if (!isContainer(value)) return undefined;
   if (isOversize(value)) return faultAt(operation, path, oversize);
   const inside = hasReservedKey(value);
-  if (inside === undefined) return entryFault(rules, operation, field);
+  if (inside === undefined) return undefined;
   const detail = '__proto__, constructor and prototype are not allowed as keys';
   return { pointer: formatPointer(path) + inside, operation: index, code: 'reserved-key', detail };
 }
 
 /** The fault of the first secret entry in the value for a whole map. */
 function entryFault(
-  rules: PatchRules,
   operation: ParsedOperation,
   field: PatchField | undefined,
+  secrets: readonly ParsedOperation[],
 ): Fault | undefined {
-  for (const { path, value } of secretEntriesIn(rules, operation, field)) {
+  for (const { path, value } of secrets) {
     const refusal = secretRefusal(operation.op, secretOf(field?.secretEntries, path, value));
     if (refusal !== undefined) return faultAt(operation, path, refusal);
   }
@@ -198,10 +201,6 @@ function secretEntriesIn(
     .map(([name, entry]) => ({ index, op, path: [field.name, name], value: entry }));
 }
 
-function isSecretWrite(rules: PatchRules, operation: ParsedOperation, field: PatchField): boolean {
-  return isSecretPlace(rules, operation.path, field) || secretEntriesIn(rules, operation, field).length > 0;
-}
-
 /** What an operation gives as a secret: `whole` tells whether the place is a whole secret, and not a part of one. */
 interface GivenSecret {
   readonly whole: boolean;
@@ -239,13 +238,13 @@ function translate(
   rules: PatchRules,
   operation: ParsedOperation,
   field: PatchField,
+  secrets: readonly ParsedOperation[],
 ): readonly ParsedOperation[] {
   const { secretEntries } = field;
   if (secretEntries !== undefined) {
     const added = (secret: ParsedOperation): ParsedOperation =>
       toStored(secretEntries, { ...secret, op: 'add' });
     if (isSecretPlace(rules, operation.path, field)) return [toStored(secretEntries, operation)];
-    const secrets = secretEntriesIn(rules, operation, field);
     if (secrets.length > 0) return [withoutEntries(operation, field, secrets), ...secrets.map(added)];
   }
   return translateOpen(rules, operation, field);

@@ -61,8 +61,11 @@ async function sealOperation<T extends object>(
   if (secretEntries === undefined) return operation;
   if (name === undefined) {
     if (!isObject(value)) return operation;
-    const names = Object.keys(value).filter(isSecretEntry);
-    return { ...operation, value: await sealMap(secretEntries, path, value, names, sealText) };
+    const names = Object.keys(value);
+    // The rules of patches refuse a map with more entries, so its names are not worth the work.
+    if (names.length > mostMembers) return { ...operation, value: deepFreeze(withoutValues(names)) };
+    const secrets = names.filter(isSecretEntry);
+    return { ...operation, value: await sealMap(secretEntries, path, value, secrets, sealText) };
   }
   if (!isSecretEntry(name)) return operation;
   const isWhole = inner.length === 0;
@@ -78,15 +81,15 @@ async function sealMap(
   names: readonly string[],
   sealText: SealText,
 ): Promise<Json> {
-  // The rules of patches refuse a map with more entries, so its secrets are not worth the work.
-  const seal = Object.keys(map).length > mostMembers ? refuseText : sealText;
   const sealing = names.map(async (name) => {
-    return [name, await sealEntry(entries, [...path, name], map[name] ?? null, seal)] as const;
+    return [name, await sealEntry(entries, [...path, name], map[name] ?? null, sealText)] as const;
   });
   return deepFreeze({ ...map, ...Object.fromEntries(await Promise.all(sealing)) });
 }
 
-const refuseText: SealText = () => Promise.resolve(null);
+function withoutValues(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
 
 async function sealEntry(
   { member }: SecretEntries,

@@ -13,6 +13,7 @@ import {
   type JsonObject,
 } from '../json/value.ts';
 import type { Result } from '../problem.ts';
+import { normalForm } from './normal-form.ts';
 import { utf8Length } from './utf8.ts';
 
 /**
@@ -56,8 +57,8 @@ const tooLong = `must have at most ${String(longestPassword)} bytes`;
 /**
  * Explains why a password is not acceptable. The message never quotes the password.
  *
- * A password has 1 to 1024 bytes of UTF-8 and no control characters, because Basic authentication cannot carry control
- * characters.
+ * A password has 1 to 1024 bytes of UTF-8 in form NFC, and no control characters, because Basic authentication cannot
+ * carry control characters. A password that {@link normalForm} leaves as it is has at most 1024 bytes as written.
  *
  * @returns the message; `undefined` if the password is acceptable
  *
@@ -69,10 +70,9 @@ export function passwordFault(password: Json): string | undefined {
   if (typeof password !== 'string') return 'must be a string';
   if (password === '') return 'must have at least one character';
   if (!password.isWellFormed()) return 'must not contain lone surrogates';
-  // Checked before the normalisation, whose time grows with the square of a run of combining marks.
   if (utf8Length(password) > 4 * longestPassword) return tooLong;
   if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
-  return utf8Length(password.normalize('NFC')) > longestPassword ? tooLong : undefined;
+  return utf8Length(normalForm(password)) > longestPassword ? tooLong : undefined;
 }
 
 /** The names of a secret. @internal */

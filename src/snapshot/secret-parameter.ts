@@ -84,7 +84,10 @@ export function secretKeys(
 export function isSecretIn({
   secretParameters: keys,
 }: Pick<Snapshot, 'secretParameters'>): (name: string) => boolean {
-  return keys === undefined ? () => false : (name) => keys.includes(nameKey(name));
+  if (keys === undefined) return () => false;
+  // Composing shortens a text to a quarter at most (U+1F82), and to change the case shortens none. A name that is longer
+  // than four times every key has a longer key, and is not worth the work.
+  return (name) => keys.some((key) => name.length <= 4 * key.length) && keys.includes(nameKey(name));
 }
 
 /** Finds the parameters with secret names that are not sealed. @internal */

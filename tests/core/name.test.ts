@@ -76,6 +76,45 @@ describe('a text that is too long for a name', () => {
   });
 });
 
+describe('a text with many combining marks', () => {
+  const marks = fc.constantFrom(
+    '\u0301',
+    '\u0316',
+    '\u0345',
+    '\u0344',
+    '\u0f73',
+    'e',
+    '\u1f82',
+    ' ',
+    '\u0130',
+  );
+  const runs = fc.array(marks, { minLength: 50, maxLength: 300 }).map((parts) => parts.join(''));
+
+  it('gives the key of a key unchanged', () => {
+    fc.assert(fc.property(runs, (name) => nameKey(nameKey(name)) === nameKey(name)));
+  });
+
+  it('is normalised up to 64 of them in a row', () => {
+    const [composed, decomposed] = ['\u00e9', 'e\u0301'];
+    expect(nameKey(decomposed + '\u0316'.repeat(63))).toBe(nameKey(composed + '\u0316'.repeat(63)));
+    const longer = '\u0316'.repeat(64);
+    expect(nameKey(`${decomposed}${longer}`)).toBe(`${decomposed}${longer}`);
+    expect(nameKey(`${decomposed.toUpperCase()} ${longer}`)).toBe(`${composed}-${longer}`);
+  });
+});
+
+describe('the key of a name', () => {
+  // Names that are longer are not compared with the names of secrets.
+  it('has at least a quarter of its length, for every Unicode character in every form', () => {
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      const { length } = nameKey(character);
+      if (Math.max(character.length, character.normalize('NFD').length) > 4 * length)
+        throw new Error(`U+${code.toString(16)} has a key that is too short`);
+    }
+  });
+});
+
 describe('nameFault', () => {
   it.each([
     'a',

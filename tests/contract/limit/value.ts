@@ -4,6 +4,7 @@
 import { createSnapshot, nameKey, type GatewayDocument } from 'gateway-admin-core';
 
 import { maxFoldedLength, maxNameLength } from '../../../src/core/name.ts';
+import { longestRun } from '../../../src/core/normal-form.ts';
 import { mostLinks } from '../../../src/core/reference.ts';
 import { longestPassword } from '../../../src/core/secret.ts';
 import * as shape from '../../../src/core/shape.ts';
@@ -100,6 +101,16 @@ export const valueLimits: readonly Limit[] = [
           ? accepted
           : 'the text is no name, and is compared as it is',
       ),
+  },
+  {
+    value: longestRun,
+    bounds: 'combining marks in a row, in a name or a password that is normalised',
+    beyond: 'the text is not normalised',
+    trial: (size) => {
+      const marks = '\u0316'.repeat(size - 1);
+      const isNormalised = nameKey(`e\u0301${marks}`) === nameKey(`\u00e9${marks}`);
+      return Promise.resolve(isNormalised ? accepted : 'the text is not normalised');
+    },
   },
   {
     value: boundOf(shapeOf('service', 'user')),

@@ -1,0 +1,149 @@
+/**
+ * Runs of combining marks: normalising a run takes time that grows with the square of its length, so what a client sends
+ * is normalised only where it can matter. These tests count the text that is normalised, and measure no time.
+ */
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createSnapshot } from 'gateway-admin-core';
+
+import { writers } from '../support/input.ts';
+import { runAdmin, type Running } from '../support/running-admin.ts';
+import { transports, type Answer } from '../support/transport.ts';
+
+const [patch] = writers;
+const marks = '\u0315\u0300\u0327\u0323';
+/** No run is as long as this one, in a text that is normalised. */
+const longRun = /\p{M}{65}/u;
+const megabyte = 1_000_000;
+
+/** Counts calls, and lets them pass. */
+let spy: jest.Spied<typeof String.prototype.normalize>;
+
+beforeEach(() => {
+  spy = jest.spyOn(String.prototype, 'normalize');
+});
+
+afterEach(() => {
+  spy.mockRestore();
+});
+
+/** The texts that were normalised since the start of the test. */
+function normalised(): readonly string[] {
+  return spy.mock.contexts.map(String);
+}
+
+async function send(
+  operations: readonly object[],
+  target: string = patch.target,
+  { admin }: Running = runAdmin(),
+): Promise<Answer> {
+  const transport = await transports.core(admin);
+  const answer = await transport.send('PATCH', target, {
+    headers: patch.headers,
+    body: JSON.stringify(operations),
+  });
+  await transport.close();
+  return answer;
+}
+
+/** The number of characters that were normalised. */
+function work(): number {
+  return normalised().reduce((sum, { length }) => sum + length, 0);
+}
+
+/** As many different names with a run of marks as fit into a body. */
+function names(run: number): readonly string[] {
+  const tail = 'a' + marks.repeat(run / 4);
+  const count = Math.min(990, Math.floor(megabyte / (2 * run + 60)));
+  return Array.from({ length: count }, (_, index) => String(index) + tail);
+}
+
+const places = [
+  ['/filter/Hint', '/parameters', { value: 'x', configurable: true }],
+  ['/services/My-Service', '/router_options', 'x'],
+  ['/servers/db-serv-1', '/parameters', 'x'],
+] as const;
+
+describe.each(places)('the names of parameters in a patch of %s', (target, path, value) => {
+  it.each([40, 240, 1016, 4000])(
+    'are not normalised with a run of %s marks, because no secret is so long',
+    async (run) => {
+      const map = Object.fromEntries(names(run).map((name) => [name, value]));
+      const answer = await send([{ op: 'add', path, value: map }], target);
+      // The patch would remove a parameter of the filter that is not configurable.
+      expect(answer.status).toBe(run > 255 || target === '/filter/Hint' ? 422 : 200);
+      expect(normalised().filter((text) => text.includes(marks))).toHaveLength(0);
+    },
+  );
+
+  it('are not normalised in the paths of operations either', async () => {
+    const operations = names(1016)
+      .slice(0, 100)
+      .map((name) => ({ op: 'add', path: `${path}/${name.slice(0, 1000)}`, value }));
+    const answer = await send(operations, target);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'validation-failed' } });
+    expect(normalised().filter((text) => text.includes(marks))).toHaveLength(0);
+  });
+});
+
+describe('the name of a parameter', () => {
+  it('is normalised at most three times in a request, when a secret is as long', async () => {
+    const secret = 'the secret with a name so long that other names are as long';
+    const running = runAdmin({ secretParameters: [secret] });
+    const map = Object.fromEntries(names(60).map((name) => [name, 'x']));
+    const answer = await send([{ op: 'add', path: '/router_options', value: map }], patch.target, running);
+    expect(answer.status).toBe(200);
+    const counts = new Map<string, number>();
+    for (const text of normalised()) counts.set(text, (counts.get(text) ?? 0) + 1);
+    expect(Math.max(...Object.keys(map).map((name) => counts.get(name) ?? 0))).toBe(3);
+  });
+
+  it('is secret in every spelling, composed or not', async () => {
+    const secret = '\u1f82\u0390\ud55c';
+    const running = runAdmin({ secretParameters: [secret] });
+    const value = { [secret.normalize('NFD')]: 'planted', [secret.toUpperCase()]: 'planted', open: 'x' };
+    await send([{ op: 'add', path: '/router_options', value }], patch.target, running);
+    const { settings } = running.admin.snapshot.services.find('My Service') ?? {};
+    expect(Object.keys(settings?.router_options ?? {})).toEqual(['open']);
+    expect(Object.keys(settings?.router_optionsSealed ?? {})).toHaveLength(3);
+  });
+
+  it('is normalised in no map that has too many members', async () => {
+    const map = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`${String(index)}ä`, 'x']));
+    const answer = await send([{ op: 'add', path: '/router_options', value: map }]);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'validation-failed' } });
+    expect(normalised().filter((text) => text.includes('ä'))).toHaveLength(0);
+  });
+});
+
+describe('links in a patch', () => {
+  it.each([32, 64, 68, 240, 1016, 4000])('are normalised without a long run, at %s marks', async (run) => {
+    const value = names(run).map((name) => `/servers/${name}`);
+    const answer = await send([{ op: 'replace', path: '/servers', value }]);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'link-unresolved' } });
+    expect(normalised().filter((text) => longRun.test(text))).toHaveLength(0);
+    // Twice for each name: before and after the change of case.
+    expect(work()).toBeLessThan(2 * megabyte);
+  });
+
+  it('find a name with a long run, in any case and with any white space', async () => {
+    const name = `The Name a${marks.repeat(40)}`;
+    const snapshot = createSnapshot({
+      services: [{ name: 'Sales', router: 'cli' }],
+      servers: [{ name, address: 'db', port: 1, protocol: 'p' }],
+    });
+    const running = runAdmin({ snapshot });
+    const link = `/servers/${name.toUpperCase().replaceAll(' ', '-')}`;
+    const answer = await send([{ op: 'add', path: '/servers/-', value: link }], '/services/Sales', running);
+    expect(answer).toMatchObject({ status: 200, body: { servers: [expect.stringContaining('The-Name')] } });
+  });
+});
+
+describe('passwords in a patch', () => {
+  it.each(['/users/ada', '/services/My-Service'])('are normalised without a long run: %s', async (target) => {
+    const value = 'a' + marks.repeat(500);
+    const operations = Array.from({ length: 100 }, () => ({ op: 'add', path: '/password', value }));
+    const answer = await send(operations, target);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'password-unacceptable' } });
+    expect(normalised().filter((text) => longRun.test(text))).toHaveLength(0);
+  });
+});

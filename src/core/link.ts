@@ -81,6 +81,11 @@ export function decodeSegment(segment: string): string | undefined {
   }
 }
 
+/** Explains why {@link decodeSegment} refuses a part of a request. @internal */
+export function brokenEscape(part: 'path' | 'query'): string {
+  return `The ${part} contains a percent sign that does not begin an escape of UTF-8, such as %20. Write a percent sign itself as %25.`;
+}
+
 /**
  * Percent-encodes, as UTF-8, the characters that a pattern matches. Never refused: half of a surrogate pair becomes
  * U+FFFD.

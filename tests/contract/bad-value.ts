@@ -235,6 +235,7 @@ export const badTargets: readonly BadInput[] = [
   ]),
   ...requests('400 query-invalid', [
     ...['GET /services?limit=1', 'GET /services/My-Service?range=0-1', 'GET /services?_method=DELETE'],
+    ...['GET /services??range=0-0', 'PUT /service/My-Service/stop??dry_run=true', 'GET /sessions?user=%FF'],
     ...[
       'DELETE /sessions/9?fields=id',
       'PUT /service/My-Service/stop?force=true',
@@ -242,6 +243,13 @@ export const badTargets: readonly BadInput[] = [
     ],
     ...['PUT /service/My-Service/stop?dry_run=yes', 'DELETE /sessions/9?dry_run=true&dry_run=true'],
     ...['POST /gateway/logs/flush?dry_run', 'DELETE /users/ada?dry_run=1'],
+    ...['%zz', '%', '%2', '%C0%AF', '%ED%A0%80', '%E2%82', 'a%C3&%A9'].flatMap((text) => [
+      `GET /sessions?user=${text}`,
+      `GET /services?range=${text}`,
+      `GET /services?fields=name,${text}`,
+      `GET /services?${text}`,
+      `PUT /service/My-Service/stop?dry_run=true${text}`,
+    ]),
     ...['service', 'server', 'user', 'address'].flatMap((name) => [
       `GET /sessions?${name}=a&${name}=b`,
       `GET /sessions?${name}=&${name}=`,

@@ -94,7 +94,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   'query-invalid': {
     meaning:
-      'The query has a parameter that this endpoint does not know, a parameter twice, or a wrong value.',
+      'The query has a parameter that this endpoint does not know, a parameter twice, a wrong value, or a broken escape.',
     next: 'Send only the parameters that `detail` lists.',
   },
   'header-invalid': {

@@ -9,6 +9,7 @@ import { selectFields } from '../../http/fields.ts';
 import { fail, ok, problem, type Problem, type Result } from '../../problem.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
 import type { Acted, Listing, PathParameters } from '../../http/route.ts';
+import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { createRouter, type Match, type Place } from '../../http/router.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';
@@ -195,7 +196,7 @@ function respond(options: HandlerOptions, arrival: Arrival): Replying {
   const query = parseQuery(route, rawQuery);
   const isDryRun = query.ok && query.value.dryRun;
   attempt.receive(request, isWriting && !isDryRun ? match : undefined);
-  if (match.found === 'broken-escape') return refusal(brokenEscape());
+  if (match.found === 'broken-escape') return refusal(problem('path-encoding-invalid', brokenEscape('path')));
   const { parameters } = match;
   const asking = {
     isWriting,
@@ -507,13 +508,6 @@ function acceptFor(
 function targetTooLong({ maxTargetBytes }: Limits): Problem {
   const detail = `The path and the query together may have at most ${String(maxTargetBytes)} bytes. Shorten them.`;
   return problem('uri-too-long', detail);
-}
-
-function brokenEscape(): Problem {
-  const detail =
-    'The path contains a percent sign that does not begin an escape of UTF-8, such as %20. Write a percent sign itself ' +
-    'as %25.';
-  return problem('path-encoding-invalid', detail);
 }
 
 function goneAway(): Problem {

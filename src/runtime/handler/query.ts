@@ -2,6 +2,7 @@
  * Queries: the parameters `fields`, `range`, `dry_run`, `after` and `types` of a request, and the search parameters of its
  * route.
  */
+import { brokenEscape, decodeSegment } from '../../core/link.ts';
 import { parseFields } from '../../http/fields.ts';
 import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
@@ -29,7 +30,7 @@ export interface Query {
 const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
 
 /**
- * Parses a query. A parameter that the route does not support is refused. If an unsupported `range` were ignored, a
+ * Parses a query. A parameter that the route does not support is refused, and so is a broken escape. If an unsupported `range` were ignored, a
  * client that reads page by page would never end.
  *
  * @param route - the route of the request
@@ -38,7 +39,9 @@ const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
  */
 export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, raw: string): Result<Query> {
   if (raw === '') return ok(nothing);
-  const query = new URLSearchParams(raw);
+  // The parser would replace what is no UTF-8, and would take away a question mark at the beginning.
+  if (decodeSegment(raw) === undefined) return fail('query-invalid', brokenEscape('query'));
+  const query = new URLSearchParams(`?${raw}`);
   const known: readonly string[] = [...route.query, ...route.search];
   const stranger = [...query.keys()].find((name) => !known.includes(name));
   if (stranger !== undefined) return fail('query-invalid', unsupported(stranger, known));

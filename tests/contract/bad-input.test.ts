@@ -3,9 +3,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   InvalidDocumentError,
+  createMemoryStore,
   createSnapshot,
   patchFilter,
   patchMonitor,
@@ -24,9 +25,9 @@ import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { otherLife } from '../support/event-reader.ts';
 import { expectRefused } from '../support/expect-decision.ts';
-import { writers, type Input } from '../support/input.ts';
+import { patchOf, writers, type Input } from '../support/input.ts';
 import { problemBreaches } from '../support/problem-details.ts';
-import { runAdmin, type Running } from '../support/running-admin.ts';
+import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
 import {
   rowsThrough,
   transportNames,
@@ -55,16 +56,54 @@ async function eventsOf(admin: Admin): Promise<readonly PublishedEvent[]> {
   return events;
 }
 
+/** An interface, which may be on a store whose calls are counted. */
+interface Counted extends Running {
+  /** What has written to the store since the start. */
+  readonly writes?: jest.Mock;
+}
+
+/** Runs the interface on a store. The sessions of the sample document are not kept by a store. */
+async function runStored(options: Parameters<typeof openRunning>[1] = {}): Promise<Counted> {
+  const store = createMemoryStore();
+  const writes = jest.fn();
+  const running = await openRunning(
+    {
+      durable: store.durable,
+      load: () => store.load(),
+      append: (...given) => {
+        writes('append', ...given);
+        return store.append(...given);
+      },
+      compact: (...given) => {
+        writes('compact', ...given);
+        return store.compact(...given);
+      },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    },
+    options,
+  );
+  writes.mockClear();
+  return { ...running, writes };
+}
+
 /** Fails when anything has happened, or anything went wrong inside. */
 async function expectNothingChanged(
-  { admin, gateway, errors }: Running,
+  { admin, gateway, errors, writes }: Counted,
   before: Admin['snapshot'],
 ): Promise<void> {
   expect(admin.snapshot).toBe(before);
   expect(gateway.calls).toEqual([]);
   expect(errors).toEqual([]);
   expect(await eventsOf(admin)).toEqual([]);
+  if (writes !== undefined) expect(writes).not.toHaveBeenCalled();
 }
+
+it('counts what an accepted change writes to the store', async () => {
+  const { admin, writes } = await runStored();
+  await admin.handle({ ...patch, body: patchOf('replace /user "x"') });
+  expect(writes).toHaveBeenCalled();
+  await admin.close();
+});
 
 /** The faults of a problem, each as `<operation> <pointer>`, in the order of their operations. */
 function faultsOf({ body }: Answer): readonly string[] | undefined {
@@ -91,7 +130,7 @@ describe.each(transportNames)('through %s', (name) => {
     const rows = rowsThrough(name, inputs, ({ method, target, code }) => [method, target, code].join(' '));
     // Promise: bad-input
     it.each(rows)('is refused with $status $code and changes nothing: $method $what', async (input) => {
-      const running = runAdmin(input.limits === undefined ? {} : { limits: input.limits });
+      const running = await runStored(input.limits === undefined ? {} : { limits: input.limits });
       running.admin.readOnly = input.readOnly === true;
       const { snapshot } = running.admin;
       const answer = await send(input, running);
@@ -99,6 +138,8 @@ describe.each(transportNames)('through %s', (name) => {
       expect(problemBreaches(answer)).toEqual([]);
       expect(faultsOf(answer)).toEqual(input.faults?.toSorted());
       expect(answer.text).not.toContain('planted');
+      const isPatchType = input.method === 'PATCH' && input.status === 415;
+      expect(answer.headers['accept-patch']).toBe(isPatchType ? 'application/json-patch+json' : undefined);
       await expectNothingChanged(running, snapshot);
     });
   });
@@ -176,7 +217,7 @@ async function* unhurried(stream: ReturnType<typeof endless>): AsyncGenerator<Ui
 describe('a body that does not end', () => {
   // Promise: body-deadline
   it('is 408 after the deadline, and nothing is done', async () => {
-    const running = runAdmin();
+    const running = await runStored();
     const { admin, clock } = running;
     const before = admin.snapshot;
     const handled = admin.handle({ ...patch, body: () => new Promise(() => undefined) });
@@ -225,7 +266,7 @@ describe('an endless body without Content-Length', () => {
   });
 
   it('is 413 through fetch, and its stream is cancelled', async () => {
-    const running = runAdmin();
+    const running = await runStored();
     const { snapshot } = running.admin;
     const stream = endless();
     const { target, ...init } = patch;
@@ -244,7 +285,7 @@ describe('an endless body without Content-Length', () => {
   });
 
   it('is 413 through node, and the connection is closed', async () => {
-    const running = runAdmin();
+    const running = await runStored();
     const { snapshot } = running.admin;
     const stream = endless();
     const server = createServer(createNodeHandler(running.admin));

@@ -61,6 +61,9 @@ export const badPatches: readonly BadInput[] = [
     'copy /servers/- /user': ['0 /servers/-'],
     'add /user/0 "x"': ['0 /user/0'],
     'add /max_connection/a 1': ['0 /max_connection/a'],
+    'replace /user null|add /user/a 1': ['1 /user/a'],
+    'add /router_options/a null|add /router_options/a/b "x"': ['1 /router_options/a/b'],
+    'add /router_options {"a":null}|add /router_options/a/0 "x"': ['1 /router_options/a/0'],
     'add /router_options/weights/on "x"': ['0 /router_options/weights/on'],
     'replace /router_options/nothing "x"': ['0 /router_options/nothing'],
     'replace /user "x"|replace /max_connection 1|remove /router_options/nothing': [

@@ -189,9 +189,10 @@ function tableOf(name: string): Fields {
 }
 
 /** Shape of a session with its connections in a gateway document. @internal */
-export const sessionDocument = z.extend(tableOf('session').document, {
+export const sessionDocument = z.strictObject({
+  ...tableOf('session').document.shape,
   connections: z.exactOptional(
-    z.array(z.extend(tableOf('connection').document, { id: z.exactOptional(shape.id) })),
+    z.array(z.strictObject({ ...tableOf('connection').document.shape, id: z.exactOptional(shape.id) })),
   ),
 });
 

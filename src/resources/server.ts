@@ -217,7 +217,7 @@ function adoptedWords(
 }
 
 const settings = settingsOf('servers', fields, {
-  answerShape: z.extend(fields.representation, { state: words }),
+  answerShape: z.strictObject({ ...fields.representation.shape, state: words }),
   represent: (snapshot, server, rendering) => ({
     ...represent(snapshot, server, rendering),
     state: server.settings.state,

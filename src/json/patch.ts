@@ -50,7 +50,9 @@ export interface PatchRules {
   /** The largest number of tokens in a pointer. Default 32. */
   readonly maxPointerTokens?: number;
   /**
-   * The largest document after an operation that adds a value: roughly its bytes as JSON. Default 1,048,576 (1 MiB).
+   * The largest document after an operation that adds, replaces, copies or moves a value: roughly its bytes as JSON. A
+   * character counts as one byte, and an escape in a text of fewer than 100 characters is not counted. Default 1,048,576
+   * (1 MiB).
    */
   readonly maxResultBytes?: number;
   /**
@@ -313,11 +315,11 @@ const sizes = new WeakMap<JsonContainer, number>();
 
 /** An upper bound of the size of a document; some larger number than `most` if the document is larger. */
 function knownSize(document: Json, most: number): number {
-  if (!isContainer(document)) return sizeOf(document, most);
-  const known = sizes.get(document);
+  const known = sizes.get(document as JsonContainer);
   if (known !== undefined) return known;
   const size = sizeOf(document, most);
-  if (size >= largeSize && size <= most && isDeepFrozen(document)) sizes.set(document, size);
+  if (size >= largeSize && size <= most && isContainer(document) && isDeepFrozen(document))
+    sizes.set(document, size);
   return size;
 }
 
@@ -414,20 +416,22 @@ function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fa
     return faultOf(operation, 'op-not-allowed', 'lies inside the value that the operation moves');
   const value = pointer.valueAt(draft.document, from);
   if (value === undefined) return missing(run, operation, from);
-  // The new name may be longer than the old one.
-  run.added += placeSize(path);
-  if (within || (removeAt(draft, from) && insertAt(draft, path, value))) return undefined;
-  return missing(run, operation, path);
+  if (within) return undefined;
+  const done = removeAt(draft, from) && insertAt(draft, path, value);
+  // The value is counted already. The new name may be longer than the old one.
+  return settle(run, operation, '', done);
 }
 
 /** Checks an added value: did its place exist (`done`), and is the document still small enough? */
 function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean): Fault | undefined {
   const { draft, rules } = run;
-  if (!done) return missing(run, operation, operation.path);
+  const { path } = operation;
+  if (!done) return missing(run, operation, path);
   if (draft.changes === 0) return undefined;
   const { maxResultBytes: most = usualLimits.maxResultBytes } = rules;
   run.measured ??= knownSize(run.before, most);
-  run.added += sizeOf(value, most) + placeSize(operation.path);
+  // With the name of the value, a colon and a comma. In a list, there is only the comma.
+  run.added += sizeOf(value, most) + sizeOf(path[path.length - 1] ?? '', most) + 2;
   // Removed values are not subtracted: a sum that is too high only leads to a new measurement.
   if (run.measured + run.added <= most) return undefined;
   run.measured = sizeOf(draft.document, most);
@@ -438,11 +442,6 @@ function settle(run: Run, operation: ParsedOperation, value: Json, done: boolean
     'patch-result-too-large',
     `would make the document larger than ${String(most)} bytes`,
   );
-}
-
-/** The size of a value's name with its quotation marks, colon and comma, or at least that of its comma in a list. */
-function placeSize(path: readonly string[]): number {
-  return (path[path.length - 1]?.length ?? 0) + 4;
 }
 
 function missing({ draft }: Run, operation: ParsedOperation, tokens: readonly string[]): Fault {

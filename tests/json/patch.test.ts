@@ -365,7 +365,59 @@ describe('a refusal', () => {
     expect(valueOf(applyPatch(start, same, { maxResultBytes: 9 }))).toBe(start);
   });
 
-  const adds = new Set(['add', 'replace', 'copy']);
+  it('counts the digits of numbers', () => {
+    const zeros = frozen(Array<number>(200_000).fill(0));
+    expect(valueOf(applyPatch(zeros, [short('add /- 0')]))).toHaveLength(200_001);
+    const long = frozen(Array<number>(50_000).fill(-1.2345678901234567e-100));
+    expect(faultsOf(applyPatch(long, [short('add /- 0')]))).toEqual(['patch-result-too-large 0 /-']);
+  });
+
+  it.each(['\u0001', '"', '\\', '\ud800'])(
+    'counts the escapes of a long text and of a long name: %j',
+    (character) => {
+      const { length } = JSON.stringify(character.repeat(1000));
+      const text = character.repeat(1000);
+      const [value, name] = [{ a: text }, { [text]: 1 }];
+      for (const document of [value, name]) {
+        const maxResultBytes = length + 5;
+        const operations = [{ op: 'add', path: '/b', value: document }];
+        expect(faultsOf(applyPatch({}, operations, { maxResultBytes }))).toEqual([
+          'patch-result-too-large 0 /b',
+        ]);
+        expect(applyPatch({}, operations, { maxResultBytes: maxResultBytes + 10 }).ok).toBe(true);
+      }
+    },
+  );
+
+  it('stops moves alone that rename members, at the operation that crosses the limit', () => {
+    const names = Array.from({ length: 2000 }, (_, at) => `k${String(at)}`);
+    let document = frozen(Object.fromEntries(names.map((name) => [name, 'x'.repeat(300)])));
+    let refused: readonly string[] = [];
+    for (let at = 0; at < names.length && refused.length === 0; at += 100) {
+      const moves = names.slice(at, at + 100).map((name) => ({
+        op: 'move',
+        from: `/${name}`,
+        path: `/${name.padEnd(1000, 'x')}`,
+      }));
+      const result = applyPatch(document, moves);
+      refused = faultsOf(result);
+      if (result.ok) document = result.value;
+    }
+    expect(refused).toEqual([expect.stringMatching(/^patch-result-too-large \d+ \/k\d+x+/)]);
+    expect(JSON.stringify(document).length).toBeLessThan(1_048_576);
+    const { length } = JSON.stringify(document);
+    // The last patch was refused at a move in its midst.
+    expect(length).toBeGreaterThan(1_048_576 - 100 * 1000);
+  });
+
+  it('measures a text whose JSON would be too long to be a text', () => {
+    const value = '\u0001'.repeat(100_000_000);
+    expect(faultsOf(applyPatch({}, [{ op: 'add', path: '/a', value }]))).toEqual([
+      'patch-result-too-large 0 /a',
+    ]);
+  });
+
+  const adds = new Set(['add', 'replace', 'copy', 'move']);
   const unlimited = { ...plain, maxResultBytes: Infinity };
 
   it('ends a patch at the first value that makes the document larger than the limit', () => {
@@ -373,11 +425,11 @@ describe('a refusal', () => {
       fc.property(anyPatch, fc.nat({ max: 40 }), ([document, operations], room) => {
         const maxResultBytes = sizeOf(document, Infinity) + room;
         const steps = operations.map((_, at) => applyPatch(document, operations.slice(0, at + 1), unlimited));
-        const expected = operations.flatMap(({ op, path }, at) => {
+        const expected = operations.flatMap((operation, at) => {
           const step = steps[at] as Result<Json>;
           if (!step.ok) return [faultsOf(step)];
-          const isTooLarge = adds.has(op) && sizeOf(step.value, Infinity) > maxResultBytes;
-          return isTooLarge ? [[`patch-result-too-large ${String(at)} ${path}`]] : [];
+          const isTooLarge = adds.has(operation.op) && sizeOf(step.value, Infinity) > maxResultBytes;
+          return isTooLarge ? [[`patch-result-too-large ${String(at)} ${operation.path}`]] : [];
         });
         const result = applyPatch(document, operations, { ...plain, maxResultBytes });
         expect(faultsOf(result)).toEqual(expected[0] ?? []);

@@ -175,7 +175,7 @@ export const patchLimits: readonly Limit[] = [
     rule: 'maxResultBytes',
     value: usualLimits.maxResultBytes,
     unit: 'bytes',
-    bounds: 'resource after an operation that adds a value, roughly',
+    bounds: 'resource after an operation that adds or moves a value, roughly',
     beyond: '422 patch-result-too-large',
     trial: gives((size) =>
       applyPatch({}, [{ op: 'add', path: '/a', value: 'x'.repeat(size - sizeOf({ a: '' }, size)) }]),

@@ -19,7 +19,7 @@ export const maxFoldedLength = 1024;
  * A white-space character counts as a hyphen, letters that differ only in case count as the same letter, and a decomposed
  * character counts as the composed one. Each white-space character gives one hyphen, also in a run. The locale of the
  * process has no influence. A text of more than 1,024 UTF-16 units is no name, and is given back unchanged. In a text with
- * more than 64 combining marks in a row, a decomposed character does not count as the composed one.
+ * more than 30 combining marks in a row, a decomposed character does not count as the composed one.
  *
  * @param name - a name as declared, or a percent-decoded name from a path or a link
  * @returns the key; the key of a key is the key itself

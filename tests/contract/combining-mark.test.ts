@@ -12,7 +12,7 @@ import { transports, type Answer } from '../support/transport.ts';
 const [patch] = writers;
 const marks = '\u0315\u0300\u0327\u0323';
 /** No run is as long as this one, in a text that is normalised. */
-const longRun = /\p{M}{65}/u;
+const longRun = /\p{M}{31}/u;
 const megabyte = 1_000_000;
 
 /** Counts calls, and lets them pass. */
@@ -87,9 +87,9 @@ describe.each(places)('the names of parameters in a patch of %s', (target, path,
 
 describe('the name of a parameter', () => {
   it('is normalised at most three times in a request, when a secret is as long', async () => {
-    const secret = 'the secret with a name so long that other names are as long';
+    const secret = 'the long name of a secret';
     const running = runAdmin({ secretParameters: [secret] });
-    const map = Object.fromEntries(names(60).map((name) => [name, 'x']));
+    const map = Object.fromEntries(names(28).map((name) => [name, 'x']));
     const answer = await send([{ op: 'add', path: '/router_options', value: map }], patch.target, running);
     expect(answer.status).toBe(200);
     const counts = new Map<string, number>();
@@ -116,7 +116,7 @@ describe('the name of a parameter', () => {
 });
 
 describe('links in a patch', () => {
-  it.each([32, 64, 68, 240, 1016, 4000])('are normalised without a long run, at %s marks', async (run) => {
+  it.each([16, 28, 32, 240, 1016, 4000])('are normalised without a long run, at %s marks', async (run) => {
     const value = names(run).map((name) => `/servers/${name}`);
     const answer = await send([{ op: 'replace', path: '/servers', value }]);
     expect(answer).toMatchObject({ status: 422, body: { code: 'link-unresolved' } });

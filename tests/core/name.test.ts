@@ -94,10 +94,10 @@ describe('a text with many combining marks', () => {
     fc.assert(fc.property(runs, (name) => nameKey(nameKey(name)) === nameKey(name)));
   });
 
-  it('is normalised up to 64 of them in a row', () => {
+  it('is normalised up to 30 of them in a row', () => {
     const [composed, decomposed] = ['\u00e9', 'e\u0301'];
-    expect(nameKey(decomposed + '\u0316'.repeat(63))).toBe(nameKey(composed + '\u0316'.repeat(63)));
-    const longer = '\u0316'.repeat(64);
+    expect(nameKey(decomposed + '\u0316'.repeat(29))).toBe(nameKey(composed + '\u0316'.repeat(29)));
+    const longer = '\u0316'.repeat(30);
     expect(nameKey(`${decomposed}${longer}`)).toBe(`${decomposed}${longer}`);
     expect(nameKey(`${decomposed.toUpperCase()} ${longer}`)).toBe(`${composed}-${longer}`);
   });

@@ -12,9 +12,10 @@ const router = createRouter(boundRoutes);
 
 /** The id of the endpoint that a request would change something with; `undefined` if there is none. */
 function writingRoute({ method, target }: Pick<Input, 'method' | 'target'>): string | undefined {
-  const match = router.match(method, target.split('?')[0] ?? '');
+  const [path = '', ...query] = target.split('?');
+  const match = router.match(method, path);
   if (!('route' in match) || match.route.kind !== 'command') return undefined;
-  return target.endsWith('?dry_run=true') ? undefined : match.route.id;
+  return query.join('?') === 'dry_run=true' ? undefined : match.route.id;
 }
 
 /** Sends a request, and gives the answer with the audit records. */

@@ -26,7 +26,7 @@ const parts = [
     clients: 150,
     load: { queriesPerSecond: 4500, leavesPerSecond: 5 },
     warm: { queriesPerSecond: 3000, leavesPerSecond: 50 },
-    rounds: 6,
+    rounds: 16,
   },
 ];
 const warmRounds = 1;

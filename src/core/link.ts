@@ -83,7 +83,8 @@ export function decodeSegment(segment: string): string | undefined {
 
 /** Explains why {@link decodeSegment} refuses a part of a request. @internal */
 export function brokenEscape(part: 'path' | 'query'): string {
-  return `The ${part} contains a percent sign that does not begin an escape of UTF-8, such as %20. Write a percent sign itself as %25.`;
+  const fault = `The ${part} contains a percent sign that does not begin an escape of UTF-8, such as %20.`;
+  return `${fault} Write a percent sign itself as %25.`;
 }
 
 /**

@@ -86,10 +86,10 @@ export interface AdminOptions {
   readonly limits?: Partial<Limits>;
   /**
    * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
-   * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a {@link DifferingDocumentError} if the store has
-   * another configuration than the given snapshot, failures of the store, and unexpected errors. Failures of
-   * the clock, of telemetry and of `isOpen` are told once for each function. By default, and without a `logger`, the console gets the first
-   * error of each kind.
+   * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a
+   * {@link DifferingDocumentError} if the store has another configuration than the given snapshot, failures of the store,
+   * and unexpected errors. Failures of the clock, of telemetry and of `isOpen` are told once for each function. By default,
+   * and without a `logger`, the console gets the first error of each kind.
    */
   readonly onError?: (error: unknown) => void;
   /**

@@ -30,8 +30,8 @@ export interface Query {
 const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
 
 /**
- * Parses a query. A parameter that the route does not support is refused, and so is a broken escape. If an unsupported `range` were ignored, a
- * client that reads page by page would never end.
+ * Parses a query. A parameter that the route does not support is refused: if an unsupported `range` were ignored, a client
+ * that reads page by page would never end. A broken escape is refused too.
  *
  * @param route - the route of the request
  * @param raw - the query as the client sent it, without `?`

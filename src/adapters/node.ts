@@ -103,7 +103,7 @@ export function createHandler(
         ? undefined
         : await admin.handle(new NodeRequest(request, target, response, senderOf(request, hooks, tell)));
     if (handled?.matched === true) await send(request, response, handled.response);
-    // An async function fits the type, too.
+    // Without the await, a rejection of an async function would end the process.
     else if (next !== undefined) await next();
     else await send(request, response, notFound);
   }
@@ -216,7 +216,8 @@ async function send(
   response: ServerResponse,
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
-  // The adapter does not read the rest of an unread body, so the connection cannot be used again. HTTP/2 ends only a stream.
+  // The adapter does not read the rest of an unread body, so a connection of HTTP/1 cannot be used again. HTTP/2 forbids the
+  // header, and only the stream ends.
   const all: Record<string, string | number> = Object.assign({}, headers);
   if (!request.complete && request.httpVersionMajor === 1) all['connection'] = 'close';
   if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);

@@ -5,12 +5,12 @@
  */
 
 import { assertText } from '../json/value.ts';
-import { normalForm } from './normal-form.ts';
+import { hasLongRun, normalForm } from './normal-form.ts';
 
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
-/** The longest name that is folded: 255 characters, of which each decomposes into four at most. @internal */
+/** The longest name that is folded, in UTF-16 units. 255 letters fit, decomposed into four units each. @internal */
 export const maxFoldedLength = 1024;
 
 /**
@@ -39,7 +39,9 @@ export const maxFoldedLength = 1024;
 export function nameKey(name: string): string {
   assertText(name, 'name');
   if (name.length > maxFoldedLength || foldedAlready.test(name)) return name;
-  return normalForm(foldCase(normalForm(name).replace(/\s/g, '-')));
+  const key = normalForm(foldCase(normalForm(name).replace(/\s/g, '-')));
+  // To fold U+0345 into a letter ends a run of marks. The text is normalised after all, and can have another key.
+  return key === name || !hasLongRun(name) ? key : nameKey(key);
 }
 
 /**

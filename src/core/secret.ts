@@ -58,7 +58,7 @@ const tooLong = `must have at most ${String(longestPassword)} bytes`;
  * Explains why a password is not acceptable. The message never quotes the password.
  *
  * A password has 1 to 1024 bytes of UTF-8 in form NFC, and no control characters, because Basic authentication cannot
- * carry control characters. A password that {@link normalForm} leaves as it is has at most 1024 bytes as written.
+ * carry control characters. A password with more than 30 combining marks in a row has at most 1024 bytes as written.
  *
  * @returns the message; `undefined` if the password is acceptable
  *
@@ -96,7 +96,7 @@ interface Names {
   readonly client: ReadonlyMap<string, string>;
   /** The names by which clients know what is secret as a whole. */
   readonly whole: ReadonlySet<string>;
-  /** The maps that have secret entries beside them. Clients choose the names in a map: they can be those of secrets. */
+  /** The maps of parameters. Clients choose the names of the entries, so a name can be that of a stored secret. */
   readonly map: ReadonlySet<string>;
 }
 
@@ -105,7 +105,8 @@ interface Names {
  *
  * The function removes every member with the stored name of a secret, and every sealed text, at any depth. A JSON Patch
  * operation whose pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
- * An entry of a map of parameters is no secret by its name.
+ * An entry of a map of parameters is no secret because it has the name of a stored secret. An operation on an entry that is
+ * named like a secret of clients, such as `password`, loses its value all the same.
  *
  * @param secrets - the names of each secret
  * @internal

@@ -76,7 +76,11 @@ export function createScryptHasher(options: ScryptHasherOptions = {}): Hasher {
       const parts = parseHash(hash);
       return parts !== undefined && parts.logCost < logCost;
     },
-    knows: (hash: string) => parseHash(hash) !== undefined,
+    knows(hash: string) {
+      const parts = parseHash(hash);
+      if (parts !== undefined && parts.logCost < logCost) present.prepare();
+      return parts !== undefined;
+    },
   });
 }
 
@@ -89,9 +93,11 @@ interface Durations {
    * not fill the time exactly: a lower cost needs less memory, and gains from the caches of the processor.
    */
   stretch<T>(work: () => Promise<T>): Promise<T>;
+  /** Takes the time of some work of the present cost, if none was done yet: work of a lower cost is to come. */
+  prepare(): void;
 }
 
-/** @param presentWork - some work of the present cost: the first work of a lower cost has no duration to wait for */
+/** @param presentWork - some work of the present cost */
 function createDurations(presentWork: () => Promise<unknown>): Durations {
   const last: number[] = [];
   const time: Durations['time'] = async (work) => {
@@ -102,12 +108,23 @@ function createDurations(presentWork: () => Promise<unknown>): Durations {
     if (last.length > 9) last.shift();
     return result;
   };
+  let first: Promise<unknown> | undefined;
+  const measure = async (): Promise<void> => {
+    if (last.length > 0) return;
+    try {
+      await (first ??= time(presentWork));
+    } finally {
+      first = undefined;
+    }
+  };
   return {
     time,
+    // What fails here is tried again at the first work of a lower cost, whose caller gets the error.
+    prepare: () => void measure().catch(() => undefined),
     async stretch(work) {
       const start = performance.now();
-      const result = await work();
-      if (last.length === 0) await time(presentWork);
+      // Both at once: one after the other would take longer than work of the present cost.
+      const [result] = await Promise.all([work(), measure()]);
       const usual = last.toSorted((a, b) => a - b)[last.length >> 1] ?? 0;
       await sleep(Math.max(0, start + usual - performance.now()));
       return result;

@@ -254,7 +254,8 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * documents and JSON Patches.
  *
  * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A JSON Patch operation on a secret keeps
- * its pointer and loses its value.
+ * its pointer and loses its value. The members of a map of parameters, such as `parameters` and `router_options`, are kept
+ * whatever their names are; those with secret values are not in the map.
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets

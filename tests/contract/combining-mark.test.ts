@@ -139,11 +139,14 @@ describe('links in a patch', () => {
 });
 
 describe('passwords in a patch', () => {
-  it.each(['/users/ada', '/services/My-Service'])('are normalised without a long run: %s', async (target) => {
-    const value = 'a' + marks.repeat(500);
-    const operations = Array.from({ length: 100 }, () => ({ op: 'add', path: '/password', value }));
-    const answer = await send(operations, target);
-    expect(answer).toMatchObject({ status: 422, body: { code: 'password-unacceptable' } });
-    expect(normalised().filter((text) => longRun.test(text))).toHaveLength(0);
-  });
+  it.each(['/users/ada', '/services/My-Service'])(
+    'that are too long are not normalised with a long run: %s',
+    async (target) => {
+      const value = 'a' + marks.repeat(500);
+      const operations = Array.from({ length: 100 }, () => ({ op: 'add', path: '/password', value }));
+      const answer = await send(operations, target);
+      expect(answer).toMatchObject({ status: 422, body: { code: 'password-unacceptable' } });
+      expect(normalised().filter((text) => longRun.test(text))).toHaveLength(0);
+    },
+  );
 });

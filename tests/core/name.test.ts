@@ -90,6 +90,11 @@ describe('a text with many combining marks', () => {
   );
   const runs = fc.array(marks, { minLength: 50, maxLength: 300 }).map((parts) => parts.join(''));
 
+  it.each(['', 'a'])('gives the key of a key unchanged if folding ends the run: after %j', (before) => {
+    const key = nameKey(`${before}\u0345${'\u0344'.repeat(30)}`);
+    expect(nameKey(key)).toBe(key);
+  });
+
   it('gives the key of a key unchanged', () => {
     fc.assert(fc.property(runs, (name) => nameKey(nameKey(name)) === nameKey(name)));
   });

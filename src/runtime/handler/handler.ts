@@ -467,7 +467,7 @@ async function conclude(
   }
   const { route, parameters, caller } = asked;
   const { fleet, authenticate, onError } = options;
-  // Whoever creates the first user believes that nobody gets in without a password from then on.
+  // An operator who creates the first user expects that everybody has to log in from then on.
   if (
     route.id === 'users.create' &&
     execution.snapshot.users.size === 1 &&

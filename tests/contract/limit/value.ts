@@ -104,7 +104,7 @@ export const valueLimits: readonly Limit[] = [
   },
   {
     value: longestRun,
-    bounds: 'combining marks in a row, in a name or a password that is normalised',
+    bounds: 'combining marks in a row, in a name that is normalised',
     beyond: 'the text is not normalised',
     trial: (size) => {
       const marks = '\u0316'.repeat(size - 1);

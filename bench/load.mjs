@@ -19,7 +19,7 @@ const parts = [
     clients: 2000,
     load: { queriesPerSecond: 12_000, leavesPerSecond: 20 },
     warm: { queriesPerSecond: 8000, leavesPerSecond: 500 },
-    rounds: 12,
+    rounds: 24,
   },
   {
     kind: 'PostgreSQL',

@@ -229,8 +229,10 @@ function secretRefusal(op: ParsedOperation['op'], { whole, text }: GivenSecret):
     ];
   }
   if (op === 'remove' || isSealed(text)) return undefined;
-  // Acceptable texts of clients are sealed by now.
-  return ['password-unacceptable', passwordFault(text ?? null) ?? 'must be sealed first, as { "sealed": … }'];
+  // Of a client, acceptable texts are sealed by now, and nothing is left of the others to say which rule they break.
+  const isUnsealed = passwordFault(text ?? null) === undefined;
+  const form = 'a string of 1 to 1024 bytes in UTF-8 without control characters';
+  return ['password-unacceptable', `must be ${isUnsealed ? 'sealed first, as { "sealed": … }' : form}`];
 }
 
 /** Translates an operation to operations on the settings. */

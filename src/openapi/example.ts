@@ -954,10 +954,15 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     type: 'urn:problem-type:gateway-admin:password-unacceptable',
     title: 'The password is not acceptable',
     status: 422,
-    detail: '/password: must be a string',
+    detail: '/password: must be a string of 1 to 1024 bytes in UTF-8 without control characters',
     code: 'password-unacceptable',
     errors: [
-      { pointer: '/password', operation: 0, code: 'password-unacceptable', detail: 'must be a string' },
+      {
+        pointer: '/password',
+        operation: 0,
+        code: 'password-unacceptable',
+        detail: 'must be a string of 1 to 1024 bytes in UTF-8 without control characters',
+      },
     ],
   },
   'secret-not-storable': {

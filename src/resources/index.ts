@@ -253,9 +253,11 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * Removes secrets from plain JSON before a person or another program sees it: from events, effects, decisions, plans,
  * documents and JSON Patches.
  *
- * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A JSON Patch operation on a secret keeps
- * its pointer and loses its value. The members of a map of parameters, such as `parameters` and `router_options`, are kept
- * whatever their names are; those with secret values are not in the map.
+ * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A JSON
+ * Patch operation on a secret keeps its pointer and loses its value.
+ *
+ * Members of `parameters` and `router_options` are kept, also if a member has the name of a stored secret: clients choose
+ * these names, and secret parameters are stored elsewhere.
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets

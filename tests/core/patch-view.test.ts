@@ -235,8 +235,14 @@ describe('patchSettings', () => {
       `must name a field, because a patch cannot change the whole resource; ${modifiable}`,
     ],
     [{ op: 'test', path: '/key', value: 'x' }, `/key: ${secret}`],
-    [{ op: 'add', path: '/key', value: 7 }, '/key: must be a string'],
-    [{ op: 'add', path: '/key', value: '' }, '/key: must have at least one character'],
+    [
+      { op: 'add', path: '/key', value: 7 },
+      '/key: must be a string of 1 to 1024 bytes in UTF-8 without control characters',
+    ],
+    [
+      { op: 'add', path: '/key', value: '' },
+      '/key: must be a string of 1 to 1024 bytes in UTF-8 without control characters',
+    ],
     [{ op: 'add', path: '/key', value: 'x' }, '/key: must be sealed first, as { "sealed": … }'],
     [
       { op: 'add', path: '/rooms/prototype', value: 1 },

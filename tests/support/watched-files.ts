@@ -34,6 +34,22 @@ export function watchedFiles(watcher: Watcher): NodeFiles {
   });
 }
 
+/** A disk whose writes fail while `fails` is true, with the real file system. */
+export interface FailingDisk {
+  fails: boolean;
+  readonly files: NodeFiles;
+}
+
+export function failingDisk(): FailingDisk {
+  const disk: FailingDisk = {
+    fails: false,
+    files: watchedFiles(({ method }, make) =>
+      disk.fails && method === 'write' ? Promise.reject(new Error('EIO: the disk failed')) : make(),
+    ),
+  };
+  return disk;
+}
+
 async function open(call: FileCall, make: Make, watcher: Watcher): Promise<FileHandle> {
   let opened: FileHandle | undefined;
   try {

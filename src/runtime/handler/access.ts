@@ -17,8 +17,8 @@ import type { Headers } from './respond.ts';
 
 /**
  * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
- * request with 403 `forbidden`. A promise is also told to `onError`, because an async function would allow nobody. If the
- * function throws, the request is refused with 500 `internal`.
+ * request with 403 `forbidden`. An async function allows nobody, so `onError` gets an error about the promise. If the
+ * function throws, the response is 500 `internal`.
  *
  * The function is called before the resource is looked up, and for a command once more at its turn. Names in
  * `parameters` are given as their key (see `nameKey`), never as the client wrote them: compare them with keys.

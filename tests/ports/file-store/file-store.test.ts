@@ -17,7 +17,7 @@ import {
   openStoreWith,
 } from '../../support/store-life.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
-import { watchedFiles, type FileCall } from '../../support/watched-files.ts';
+import { failingDisk, watchedFiles, type FileCall } from '../../support/watched-files.ts';
 
 const temporaryDirectory = temporaryDirectories();
 
@@ -180,15 +180,12 @@ describe('a file store', () => {
 
   it('refuses another call than the one that failed, and says which call to make', async () => {
     const directory = await temporaryDirectory();
-    let fails = false;
-    const files = watchedFiles(({ method }, make) =>
-      fails && method === 'write' ? Promise.reject(new Error('EIO: the disk failed')) : make(),
-    );
-    const store = await openStoreWith(directory, files);
+    const disk = failingDisk();
+    const store = await openStoreWith(directory, disk.files);
     const { position } = await store.load();
-    fails = true;
+    disk.fails = true;
     await expect(store.append(['kept'], { expectedPosition: position })).rejects.toThrow('EIO');
-    fails = false;
+    disk.fails = false;
     await expect(store.append(['lost'], { expectedPosition: position })).rejects.toThrow(
       `The last call of the store in ${directory} failed. Make the same call again first.`,
     );

@@ -30,7 +30,7 @@ import { StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
 import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file/identity.ts';
 import { appendIn, historyIn, openStoreWith } from '../../support/store-life.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
-import { watchedFiles } from '../../support/watched-files.ts';
+import { failingDisk, watchedFiles } from '../../support/watched-files.ts';
 
 const temporaryDirectory = temporaryDirectories();
 
@@ -185,16 +185,13 @@ describe('an open store whose directory another program changes', () => {
 
   it('does not repeat a failed call on a journal that another program has cut meanwhile', async () => {
     const directory = await place();
-    let fails = false;
-    const files = watchedFiles(({ method }, make) =>
-      fails && method === 'write' ? Promise.reject(new Error('EIO: the disk failed')) : make(),
-    );
-    const store = await openStoreWith(directory, files);
+    const disk = failingDisk();
+    const store = await openStoreWith(directory, disk.files);
     const first = await store.load();
     const position = await store.append(['kept'], { expectedPosition: first.position });
-    fails = true;
+    disk.fails = true;
     await expect(store.append(['lost'], { expectedPosition: position })).rejects.toThrow('EIO');
-    fails = false;
+    disk.fails = false;
     await truncate(join(directory, 'journal-1'), 50);
     const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
     expect(lost).toBeInstanceOf(StoreLost);

@@ -223,6 +223,38 @@ describe('pipelined requests', () => {
     server.close();
   });
 
+  it('of 50 clients that read nothing take bounded memory', async () => {
+    const running = runAdmin({});
+    running.admin.report(openedSessions(20_000));
+    let started = 0;
+    const listener = createHandler({
+      ...running.admin,
+      handle: (request) => {
+        started += 1;
+        return running.admin.handle(request);
+      },
+    });
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const used = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
+    const [before, request] = [used(), 'GET /sessions HTTP/1.1\r\nHost: localhost\r\n\r\n'];
+    const sockets = Array.from({ length: 50 }, () =>
+      connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined),
+    );
+    for (const socket of sockets) socket.write(request.repeat(200));
+    for (let seen = -1; seen < started;) {
+      seen = started;
+      for (let moment = 0; moment < 4; moment += 1) await aMoment();
+    }
+    // The buffers of the system hold the first answers. All 10,000 lists would take tens of gigabytes.
+    expect(started).toBeGreaterThanOrEqual(50);
+    expect(started).toBeLessThan(50 * 20);
+    expect(used() - before).toBeLessThan(500e6);
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
   it('are forgotten when the connection closes', async () => {
     const { started, held, socket, server } = await pipeline(50, '/services');
     await until(() => held.length === 1);

@@ -66,6 +66,9 @@ export async function openNode(
   }
 }
 
+/** A living node can seem silent for two beats and a call of the store. */
+const shortestLeaseMs = 3 * beatMs;
+
 /** Tells the operator if the store is reached through the gateway that needs the store to start. */
 function warnOfOwnListeners({ store, snapshot }: OpenFleetOptions, onError: (error: unknown) => void): void {
   for (const { host, port } of store.addresses ?? [])
@@ -97,7 +100,7 @@ function assertFleetOptions(options: OpenFleetOptions): { readonly node: string;
     throw new TypeError(
       'The option node must be the name of this node: 1 to 64 letters, digits, "-" and "_"',
     );
-  if (!Number.isSafeInteger(leaseMs) || leaseMs < beatMs)
-    throw new RangeError(`The option leaseMs must be a whole number from ${String(beatMs)} on`);
+  if (!Number.isSafeInteger(leaseMs) || leaseMs < shortestLeaseMs)
+    throw new RangeError(`The option leaseMs must be a whole number from ${String(shortestLeaseMs)} on`);
   return { node, leaseMs };
 }

@@ -27,6 +27,7 @@ import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
 import { EventLog } from './event-log.ts';
+import type { Execution } from './execution.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
 import type { FleetView } from './fleet-view.ts';
 import { shareSecrets } from './first-user.ts';
@@ -42,9 +43,9 @@ import { OwnLog } from './log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
-import { createSelf, type Mode, type SelfOptions } from './self.ts';
+import { createMode, createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
-import { Writer } from './writer.ts';
+import { Writer, type WriterOptions } from './writer.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
@@ -213,24 +214,37 @@ interface Membership {
   /** Begins the id of each command. */
   readonly prefix: string;
   readonly fleet?: FleetView;
+  readonly mode?: Mode;
+  /** The refusal of every command for a reason outside the interface; `undefined` if commands are possible. */
+  readonly refusal?: () => Refusal | undefined;
 }
+
+type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
 /** Connects the parts of an interface. @internal */
 export function assemble(
   options: CompleteOptions,
   snapshot: Snapshot,
   journal: Journal,
-  { prefix, ...around }: Membership = { prefix: snapshot.epoch },
+  {
+    prefix,
+    mode = createMode(),
+    refusal = () => undefined,
+    ...around
+  }: Membership = { prefix: snapshot.epoch },
 ): Assembly {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
-  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix });
-  const mode: Mode = { isReadOnly: false };
+  const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? refusal();
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix, refuseAll });
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const handle = handlerOf(options, { writer, journal, mode, passwords, audit, streams, ...around });
+  const handle = handlerOf(options, {
+    ...{ writer, journal, mode, passwords, audit, streams, refuseAll },
+    ...around,
+  });
   const close = once(async () => {
     await writer.close();
     log.close();
@@ -272,7 +286,7 @@ function adminOf(
     },
     set readOnly(readOnly) {
       assertReadOnly(readOnly);
-      mode.isReadOnly = readOnly;
+      mode.set(readOnly);
     },
     handle,
     execute: async (transition, how = {}) => {
@@ -323,7 +337,8 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
 function handlerOf(
   options: CompleteOptions,
   parts: Pick<Parts, 'writer' | 'mode' | 'audit'> &
-    SelfOptions & {
+    SelfOptions &
+    Pick<WriterOptions, 'refuseAll'> & {
       readonly passwords: Passwords;
       readonly streams: EventStreams;
       readonly fleet?: FleetView;
@@ -335,6 +350,8 @@ function handlerOf(
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
+    readOn: () => writer.readOn(),
+    refuseAll: parts.refuseAll,
     isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
     passwords,
@@ -353,7 +370,10 @@ function writerOf(
     journal,
     audit,
     prefix,
-  }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit; readonly prefix: string },
+    refuseAll,
+  }: Pick<Parts, 'log' | 'audit'> &
+    Pick<SelfOptions, 'journal'> &
+    Pick<WriterOptions, 'prefix' | 'refuseAll'>,
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -370,7 +390,7 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
-    refuseAll: () => audit.refuseAll(),
+    refuseAll,
     onRecovered: (command, execution) => {
       audit.recovered(command, execution);
     },

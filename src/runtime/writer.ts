@@ -14,7 +14,6 @@ import {
   type Effect,
 } from '../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../resources/command.ts';
-import type { Problem } from '../problem.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
@@ -27,13 +26,14 @@ import {
   resultLost,
   resultPending,
   storeUnavailable,
+  superseded,
   type Execution,
 } from './execution.ts';
 import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal, type Outage } from './journal.ts';
-import { Fenced, isNodeOutdated, nowhere, Overtaken, type Placed } from './log.ts';
+import { Fenced, NodeOutdated, nowhere, Overtaken, Superseded, type Basis, type Placed } from './log.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -85,6 +85,8 @@ interface Performing {
   readonly answer: (execution: Execution) => void;
   /** The events that were settled so far. */
   readonly settled: AdminEvent[];
+  /** What the decision rests on; left out for a command of an earlier life. */
+  readonly basis?: Basis;
   /** Called when the decision was checked, before anything is done. */
   readonly onBegun?: () => void;
 }
@@ -123,7 +125,8 @@ export class Writer {
       decide: (request) => this.decide(request),
       refuseAll: (request) =>
         isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
-      obstacleTo: ({ journal = options.journal }, resources) => journal.obstacleTo(resources),
+      obstacleTo: ({ journal = options.journal, restsOn = [] }, resources) =>
+        journal.obstacleTo(resources, restsOn),
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
@@ -138,9 +141,9 @@ export class Writer {
     this.#turns.retry();
   }
 
-  /** Replaces the versions of resources by those that other nodes know. */
-  align(align: Placed['align']): void {
-    const next = align(this.#snapshot, this.#snapshot.revision + 1);
+  /** Makes a change that no client can see as an event: of versions, or of the names of secret parameters. */
+  revise(revised: Placed['align']): void {
+    const next = revised(this.#snapshot, this.#snapshot.revision + 1);
     if (next !== this.#snapshot) this.#record(next, []);
   }
 
@@ -174,26 +177,32 @@ export class Writer {
   preview(request: CommandRequest): Decision {
     const decision = this.decide(request);
     const { journal } = this.#options;
-    const held = this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources);
+    const { restsOn = [] } = request;
+    const held =
+      this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources, restsOn);
     return held === undefined ? decision : refused(this.#snapshot, held.problem, decision.resources);
   }
 
   /**
-   * Executes a command when its turn comes. A condition that is not met is checked again after the changes of other nodes: the
-   * client may have read the entity tag there. If the store does not answer meanwhile, the command is refused with
-   * `store-unavailable`.
+   * Executes a command when its turn comes. An answer that rests on the state alone is given only once the log was read on:
+   * another node may have changed what the answer rests on. If the store does not answer meanwhile, the command is refused
+   * with `store-unavailable`.
    */
   async execute(request: CommandRequest): Promise<Execution> {
+    const { journal } = this.#options;
     // Before the decision, because the log can move between the decision and the look at its result.
-    const { position } = this.#options.journal;
-    const execution = await this.#turns.wait(request);
-    // A decision that the host has built can lack its problem.
-    const { problem } = execution as { readonly problem?: Problem };
-    if (problem?.code !== 'precondition-failed') return execution;
-    const news = await this.#options.journal.catchUp(position);
-    if (news === false) return execution;
-    if (news === true) return this.#turns.wait(request);
-    return this.#turns.refuseClosed() ?? unavailableIn(news);
+    const { position } = journal;
+    const { execution, isDecision } = await this.#turns.wait(request);
+    if (!isDecision || isFollowing(request)) return execution;
+    const refused = await this.readOn();
+    if (refused !== undefined) return refused;
+    return journal.position === position ? execution : (await this.#turns.wait(request)).execution;
+  }
+
+  /** Takes in what other nodes have changed up to now. Returns the refusal of a command if the store does not answer. */
+  async readOn(): Promise<Extract<Execution, { readonly outcome: 'refused' }> | undefined> {
+    const outage = await this.#options.journal.readOn();
+    return outage === undefined ? undefined : (this.#turns.refuseClosed() ?? unavailableIn(outage));
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -310,7 +319,9 @@ export class Writer {
 
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, answer, fail } = waiting;
-    const { watch, journal = this.#options.journal } = request;
+    const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
+    // The decision was made in this turn of the event loop.
+    const basis = { since: journal.moment, links };
     this.#commands += 1;
     const id = `${this.#options.prefix}-${String(this.#commands)}`;
     const { events, effects } = firstOf(decision);
@@ -321,7 +332,7 @@ export class Writer {
       try {
         const asksHost = effects.length > 0;
         const onBegun = (): void => watch?.begun(command, decision, events);
-        const performing = { command, span, journal, asksHost, answer, settled: [], onBegun };
+        const performing = { command, span, journal, asksHost, answer, settled: [], basis, onBegun };
         const execution = await this.#perform(performing, decision);
         span.ended(execution);
         if (this.#turns.isUnknown(id)) watch?.settled(execution);
@@ -389,8 +400,10 @@ export class Writer {
     const { id: command, resources } = performing.command;
     const events = group.map(({ event }) => event);
     const record = { type: 'intent', command, resources, part, of, events, effects } as const;
+    const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
     try {
-      await performing.journal.keep({ record, resources, use: 'intent', then: () => undefined });
+      // A later part follows an earlier one, whatever has changed since.
+      await performing.journal.keep({ ...keeping, ...(part === 0 ? basisOf(performing) : {}) });
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
       if (error.isPossible || part > 0) this.#withdraw(performing);
@@ -422,6 +435,7 @@ export class Writer {
       return await journal.keep({
         record: { type: 'settlement', command: id, revision, events, last },
         resources,
+        ...(use === 'change' ? basisOf(performing) : {}),
         use,
         then: (placed) => this.#apply(performing, events, placed),
         onLate: () => {
@@ -498,6 +512,10 @@ export class Writer {
   }
 }
 
+function basisOf({ basis }: Performing): { readonly basis?: Basis } {
+  return basis === undefined ? {} : { basis };
+}
+
 /** Gives the events that other nodes share their place in the log. */
 function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonly AdminEvent[] {
   if (fleet === undefined) return events;
@@ -514,7 +532,17 @@ function unavailable({ outage }: Journal): Execution | undefined {
 }
 
 function unavailableIn({ error, retryAfterMs }: Outage, held?: string): ReturnType<typeof storeUnavailable> {
-  return isNodeOutdated(error) ? nodeOutdated(held) : storeUnavailable(retryAfterMs, held);
+  if (isOwn(NodeOutdated, error)) return nodeOutdated(held);
+  return isOwn(Superseded, error) ? superseded(held) : storeUnavailable(retryAfterMs, held);
+}
+
+/** Whether an error is one of the library. An error of the host that throws while it is looked at is none. */
+function isOwn(kind: typeof NodeOutdated | typeof Superseded, error: unknown): boolean {
+  try {
+    return error instanceof kind;
+  } catch {
+    return false;
+  }
 }
 
 /** The first part of a decision: the rest of a long teardown is not made yet. */

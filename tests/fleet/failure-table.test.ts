@@ -115,7 +115,7 @@ const answers: Readonly<Record<string, Run>> = {
   '503 `node-outdated`': async (pair) => {
     const store = pair.world.memory.open();
     const { position } = await store.load();
-    const record = levelRecord(level + 1, 'new') as unknown as Json;
+    const record = levelRecord(level + 1, { node: 'new', life: 'x' }) as unknown as Json;
     await store.append([record], { expectedPosition: position });
     await pair.world.clock.advance(3000);
     expect(await limit(pair.a, 7)).toBe('503 node-outdated');

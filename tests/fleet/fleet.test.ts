@@ -298,7 +298,7 @@ describe('openFleet', () => {
   it.each([
     [{ node: 'a?' }, 'The option node must be the name of this node: 1 to 64 letters'],
     [{ node: undefined }, 'The option node must be the name of this node'],
-    [{ leaseMs: 999 }, 'The option leaseMs must be a whole number from 1000 on'],
+    [{ leaseMs: 2999 }, 'The option leaseMs must be a whole number from 3000 on'],
     [{ leaseMs: 1000.5 }, 'The option leaseMs must be a whole number'],
     [{ store: createMemoryStore() }, 'The option store must have the function read: openFleet needs'],
     [{ lease: 1 }, 'lease'],

@@ -222,6 +222,7 @@ const expectedErrors = [
   /The gateway did not say what became of the abandoned command/,
   /Another process runs the node/,
   /cannot announce itself/,
+  /DifferingDocumentError/,
 ];
 
 /** What a gateway is to have of a resource. */

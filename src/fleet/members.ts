@@ -28,6 +28,8 @@ const statusShape = z.object({
   levels: z.tuple([z.number(), z.number()]),
   /** A text that all nodes know, sealed with the key of the node; left out without a key. */
   key: z.exactOptional(z.string()),
+  /** The same text, hashed as the passwords of the node; left out if nobody logs in with a password. */
+  hash: z.exactOptional(z.string()),
   digest: z.exactOptional(z.object({ position: shortText, text: z.string() })),
   /** The revision of the fleet that the node has read. */
   revision: z.number(),

@@ -22,6 +22,7 @@ import { declareSecretParameters } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
+import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
 import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
@@ -49,8 +50,7 @@ export interface NodeParts {
   readonly leaseMs: number;
   /** The lowest and the highest level of records that this node reads. */
   readonly levels: readonly [lowest: number, highest: number];
-  /** A text that all nodes know, sealed with the key of this node; left out without a key. */
-  readonly key: string | undefined;
+  readonly common: CommonPorts;
 }
 
 /** A node from its opening to its end. @internal */
@@ -71,6 +71,8 @@ export class RunningNode {
   /** The last position at which this gateway had followed everything. */
   #applied = '';
   #loops: Promise<unknown> = Promise.resolve();
+  readonly #fingerprint: Fingerprint;
+  readonly #comparison: Comparison;
   readonly #agreement = new Agreement();
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
@@ -88,10 +90,12 @@ export class RunningNode {
     },
   };
 
-  constructor(parts: NodeParts) {
-    const { members, node, leaseMs, complete } = parts;
+  constructor(parts: NodeParts, fingerprint: Fingerprint) {
+    const { members, node, leaseMs, complete, common } = parts;
     const { clock, onError } = complete;
     this.#parts = parts;
+    this.#fingerprint = fingerprint;
+    this.#comparison = new Comparison(common);
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
       status: () => this.#status(),
@@ -111,7 +115,12 @@ export class RunningNode {
     const membership = {
       prefix: `${node}-${this.#life}`,
       fleet: this.#view,
-      mode: createSharedMode({ writing: this.#writing, log: () => this.#log, journal: () => journal, onError }),
+      mode: createSharedMode({
+        writing: this.#writing,
+        log: () => this.#log,
+        journal: () => journal,
+        onError,
+      }),
       refusal: () => this.#announcer.refusal(),
     };
     const { admin, writer } = assemble(complete, this.#ownSnapshot(), journal, membership);
@@ -285,6 +294,8 @@ export class RunningNode {
         this.#digest = this.#agreement.digestOf(this.#log);
         if (await this.#announcer.beat()) {
           this.#compare();
+          for (const difference of await this.#comparison.look(this.#parts.members.others))
+            complete.onError(new Error(difference));
           this.#endSilent();
           await this.#raiseLevel();
         }
@@ -347,7 +358,9 @@ export class RunningNode {
           : Object.freeze({ ...snapshot, secretParameters, revision }),
       );
     if (this.#log.isForgotten && !this.#isClosed())
-      this.#journal.put(this.#log.beginning(), { use: 'refusal', then: () => undefined }).catch(() => undefined);
+      this.#journal
+        .put(this.#log.beginning(), { use: 'refusal', then: () => undefined })
+        .catch(() => undefined);
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
       const record = { type: 'settlement', command, revision: 0, events: [], last: true } as const;
@@ -360,7 +373,7 @@ export class RunningNode {
       boot: this.#life,
       version: libraryVersion,
       levels: [...this.#parts.levels],
-      ...(this.#parts.key === undefined ? {} : { key: this.#parts.key }),
+      ...this.#fingerprint,
       ...(this.#digest === undefined ? {} : { digest: this.#digest }),
       revision: this.#log.snapshot.revision,
       position: this.#log.position,

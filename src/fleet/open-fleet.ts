@@ -8,11 +8,11 @@ import { letGo } from '../runtime/create-admin.ts';
 import { completeOptions } from '../runtime/options.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
+import { fingerprintOf, runningDifference } from './fingerprint.ts';
 import { guardStore, isNodeName } from './guarded-store.ts';
 import { beatMs, Members } from './members.ts';
 import { RunningNode } from './node.ts';
 import { level } from './shared-history.ts';
-import { keyFault, sealedText } from './shared-key.ts';
 
 /**
  * Runs one node of a fleet of gateways that share a configuration.
@@ -56,10 +56,14 @@ export async function openNode(
         `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`,
       );
     warnOfOwnListeners(options, complete.onError);
-    const fault = await keyFault(options.sealer, members, wait);
-    if (fault !== undefined) throw new Error(fault);
-    const key = await sealedText(options.sealer);
-    return await new RunningNode({ store, complete, given, members, node, leaseMs, levels, key }).open();
+    const common = {
+      sealer: options.sealer,
+      hasher: complete.authenticate === undefined ? undefined : complete.hasher,
+    };
+    const difference = await runningDifference(common, members, wait);
+    if (difference !== undefined) throw new Error(difference);
+    const parts = { store, complete, given, members, node, leaseMs, levels, common };
+    return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {
     await letGo(options);
     throw error;

@@ -143,7 +143,10 @@ export class SharedLog implements Log {
   enter({ record, resources, basis }: Entering): Entry | Look | undefined {
     const shared = this.#sharedOf(record, resources);
     if (shared !== undefined)
-      return this.entryOf(shared, basis === undefined ? this.#fencing(shared) : this.#overtaking(shared, basis));
+      return this.entryOf(
+        shared,
+        basis === undefined ? this.#fencing(shared) : this.#overtaking(shared, basis),
+      );
     // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
     if (basis === undefined || basis.links.length === 0) return undefined;
     return { objection: this.#overtaking({ resources: [] }, basis) };
@@ -322,16 +325,16 @@ export class SharedLog implements Log {
     return placed;
   }
 
-  /** Takes a record that this process has not written. Returns the links of what the record changes. */
+  /** Takes a record that this process has not written. Returns the links of the resources that the record changes. */
   #takeForeign(record: SharedRecord): readonly string[] {
     const { secretParameters } = this.snapshot;
     this.#take(record);
     // What was plain text before may be secret now.
     if (this.snapshot.secretParameters !== secretParameters) this.#turn();
-    const links = record.type === 'mode' ? [modeLink] : isChange(record) ? record.resources : [];
+    const resources = isChange(record) ? record.resources : [];
     this.#moment += 1;
-    for (const link of links) this.#touched.set(link, this.#moment);
-    return links;
+    for (const link of record.type === 'mode' ? [modeLink] : resources) this.#touched.set(link, this.#moment);
+    return resources;
   }
 
   /** Every decision so far must be made again. */
@@ -412,7 +415,8 @@ export class SharedLog implements Log {
   /** Looks whether others have ended the command of a record that is no new decision. */
   #fencing(record: SharedRecord): Entry['objection'] {
     const { command } = record;
-    if (record.type === 'intent') return () => (this.#history.isAbandoned(command) ? new Fenced() : undefined);
+    if (record.type === 'intent')
+      return () => (this.#history.isAbandoned(command) ? new Fenced() : undefined);
     // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
       return () => undefined;

@@ -38,9 +38,7 @@ export function withFleetVersions(
     isDifferent.add(collection);
     return present;
   });
-  return aligned === own || aligned.revision === revision
-    ? aligned
-    : Object.freeze({ ...aligned, revision });
+  return aligned === own || aligned.revision === revision ? aligned : Object.freeze({ ...aligned, revision });
 }
 
 /**

@@ -226,12 +226,9 @@ export function assemble(
   options: CompleteOptions,
   snapshot: Snapshot,
   journal: Journal,
-  {
-    prefix,
-    mode = createMode(),
-    refusal = () => undefined,
-    ...around
-  }: Membership = { prefix: snapshot.epoch },
+  { prefix, mode = createMode(), refusal = () => undefined, ...around }: Membership = {
+    prefix: snapshot.epoch,
+  },
 ): Assembly {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
@@ -350,7 +347,6 @@ function handlerOf(
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
-    readOn: () => writer.readOn(),
     refuseAll: parts.refuseAll,
     isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
@@ -358,7 +354,7 @@ function handlerOf(
     audit,
     streams,
     texts: new TextCache(),
-    ...(fleet === undefined ? {} : { fleet }),
+    ...(fleet === undefined ? {} : { fleet, readOn: (links) => writer.readOn(links) }),
   });
 }
 

@@ -3,7 +3,7 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { isTrusted, partsOf, refused, type Changes, type Context } from '../core/decision.ts';
+import { isTrusted, partsOf, refused, unchanged, type Changes, type Context } from '../core/decision.ts';
 import {
   eventTable,
   evolve,
@@ -12,6 +12,7 @@ import {
   type AppliedReports,
   type Decision,
   type Effect,
+  type Transition,
 } from '../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../resources/command.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -33,7 +34,16 @@ import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal, type Outage } from './journal.ts';
-import { Fenced, NodeOutdated, nowhere, Overtaken, Superseded, type Basis, type Placed } from './log.ts';
+import {
+  Fenced,
+  NodeOutdated,
+  nowhere,
+  Overtaken,
+  Superseded,
+  type Basis,
+  type Obstacle,
+  type Placed,
+} from './log.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -199,10 +209,19 @@ export class Writer {
     return journal.position === position ? execution : (await this.#turns.wait(request)).execution;
   }
 
-  /** Takes in what other nodes have changed up to now. Returns the refusal of a command if the store does not answer. */
-  async readOn(): Promise<Extract<Execution, { readonly outcome: 'refused' }> | undefined> {
-    const outage = await this.#options.journal.readOn();
-    return outage === undefined ? undefined : (this.#turns.refuseClosed() ?? unavailableIn(outage));
+  /**
+   * Takes in what other nodes have changed up to now.
+   *
+   * @param links - what this node must have followed before the promise resolves
+   * @returns the refusal of a command if the store does not answer, or this node cannot follow
+   */
+  async readOn(links: readonly string[] = []): Promise<Obstacle | undefined> {
+    const { journal } = this.#options;
+    const outage = await journal.readOn();
+    if (outage !== undefined) return this.#turns.refuseClosed() ?? unavailableIn(outage);
+    if (journal.obstacleTo([], links) === undefined) return undefined;
+    const { execution } = await this.#turns.wait({ transition: nothing, restsOn: links });
+    return execution.outcome === 'refused' ? execution : undefined;
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -511,6 +530,9 @@ export class Writer {
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
 }
+
+/** Changes nothing, and waits for what its request rests on. */
+const nothing: Transition = (snapshot) => unchanged(snapshot, []);
 
 function basisOf({ basis }: Performing): { readonly basis?: Basis } {
   return basis === undefined ? {} : { basis };

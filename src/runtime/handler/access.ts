@@ -8,6 +8,7 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
+import type { Execution } from '../execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
@@ -40,6 +41,10 @@ export interface AccessOptions {
   readonly authorize: Authorize | undefined;
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: () => boolean;
+  /** Takes in what the other nodes of a fleet have changed up to now; see `Writer.readOn`. Left out without a fleet. */
+  readonly readOn?: (
+    links: readonly string[],
+  ) => Promise<Extract<Execution, { readonly outcome: 'refused' }> | undefined>;
   readonly passwords: Passwords;
   readonly instruments: Instruments;
   readonly onError: (error: unknown) => void;
@@ -66,7 +71,26 @@ interface Target {
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
-export function admit(
+export function admit(...asked: Parameters<typeof admitNow>): Result<Caller> | Promise<Result<Caller>> {
+  const [{ readOn }] = asked;
+  return readOn === undefined ? admitNow(...asked) : admitInFleet(asked, readOn);
+}
+
+/** Turns no caller away for what another node has changed by now: the users, or the read-only mode. */
+async function admitInFleet(
+  asked: Parameters<typeof admitNow>,
+  readOn: NonNullable<AccessOptions['readOn']>,
+): Promise<Result<Caller>> {
+  const [options] = asked;
+  const { users } = options.snapshot();
+  const admitted = await admitNow(...asked);
+  if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
+  await readOn(['/users']);
+  const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : options.snapshot().users !== users;
+  return isMoved ? admitNow(...asked) : admitted;
+}
+
+function admitNow(
   options: AccessOptions,
   request: AdminRequest,
   target: Target,

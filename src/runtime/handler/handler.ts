@@ -71,8 +71,6 @@ export type Handled =
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
-  /** Takes in what other nodes have changed up to now. Gives the refusal of a command if the store does not answer. */
-  readonly readOn: () => Promise<Refusal | undefined>;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
   readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
@@ -396,7 +394,7 @@ async function act(
   if (!conditions.ok) return refusal(conditions.problem);
   const body = await bodyOf(request, route, options);
   if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
-  const unread = await options.readOn();
+  const unread = await options.readOn?.(callerLinks);
   if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
   const late = caller.refusalIn(snapshot());
   if (late !== undefined) return refusal(late, accessHeaders(options, late));
@@ -446,7 +444,7 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
-  if (query.dryRun) return plan(options, asked, toDo, await options.readOn());
+  if (query.dryRun) return plan(options, asked, toDo, await options.readOn?.(callerLinks));
   return conclude(options, request, asked, await attempt.execute(toDo, options.execute));
 }
 

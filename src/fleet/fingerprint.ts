@@ -1,0 +1,114 @@
+/**
+ * Fingerprints: what must be equal at all nodes, so that each one can read what the others store: the key that seals secrets,
+ * and the hasher of passwords. Each node announces a text that all know, sealed and hashed, and tries those of the others.
+ */
+import type { Hasher, SecretSealer } from '../ports/port.ts';
+import { hashWith, sealWith } from '../runtime/guarded-secret.ts';
+import { askHost } from '../runtime/host-error.ts';
+import type { Members, Status } from './members.ts';
+
+/** What each node seals and hashes. */
+const text = 'gateway-admin-core';
+
+/** What a node announces. @internal */
+export type Fingerprint = Pick<Status, 'key' | 'hash'>;
+
+/** The ports of a node that all nodes must have alike. @internal */
+export interface CommonPorts {
+  /** Left out without a key that the nodes can share. */
+  readonly sealer?: SecretSealer | undefined;
+  /** Left out if nobody logs in with a password, or the hasher does not tell its hashes from others. */
+  readonly hasher?: Hasher | undefined;
+}
+
+/** Makes the fingerprint of this node. @internal */
+export async function fingerprintOf({ sealer, hasher }: CommonPorts): Promise<Fingerprint> {
+  return {
+    ...(sealer?.durable === true ? { key: await sealWith(sealer, text) } : {}),
+    ...(hasher?.knows === undefined ? {} : { hash: await hashWith(hasher, text) }),
+  };
+}
+
+/**
+ * Compares this node with another one.
+ *
+ * @returns why the two cannot run together, in a sentence; `undefined` if they can
+ * @internal
+ */
+export async function differenceTo(
+  node: string,
+  { key, hash }: Fingerprint,
+  { sealer, hasher }: CommonPorts,
+): Promise<string | undefined> {
+  if (!(await canOpen(sealer, key)))
+    return (
+      `The node "${node}" seals secrets with another key than this one. Give all nodes of the fleet the same key: ` +
+      'sealer: createSecretSealer({ key }).'
+    );
+  const { knows } = hasher ?? {};
+  if (hash === undefined || knows === undefined || askHost('hasher.knows', () => hasher?.knows?.(hash)))
+    return undefined;
+  return (
+    `The node "${node}" hashes passwords in a form that the hasher of this one does not know, so its users could not log in ` +
+    'here. Give all nodes of the fleet the same hasher.'
+  );
+}
+
+/**
+ * Looks for a running node that differs.
+ *
+ * @param wait - waits for longer than a beat
+ * @returns why this node cannot join; `undefined` if it can
+ * @internal
+ */
+export async function runningDifference(
+  ports: CommonPorts,
+  members: Members,
+  wait: () => Promise<void>,
+): Promise<string | undefined> {
+  const differing = async (): Promise<ReadonlyMap<string, string>> => {
+    const found = new Map<string, string>();
+    for (const [node, status] of await members.hear()) {
+      const difference = await differenceTo(node, status, ports);
+      if (difference !== undefined) found.set(`${node} ${status.boot} ${String(status.beat)}`, difference);
+    }
+    return found;
+  };
+  const before = await differing();
+  if (before.size === 0) return undefined;
+  // The announcement of a killed node stays in the store. Only a node that still announces itself counts.
+  await wait();
+  for (const [said, difference] of await differing()) if (!before.has(said)) return difference;
+  return undefined;
+}
+
+async function canOpen(sealer: SecretSealer | undefined, sealed: string | undefined): Promise<boolean> {
+  const isShared = sealer?.durable === true;
+  if (sealed === undefined || !isShared) return (sealed === undefined) === !isShared;
+  return sealer.open(sealed).then(
+    (opened) => opened === text,
+    () => false,
+  );
+}
+
+/** Looks once at each other node that begins at the same time, or later. @internal */
+export class Comparison {
+  readonly #ports: CommonPorts;
+  readonly #seen = new Set<string>();
+
+  constructor(ports: CommonPorts) {
+    this.#ports = ports;
+  }
+
+  /** Gives the differences to the nodes that were not compared before. */
+  async look(others: Members['others']): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const [node, { status }] of others) {
+      if (this.#seen.has(status.boot)) continue;
+      this.#seen.add(status.boot);
+      const difference = await differenceTo(node, status, this.#ports);
+      if (difference !== undefined) found.push(difference);
+    }
+    return found;
+  }
+}

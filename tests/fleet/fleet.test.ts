@@ -345,15 +345,6 @@ describe('a node', () => {
     await a.admin.close();
   });
 
-  it('that begins at the same moment as another process of its name tells both hosts', async () => {
-    const world = createWorld();
-    const both = await Promise.all([world.open('a'), world.open('a')]);
-    await world.clock.advance(30_000);
-    for (const { errors } of both)
-      expect(errors.map(String)).toEqual([expect.stringContaining('Two processes run the node "a"')]);
-    for (const { admin } of both) await admin.close();
-  });
-
   it('answers a command with an unmet condition when the store fails meanwhile', async () => {
     const world = createWorld();
     const a = await world.open('a');

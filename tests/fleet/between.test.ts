@@ -522,12 +522,15 @@ describe('a node that cannot announce itself', () => {
   });
 });
 
-/** A hasher of the host, at once. */
-const ownHasher: Hasher = {
-  hash: (password) => Promise.resolve(`own$${String(password.length)}`),
-  verify: (password, hash) => Promise.resolve(hash === `own$${String(password.length)}`),
-  knows: (hash) => hash.startsWith('own$'),
-};
+/** A hasher of a host that answers at once. */
+function hasherOf(form: string): Hasher {
+  const hashOf = (password: string): string => `${form}$${String(password.length)}`;
+  return {
+    hash: (password) => Promise.resolve(hashOf(password)),
+    verify: (password, hash) => Promise.resolve(hash === hashOf(password)),
+    knows: (hash) => hash.startsWith(`${form}$`),
+  };
+}
 
 describe('a node that differs from the others', () => {
   const begin = {
@@ -539,10 +542,11 @@ describe('a node that differs from the others', () => {
       sealer: createSecretSealer({ key: new Uint8Array(32).fill(2) }),
       told: 'with another key than this one',
     },
-    'another hasher': { hasher: ownHasher, told: 'in a form that the hasher' },
+    'another hasher': { hasher: hasherOf('other'), told: 'in a form that the hasher' },
   };
   const common = {
     authenticate: createBasicAuthentication(),
+    hasher: hasherOf('common'),
     sealer: createSecretSealer({ key: new Uint8Array(32).fill(1) }),
     snapshot: createSnapshot({ ...toDocument(snapshot), users: [] }),
   };

@@ -31,8 +31,6 @@ const statusShape = z.object({
   /** The same text, hashed as the passwords of the node; left out if nobody logs in with a password. */
   hash: z.exactOptional(z.string()),
   digest: z.exactOptional(z.object({ position: shortText, text: z.string() })),
-  /** The revision of the fleet that the node has read. */
-  revision: z.number(),
   position: shortText,
   applied: shortText,
   behind: z.array(

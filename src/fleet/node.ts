@@ -10,7 +10,7 @@ import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
 import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
 import { drawLife, drawRevision } from '../runtime/life.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
-import type { FleetView } from '../runtime/fleet-view.ts';
+import { positionOf, type FleetView } from '../runtime/fleet-view.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/writer.ts';
 import { DifferingDocumentError } from '../runtime/differing-document-error.ts';
@@ -82,10 +82,11 @@ export class RunningNode {
     position: () => this.#log.position,
     settle: (execution, where) => {
       const { complete, members, node, leaseMs } = this.#parts;
-      const { revision } = this.#log.snapshot;
+      const change = positionOf(this.#view, execution);
+      const hasRead = (position: string): boolean => this.#log.isPast(change, position);
       const announce = (): Promise<void> => this.#announcer.announce();
       const { signal: closed } = this.#closing;
-      const around = { clock: complete.clock, closed, members, node, leaseMs, revision, announce };
+      const around = { clock: complete.clock, closed, members, node, leaseMs, hasRead, announce };
       return settle(execution, where, around);
     },
   };
@@ -375,7 +376,6 @@ export class RunningNode {
       levels: [...this.#parts.levels],
       ...this.#fingerprint,
       ...(this.#digest === undefined ? {} : { digest: this.#digest }),
-      revision: this.#log.snapshot.revision,
       position: this.#log.position,
       applied: this.#convergence.behind.length === 0 ? this.#log.position : this.#applied,
       behind: this.#convergence.behind.map(lagOf),

@@ -292,7 +292,9 @@ export class SharedHistory {
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
     const { epoch, revision } = this.#snapshot;
-    return JSON.stringify([epoch, revision, versionsOf(this.#snapshot), this.#document()]);
+    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document()];
+    // A node that has read a state has the members of some objects in another order than one that has folded the records.
+    return JSON.stringify(all, inOrder);
   }
 
   #document(): GatewayDocument {
@@ -428,6 +430,12 @@ function withListeners(document: GatewayDocument, given: Snapshot): GatewayDocum
       listeners: given.services.find(service.name)?.listeners ?? [],
     })),
   };
+}
+
+/** For `JSON.stringify`: the members of each object in one order. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;

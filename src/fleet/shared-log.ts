@@ -64,6 +64,9 @@ export interface SharedLogOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** The number of positions that are kept: another node can be behind. */
+const mostPositions = 1000;
+
 /** A record of this node that is not stored yet. */
 interface Sent {
   readonly record: SharedRecord;
@@ -86,6 +89,9 @@ export class SharedLog implements Log {
   /** The place of the last change of a resource, by link. */
   readonly #places = new Map<string, FleetPlace>();
   readonly #begins: SharedRecord & { type: 'life' };
+  /** The last positions that this node has read, each with its place in their order. */
+  readonly #order = new Map<string, number>();
+  #steps = 0;
   /** The end of the log when an append last came too late. */
   #conflict = '';
 
@@ -94,6 +100,7 @@ export class SharedLog implements Log {
     this.#options = options;
     this.#history = history;
     this.#position = position;
+    this.#order.set(position, 0);
     const { number = 0 } = history.lifeOf(writing.node) ?? {};
     this.#begins = lifeRecord(writing, number + 1, given.secretParameters ?? []);
   }
@@ -112,6 +119,20 @@ export class SharedLog implements Log {
 
   get moment(): number {
     return this.#moment;
+  }
+
+  /**
+   * Whether a position is that of a change, or behind it. No for a position that this node has not read yet, that is long
+   * gone, or that a set-back has taken back.
+   */
+  isPast(change: string, position: string): boolean {
+    const [first, other] = [this.#order.get(change), this.#order.get(position)];
+    return first !== undefined && other !== undefined && other >= first;
+  }
+
+  /** The place of what this node has made without the log, or against it: another node may have made the same. */
+  get present(): Placed {
+    return { align: (snapshot, revision) => withFleetVersions(snapshot, this.snapshot, revision) };
   }
 
   /** Whether the log does not know of this process: the store was set back to before its beginning. */
@@ -286,6 +307,7 @@ export class SharedLog implements Log {
           'one begins the fleet again with its own configuration.',
       );
     this.#history = restoreShared(stored, given, highest);
+    this.#order.clear();
     this.#move(position);
     this.#turn();
     this.#places.clear();
@@ -313,6 +335,10 @@ export class SharedLog implements Log {
 
   #move(position: string): void {
     this.#position = position;
+    this.#steps += 1;
+    this.#order.set(position, this.#steps);
+    const [oldest] = this.#order.keys();
+    if (this.#order.size > mostPositions && oldest !== undefined) this.#order.delete(oldest);
     this.#options.onMove();
   }
 

@@ -233,7 +233,7 @@ function fromSingleEntry(value: Json | undefined): { readonly value?: Json } {
 
 function fromShorthand(value: Json): Json {
   return isObject(value) && !isSealed(value)
-    ? { configurable: true, ...value }
+    ? { ...value, ...(Object.hasOwn(value, 'configurable') ? {} : { configurable: true }) }
     : { value, configurable: true };
 }
 

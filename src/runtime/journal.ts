@@ -96,6 +96,8 @@ export interface Journal {
   obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined;
   /** See {@link Log}. */
   readonly moment: Basis['since'];
+  /** See {@link Log}. */
+  readonly present: Placed;
   /**
    * Stores a record.
    *
@@ -125,6 +127,7 @@ export const noJournal: Journal = Object.freeze({
   obstacleTo: () => undefined,
   position: '',
   moment: 0,
+  present: nowhere,
   readOn: () => Promise.resolve(undefined),
   keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(nowhere)),
   mark: () => undefined,
@@ -256,6 +259,10 @@ class StoreJournal implements OpenedJournal {
 
   get moment(): number {
     return this.#options.log.moment;
+  }
+
+  get present(): Placed {
+    return this.#options.log.present ?? nowhere;
   }
 
   keep<T>(keeping: Keeping<T>): Promise<T> {

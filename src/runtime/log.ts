@@ -117,6 +117,8 @@ export interface Log {
   readonly revision: number;
   /** The end of the log. */
   readonly position: string;
+  /** The place of a change that the log does not have. Left out if no other gateway shares the log. */
+  readonly present?: Placed;
   /** Counts what others have changed so far. */
   readonly moment: number;
   /** Makes the entry of a record; a look, or `undefined`, for a record that is not stored. */

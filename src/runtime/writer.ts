@@ -37,7 +37,6 @@ import { NotKept, type Journal, type Outage } from './journal.ts';
 import {
   Fenced,
   NodeOutdated,
-  nowhere,
   Overtaken,
   Superseded,
   type Basis,
@@ -463,14 +462,14 @@ export class Writer {
       });
     } catch (error) {
       if (error instanceof Fenced) {
-        this.#apply(performing, events, nowhere);
+        this.#apply(performing, events, journal.present);
         this.#withdraw(performing);
         throw new Unsettled(fenced(id));
       }
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(performing, events, nowhere);
+      if (use === 'refusal') return this.#apply(performing, events, journal.present);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
-      if (asksHost) this.#apply(performing, events, nowhere);
+      if (asksHost) this.#apply(performing, events, journal.present);
       throw new Unsettled(this.#unsettled(performing, place, error));
     }
   }

@@ -4,37 +4,29 @@
 import type { AdminEvent, Entity, Snapshot } from 'gateway-admin-core';
 
 import { configuration } from '../../support/configuration.ts';
-import { readLedger, textOf, type Ledger } from './ledger.ts';
-import type { Node, Sent } from './node.ts';
-import type { Step } from './shared-disk.ts';
+import { textOf, type Ledger } from './ledger.ts';
+import type { Sent } from './answer.ts';
+import type { Node } from './node.ts';
+import { commandNumberAt } from './shown.ts';
 
 export interface Evidence {
-  readonly steps: readonly Step[];
+  readonly ledger: Ledger;
   /** The logs that a set-back has ended. */
-  readonly lost: readonly (readonly Step[])[];
+  readonly lost: readonly Ledger[];
   readonly sent: readonly Sent[];
   readonly nodes: readonly Node[];
   readonly position: string;
 }
 
-export function judge({ steps, lost, sent, nodes, position }: Evidence): readonly string[] {
-  const ledger = readLedger(steps);
-  const before = lost.map(readLedger);
+export function judge({ ledger, lost, sent, nodes, position }: Evidence): readonly string[] {
   return [
     ...ledger.faults,
-    ...before.flatMap(({ faults }) => faults),
+    ...lost.flatMap(({ faults }) => faults),
     ...Array.from(ledger.open.keys(), (command) => `${command} is open for ever`),
     ...Array.from(ledger.abandoned.keys(), (command) => `${command} is abandoned for ever`),
-    ...sent.flatMap((each) => falseAnswer(each, ledger, before)),
+    ...sent.flatMap((each) => falseAnswer(each, ledger, lost)),
     ...nodes.flatMap((node) => strayNode(node, ledger, position)),
   ];
-}
-
-/** The revision of the last command on a resource. */
-export function versionAt(snapshot: Snapshot, link: string): number | undefined {
-  const [, collection, name = ''] = link.split('/');
-  const entities = snapshot[collection as 'services'];
-  return entities.find(name)?.version.command;
 }
 
 /** What happens at one gateway only. */
@@ -46,10 +38,10 @@ const ownEvents: readonly string[] = [
 ];
 
 function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): readonly string[] {
-  const { execution, actor, command, node } = sent;
-  if (execution === undefined || execution.outcome === 'unknown') return [];
+  const { answer, actor, command, node } = sent;
+  if (answer === undefined || answer.outcome === 'unknown' || answer.outcome === 'done') return [];
   const what = `${command.kind} of ${actor} at ${node}`;
-  const told = execution.outcome === 'unchanged' ? [] : execution.events.filter(isShared);
+  const told = answer.events.filter(isShared);
   if (told.length === 0) {
     // A fenced change was taken back, also if a set-back has taken back its end.
     const logs = nameOf(sent) === 'fenced' ? [ledger] : [ledger, ...before];
@@ -64,7 +56,7 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
   });
   return [
     ...missing.map((event) => `${what} was told ${event.type}, which is not in the log`),
-    ...(execution.outcome === 'accepted' ? staleDecision(sent, told, ledger) : []),
+    ...(answer.outcome === 'accepted' ? staleDecision(sent, told, ledger) : []),
   ];
 }
 
@@ -76,7 +68,7 @@ function staleDecision(
 ): readonly string[] {
   const decidedOn = ledger.decidedOn.get(event?.command ?? '');
   if (tag === undefined || decidedOn === undefined) return [];
-  const version = versionAt(decidedOn, tag.link);
+  const version = commandNumberAt(decidedOn, tag.link);
   return version === tag.version
     ? []
     : [`${actor} had the tag ${String(tag.version)} of ${tag.link}, and was decided on ${String(version)}`];
@@ -86,10 +78,8 @@ function isShared({ type }: AdminEvent): boolean {
   return !ownEvents.includes(type);
 }
 
-function nameOf({ execution }: Sent): string {
-  return execution !== undefined && 'problem' in execution
-    ? execution.problem.code
-    : String(execution?.outcome);
+function nameOf({ answer }: Sent): string {
+  return answer?.code ?? String(answer?.outcome);
 }
 
 function strayNode(node: Node, { snapshot }: Ledger, position: string): readonly string[] {

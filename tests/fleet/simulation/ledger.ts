@@ -63,8 +63,8 @@ export function textOf(event: AdminEvent): string {
 }
 
 /** Reads a log from its first state on. */
-export function readLedger(steps: readonly Step[]): Ledger {
-  const reader = new Reader(begunBy(steps[0]));
+export function readLedger(steps: readonly Step[]): LedgerReader {
+  const reader = new LedgerReader(begunBy(steps[0]));
   for (const step of steps) for (const record of recordsIn(step)) reader.take(record);
   return reader;
 }
@@ -89,7 +89,8 @@ function begunBy(first: Step | undefined): Snapshot {
   return snapshot;
 }
 
-class Reader implements Ledger {
+/** Reads a log record by record. */
+export class LedgerReader implements Ledger {
   readonly open = new Map<string, Intent>();
   readonly abandoned = new Map<string, Intent>();
   readonly settled = new Map<string, number>();

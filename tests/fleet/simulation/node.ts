@@ -6,14 +6,13 @@ import {
   createPbkdf2Hasher,
   type Admin,
   type Effect,
-  type Execution,
   type HostReport,
   type Snapshot,
 } from 'gateway-admin-core';
 import { openFleet, type Fleet } from 'gateway-admin-core/fleet';
 import { createScriptedGateway, type GatewayFaults, type ScriptedGateway } from 'gateway-admin-core/testing';
 
-import type { ClientCommand } from '../../simulation/command.ts';
+import { answerOf, answerTo, type Answer, type Sent } from './answer.ts';
 import { Process, type Surroundings } from './process.ts';
 
 export const leaseMs = 3000;
@@ -21,23 +20,6 @@ export const leaseMs = 3000;
 const mostMs = 120_000;
 /** Longest delay of a gateway. */
 export const lateMs = 2500;
-
-/** The command of a client, and its answer. */
-export interface Sent {
-  readonly actor: string;
-  readonly command: ClientCommand;
-  readonly node: string;
-  /** The tag that the client names. */
-  readonly tag?: Tag;
-  execution?: Execution;
-}
-
-/** An entity tag, as a client has read it. */
-export interface Tag {
-  readonly link: string;
-  readonly epoch: string;
-  readonly version: number;
-}
 
 export interface NodeOptions extends Omit<Surroundings, 'gateway'> {
   readonly name: string;
@@ -59,6 +41,8 @@ export class Node {
   readonly faults: string[] = [];
   running: Running | undefined;
   process: Process | undefined;
+  /** Whether the present process closes. */
+  isClosing = false;
   readonly #options: NodeOptions;
   readonly #waiting = new Set<{ readonly sent: Sent; readonly since: number; readonly pausedMs: number }>();
 
@@ -91,6 +75,7 @@ export class Node {
     const { name, snapshot, random } = this.#options;
     const process = new Process({ ...this.#options, gateway: this.gateway });
     this.process = process;
+    this.isClosing = false;
     process.onDeath(() => {
       // Whoever was not answered cannot know.
       this.#waiting.clear();
@@ -131,6 +116,7 @@ export class Node {
   async close(): Promise<void> {
     const { running } = this;
     if (running === undefined) return;
+    this.isClosing = true;
     await running.admin.close();
     running.process.die();
   }
@@ -142,16 +128,11 @@ export class Node {
     const { clock } = this.#options;
     const waiting = { sent, since: clock.monotonic(), pausedMs: process.pausedMs };
     this.#waiting.add(waiting);
-    const { tag } = sent;
-    const condition =
-      tag === undefined
-        ? {}
-        : { ifMatch: { link: tag.link, etag: `"${tag.epoch}.${String(tag.version)}.x"` } };
-    admin.execute(sent.command.step, { actor: sent.actor, ...condition }).then(
-      (execution) => {
+    this.#ask(admin, sent).then(
+      (answer) => {
         if (process.isDead) return;
         this.#waiting.delete(waiting);
-        sent.execution = execution;
+        sent.answer = answer;
         this.#options.onAnswer(sent);
       },
       (error: unknown) => {
@@ -162,6 +143,24 @@ export class Node {
           this.faults.push(`${sent.command.kind} threw ${String(error)}`);
       },
     );
+  }
+
+  async #ask(
+    admin: Running['admin'],
+    { actor, command: { step, request }, tag, waitMs }: Sent,
+  ): Promise<Answer> {
+    const etag = tag && `"${tag.epoch}.${String(tag.version)}.x"`;
+    if (request === undefined) {
+      const condition = tag === undefined || etag === undefined ? {} : { ifMatch: { link: tag.link, etag } };
+      const waiting = waitMs === undefined ? {} : ({ settle: 'fleet', waitMs } as const);
+      return answerOf(await admin.execute(step, { actor, ...condition, ...waiting }));
+    }
+    const headers = {
+      ...request.headers,
+      ...(etag === undefined ? {} : { 'if-match': etag }),
+      ...(waitMs === undefined ? {} : { prefer: `wait=${String(Math.ceil(waitMs / 1000))}` }),
+    };
+    return answerTo(await admin.handle({ ...request, headers, principal: { name: actor } }));
   }
 
   /** Looks for clients that have waited too long. */

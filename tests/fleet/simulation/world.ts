@@ -15,10 +15,17 @@ import {
 import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
-import { judge, versionAt } from './judge.ts';
-import { readLedger, recordsIn, unsettledIn } from './ledger.ts';
-import { leaseMs, lateMs, Node, type Sent, type Tag } from './node.ts';
+import type { FleetCommand, Sent, Tag } from './answer.ts';
+import { restingCommand } from './asking.ts';
+import { Chronicle } from './chronicle.ts';
+import { judge } from './judge.ts';
+import { recordsIn, unsettledIn } from './ledger.ts';
+import { leaseMs, lateMs, Node } from './node.ts';
+import { Readings } from './reading.ts';
+import { commandNumberAt } from './shown.ts';
 import { allRules, SharedDisk, type DiskRules, type Step } from './shared-disk.ts';
+import { Silence } from './silence.ts';
+import { strayFrom, untruthOf } from './truth.ts';
 
 const snapshot = createSnapshot(document, { epoch: 'sim' });
 const names = ['a', 'b', 'c'];
@@ -31,18 +38,22 @@ const steps = 20;
  * @returns what went wrong that must never go wrong
  */
 export async function simulate(seed: number, rules: Partial<DiskRules> = {}): Promise<readonly string[]> {
-  return new World(createRandom(seed), { ...allRules, ...rules }).run();
+  return new World(createRandom(seed), createRandom(seed + 2 ** 32), { ...allRules, ...rules }).run();
 }
 
 class World {
   readonly #random: Random;
-  readonly #clock: VirtualClock = createVirtualClock(undefined, { turns: 32 });
+  /** Draws what readers do, and what clients ask that rests on it. */
+  readonly #more: Random;
+  readonly #clock: VirtualClock = watched(createVirtualClock(undefined, { turns: 32 }), () => {
+    this.#look();
+  });
   readonly #disk: SharedDisk;
   readonly #nodes: readonly Node[];
   readonly #faults: string[] = [];
   readonly #sent: Sent[] = [];
-  /** The logs that a set-back has ended. */
-  readonly #lost: (readonly Step[])[] = [];
+  readonly #chronicle = new Chronicle();
+  readonly #readings: Readings;
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
   readonly #roughness: number;
   readonly #silence: Silence;
@@ -53,8 +64,10 @@ class World {
   /** The end of what holds a node up, by its name. */
   readonly #troubles = new Map<string, { readonly until: number; readonly end: () => void }>();
 
-  constructor(random: Random, rules: DiskRules) {
+  constructor(random: Random, more: Random, rules: DiskRules) {
     this.#random = random;
+    this.#more = more;
+    this.#readings = new Readings(this.#chronicle, more);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#setsBack = random.chance(0.15);
     this.#mortality = 0.001 * this.#roughness;
@@ -72,6 +85,7 @@ class World {
     };
     this.#disk.onStep = (step) => {
       this.#lookAtEnds(step);
+      this.#chronicle.take(step);
     };
     this.#nodes = names.map((name) => this.#nodeOf(name));
   }
@@ -81,7 +95,9 @@ class World {
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
     await this.#rest();
-    return [...new Set([...this.#faults, ...this.#nodes.flatMap(({ faults }) => faults)])];
+    return [
+      ...new Set([...this.#faults, ...this.#nodes.flatMap(({ faults }) => faults), ...this.#readings.faults]),
+    ];
   }
 
   #nodeOf(name: string): Node {
@@ -96,9 +112,14 @@ class World {
       mortality: () => this.#mortality,
       skewMs: below(7_200_000),
       onAnswer: (sent) => {
-        this.#lookAtRefusal(sent);
+        this.#lookAtAnswer(sent);
       },
     });
+  }
+
+  /** Clients read at every node. */
+  #look(): void {
+    for (const node of this.#nodes) this.#readings.look(node);
   }
 
   async #step(): Promise<void> {
@@ -122,16 +143,28 @@ class World {
     if (awake.length === 0) return;
     const node = random.pick(awake);
     const number = this.#sent.length + 1;
-    const command = random.chance(0.1) ? maintenanceCommand(random) : anyCommand(random, number);
+    const usual = random.chance(0.1) ? maintenanceCommand(random) : anyCommand(random, number);
+    const command = this.#restingCommand(number) ?? usual;
     const tag = random.chance(0.3) ? this.#tagFor(command) : undefined;
     const sent: Sent = {
       actor: `client${String(number)}`,
       command,
       node: node.name,
+      askedAt: this.#chronicle.now,
       ...(tag === undefined ? {} : { tag }),
+      ...(this.#more.chance(0.15) ? { waitMs: this.#more.below(4000) } : {}),
     };
     this.#sent.push(sent);
     node.send(sent);
+  }
+
+  /** At times, a command that rests on what a node shows; sent as a request or executed in the process. */
+  #restingCommand(number: number): FleetCommand | undefined {
+    const more = this.#more;
+    const shown = more.pick(this.#nodes).running?.admin.snapshot;
+    if (shown === undefined || !more.chance(0.4)) return undefined;
+    const { request, ...command } = restingCommand(more, number, shown);
+    return request === undefined || more.chance(0.5) ? command : { ...command, request };
   }
 
   /** The tag of what a command is about, as another node shows it. */
@@ -142,7 +175,7 @@ class World {
     const reader = this.#random.pick(this.#nodes).running?.admin;
     if (link === undefined || another !== undefined || reader === undefined) return undefined;
     const { epoch } = reader.snapshot;
-    const version = versionAt(reader.snapshot, link) ?? 0;
+    const version = commandNumberAt(reader.snapshot, link) ?? 0;
     return { link, epoch, version };
   }
 
@@ -244,8 +277,8 @@ class World {
     const { steps: all } = this.#disk;
     const to = all.length - this.#random.below(6);
     if (to < 2 || to === all.length) return;
-    this.#lost.push(all);
     this.#disk.setBack(to);
+    this.#chronicle.setBack(this.#disk.steps);
   }
 
   /** A node may end only the commands of a node that was silent. */
@@ -260,16 +293,17 @@ class World {
       }
   }
 
-  /** A 412 says that the resource has changed, or that this node has not seen the version of the tag yet. */
-  #lookAtRefusal({ execution, tag, actor, node }: Sent): void {
-    const code = execution?.outcome === 'refused' ? execution.problem.code : undefined;
-    // After a set-back the versions of the log before count at a node until it has read.
-    if (code !== 'precondition-failed' || tag === undefined || this.#lost.length > 0) return;
-    const shown = this.#nodes.find(({ name }) => name === node)?.running?.admin.snapshot;
-    if (shown === undefined || (versionAt(shown, tag.link) ?? 0) < tag.version) return;
-    const ledger = readLedger(this.#disk.steps);
-    if (versionAt(ledger.snapshot, tag.link) === tag.version && ledger.snapshot.epoch === tag.epoch)
-      this.#faults.push(`${actor} was told that ${tag.link} has changed since ${String(tag.version)}`);
+  #lookAtAnswer(sent: Sent): void {
+    const { answer, node: name } = sent;
+    const untruth = untruthOf(sent, this.#chronicle);
+    if (untruth !== undefined) this.#faults.push(untruth);
+    for (const { name, running } of this.#nodes) {
+      if (running === undefined || answer?.applied.includes(name) !== true) continue;
+      const { snapshot } = running.admin;
+      this.#faults.push(...strayFrom(sent, { node: name, snapshot }, this.#chronicle));
+    }
+    const node = this.#nodes.find((each) => each.name === name);
+    if (node !== undefined && answer !== undefined) this.#readings.lookAtAnswer(node, sent.command, answer);
   }
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
@@ -323,10 +357,12 @@ class World {
   }
 
   #judge(): void {
+    const { ledger, lost } = this.#chronicle;
+    if (ledger === undefined) return;
     this.#faults.push(
       ...judge({
-        steps: this.#disk.steps,
-        lost: this.#lost,
+        ledger,
+        lost,
         sent: this.#sent,
         nodes: this.#nodes,
         position: this.#disk.position,
@@ -341,62 +377,36 @@ class World {
       const node = this.#nodes[index % this.#nodes.length];
       const number = this.#sent.length + 1;
       const command = patchOf(link.split('/')[2] ?? '', number);
-      const sent: Sent = { actor: `client${String(number)}`, command, node: node?.name ?? '' };
+      const askedAt = this.#chronicle.now;
+      const sent: Sent = { actor: `client${String(number)}`, command, node: node?.name ?? '', askedAt };
       this.#sent.push(sent);
       node?.send(sent);
     }
     await this.#settles(20_000);
     // A patch can give a setting the value that it has.
     const taken: readonly unknown[] = ['accepted', 'unchanged'];
-    const failed = this.#sent.slice(before).find(({ execution }) => !taken.includes(execution?.outcome));
+    const failed = this.#sent.slice(before).find(({ answer }) => !taken.includes(answer?.outcome));
     if (failed !== undefined) {
-      const { execution, node, actor } = failed;
-      this.#faults.push(`at rest, ${actor} at ${node} is answered with ${JSON.stringify(execution)}`);
+      const { answer, node, actor } = failed;
+      this.#faults.push(`at rest, ${actor} at ${node} is answered with ${answer?.code ?? 'nothing'}`);
     }
     this.#judge();
   }
 }
 
-/** For how long nodes have not been heard; an outage of the disk for everybody does not count. */
-class Silence {
-  readonly #clock: VirtualClock;
-  readonly #heard = new Map<string, number>();
-  /** The silences that ended, by node. */
-  readonly #broken = new Map<string, readonly { readonly at: number; readonly silentMs: number }[]>();
-  readonly #outages: { readonly from: number; to: number }[] = [];
-
-  constructor(clock: VirtualClock) {
-    this.#clock = clock;
-  }
-
-  heard(node: string): void {
-    const broken = { at: this.#clock.monotonic(), silentMs: this.of(node) };
-    this.#broken.set(node, [...(this.#broken.get(node) ?? []).slice(-10), broken]);
-    this.#heard.set(node, this.#clock.monotonic());
-  }
-
-  outage(milliseconds: number): void {
-    const from = this.#clock.monotonic();
-    // A shorter one can pass between two beats.
-    if (milliseconds >= 2000) this.#outages.push({ from, to: from + milliseconds });
-  }
-
-  endOutage(): void {
-    for (const outage of this.#outages) outage.to = Math.min(outage.to, this.#clock.monotonic());
-  }
-
-  /** The longest silence of a node in the last seconds: a record is on its way for as long. */
-  longest(node: string): number {
-    const since = this.#clock.monotonic() - 2 * leaseMs;
-    const broken = (this.#broken.get(node) ?? []).filter(({ at }) => at >= since);
-    return Math.max(this.of(node), ...broken.map(({ silentMs }) => silentMs));
-  }
-
-  of(node: string): number {
-    const [now, heard] = [this.#clock.monotonic(), this.#heard.get(node) ?? 0];
-    const outMs = this.#outages.map(({ from, to }) => Math.max(0, Math.min(to, now) - Math.max(from, heard)));
-    return now - heard - outMs.reduce((sum, each) => sum + each, 0);
-  }
+/** A clock that calls a function whenever a sleep has ended. At that moment, nothing else is under way in any process. */
+function watched(clock: VirtualClock, onWake: () => void): VirtualClock {
+  return {
+    ...clock,
+    get sleeping() {
+      return clock.sleeping;
+    },
+    sleep: async (milliseconds, signal) => {
+      const due = clock.monotonic() + milliseconds;
+      await clock.sleep(milliseconds, signal);
+      if (milliseconds > 0 && clock.monotonic() === due) onWake();
+    },
+  };
 }
 
 /** The links of what clients change, by the names in their changes. */

@@ -1,0 +1,85 @@
+/**
+ * What a client asks a node of a fleet, and what the client is answered: in the process, or with a request.
+ */
+import type { AdminEvent, AdminRequest, Execution, Handled, Snapshot } from 'gateway-admin-core';
+import type { FleetOutcome } from 'gateway-admin-core/fleet';
+
+import type { ClientCommand } from '../../simulation/command.ts';
+
+/** A command of a client, as a transition and perhaps as a request. */
+export interface FleetCommand extends ClientCommand {
+  /** The request with the same meaning; left out for a command that is executed in the process. */
+  readonly request?: AdminRequest;
+}
+
+/** The command of a client, and its answer. */
+export interface Sent {
+  readonly actor: string;
+  readonly command: FleetCommand;
+  readonly node: string;
+  /** The tag that the client names. */
+  readonly tag?: Tag;
+  /** How long the client waits for the other nodes at most, in milliseconds; left out if it waits for its node alone. */
+  readonly waitMs?: number;
+  /** The moment of the log at which the client has asked. */
+  readonly askedAt: number;
+  answer?: Answer;
+}
+
+/** An entity tag, as a client has read it. */
+export interface Tag {
+  readonly link: string;
+  readonly epoch: string;
+  readonly version: number;
+}
+
+/** The answer to a command. */
+export interface Answer {
+  /** `done`: a request was answered with a success, which tells not whether anything has changed. */
+  readonly outcome: 'accepted' | 'unchanged' | 'done' | 'refused' | 'unknown';
+  /** The problem of a refusal. */
+  readonly code?: string;
+  /** What the client is told that has happened. */
+  readonly events: readonly AdminEvent[];
+  /** The nodes that have followed, if the client has waited. */
+  readonly applied: readonly string[];
+  /** What the answer shows. */
+  readonly snapshot?: Snapshot;
+  readonly reply?: Reply;
+}
+
+/** What a response shows. */
+export interface Reply {
+  readonly etag: string | undefined;
+  readonly body: string;
+}
+
+/** The answer to a command in the process. */
+export function answerOf(execution: Execution & { readonly nodes?: readonly FleetOutcome[] }): Answer {
+  const { outcome, nodes = [] } = execution;
+  return {
+    outcome,
+    events: 'events' in execution ? execution.events : [],
+    applied: nodes.flatMap((each) => (each.outcome === 'applied' ? [each.node] : [])),
+    ...('problem' in execution ? { code: execution.problem.code } : {}),
+    ...('snapshot' in execution ? { snapshot: execution.snapshot } : {}),
+  };
+}
+
+/** The answer to a request. */
+export function answerTo(handled: Handled): Answer {
+  if (!handled.matched) throw new Error('The interface does not know the path of the request');
+  const { status, headers, body } = handled.response;
+  const text = typeof body === 'string' ? body : '';
+  if (status >= 400) {
+    const { code } = JSON.parse(text) as { readonly code: string };
+    return { outcome: code === 'outcome-unknown' ? 'unknown' : 'refused', code, events: [], applied: [] };
+  }
+  const named = headers['fleet-applied'];
+  return {
+    outcome: 'done',
+    events: [],
+    applied: named === undefined ? [] : named.split(', '),
+    ...(text === '' ? {} : { reply: { etag: headers['etag'], body: text } }),
+  };
+}

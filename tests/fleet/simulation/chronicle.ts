@@ -1,0 +1,80 @@
+/**
+ * The chronicle: what the log of a fleet has led to, moment by moment. A moment begins with each step of the log, and with
+ * each set-back. Nothing is forgotten: a node may still show what a set-back has ended.
+ */
+import type { Snapshot } from 'gateway-admin-core';
+
+import { readLedger, recordsIn, type Ledger, type LedgerReader } from './ledger.ts';
+import type { Step } from './shared-disk.ts';
+import { shownIn } from './shown.ts';
+
+export class Chronicle {
+  /** What the log led to at each moment. */
+  readonly moments: Snapshot[] = [];
+  /** The logs that a set-back has ended. */
+  readonly lost: Ledger[] = [];
+  #ledger: LedgerReader | undefined;
+  /** The contents that a resource had under a command number, by link and number. Two only if a lost number came again. */
+  readonly #contents = new Map<string, Set<string>>();
+  /** All contents that a resource ever had, by link. */
+  readonly #ever = new Map<string, Set<string>>();
+  /** The moments of the last events of actors. */
+  readonly #actors = new Map<string, number>();
+
+  /** The log as it is now. */
+  get ledger(): Ledger | undefined {
+    return this.#ledger;
+  }
+
+  /** The number of the present moment. */
+  get now(): number {
+    return this.moments.length - 1;
+  }
+
+  take(step: Step): void {
+    if (this.#ledger === undefined) this.#ledger = readLedger([step]);
+    else for (const record of recordsIn(step)) this.#ledger.take(record);
+    this.#note();
+    for (const record of recordsIn(step))
+      if (record.type === 'settlement')
+        for (const { actor } of record.events) if (actor !== undefined) this.#actors.set(actor, this.now);
+  }
+
+  /** @param steps - what is left */
+  setBack(steps: readonly Step[]): void {
+    if (this.#ledger !== undefined) this.lost.push(this.#ledger);
+    this.#ledger = readLedger(steps);
+    this.#note();
+  }
+
+  /** The contents that a resource had under a command number. */
+  contentsAt(link: string, command: number): ReadonlySet<string> | undefined {
+    return this.#contents.get(`${link} ${String(command)}`);
+  }
+
+  /** Whether a resource ever had a content. */
+  hadEver(link: string, content: string): boolean {
+    return this.#ever.get(link)?.has(content) === true;
+  }
+
+  /** The moment at which the log got the last event of an actor; `undefined` if no log ever had one. */
+  momentOf(actor: string): number | undefined {
+    return this.#actors.get(actor);
+  }
+
+  #note(): void {
+    const snapshot = this.#ledger?.snapshot;
+    if (snapshot === undefined) return;
+    for (const { link, command, content } of shownIn(snapshot, this.moments.at(-1))) {
+      add(this.#contents, `${link} ${String(command)}`, content);
+      add(this.#ever, link, content);
+    }
+    this.moments.push(snapshot);
+  }
+}
+
+function add(sets: Map<string, Set<string>>, key: string, text: string): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([text]));
+  else set.add(text);
+}

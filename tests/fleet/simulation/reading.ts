@@ -1,0 +1,112 @@
+/**
+ * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of what
+ * the log has is a tag that the log knows.
+ */
+import type { Snapshot } from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { Answer, FleetCommand, Reply } from './answer.ts';
+import type { Chronicle } from './chronicle.ts';
+import type { Node } from './node.ts';
+import { shownIn, type Shown } from './shown.ts';
+
+/** What clients read with requests. */
+const targets = [
+  ...['/services', '/servers', '/monitors', '/filters', '/users', '/'],
+  ...[
+    '/services/Sales',
+    '/services/Reports',
+    '/services/Sales/listeners',
+    '/monitors/Watch',
+    '/monitors/Probe',
+  ],
+  ...['/servers/db-1', '/servers/db-2', '/filters/Hint'],
+] as const;
+
+/** How often a look is a request too, from 0 to 1. */
+const often = 0.1;
+
+export class Readings {
+  readonly faults: string[] = [];
+  readonly #chronicle: Chronicle;
+  readonly #random: Random;
+  /** What each node has shown last. */
+  readonly #last = new Map<string, Snapshot>();
+  /** What was shown with numbers that no log has, by link and number. */
+  readonly #own = new Map<string, string>();
+  /** The bodies that were shown, by target and whole tag. */
+  readonly #bodies = new Map<string, string>();
+
+  constructor(chronicle: Chronicle, random: Random) {
+    this.#chronicle = chronicle;
+    this.#random = random;
+  }
+
+  /** Clients read at a node: everything in the process, and at times one thing with a request. */
+  look(node: Node): void {
+    const { running } = node;
+    if (running === undefined) return;
+    this.#lookAtSnapshot(node, running.admin.snapshot);
+    if (node.isAwake && this.#random.chance(often)) void this.#request(node);
+  }
+
+  /** A client reads what an answer shows, and then reads at the node. */
+  lookAtAnswer(node: Node, { request }: FleetCommand, { snapshot, reply }: Answer): void {
+    if (snapshot !== undefined) this.#lookAtSnapshot(node, snapshot);
+    if (request !== undefined && reply !== undefined)
+      this.#lookAtReply(node.name, request.target, { ...reply, body: asRead(reply.body) });
+    this.look(node);
+  }
+
+  #lookAtSnapshot(node: Node, snapshot: Snapshot): void {
+    const before = this.#last.get(node.name);
+    if (snapshot === before) return;
+    this.#last.set(node.name, snapshot);
+    for (const shown of shownIn(snapshot, before)) this.#lookAt(node, snapshot.epoch, shown);
+  }
+
+  async #request({ name, running }: Node): Promise<void> {
+    const target = this.#random.pick(targets);
+    const handled = await running?.admin.handle({ method: 'GET', target, headers: {} });
+    if (handled?.matched !== true) return;
+    const { headers, body } = handled.response;
+    if (typeof body === 'string') this.#lookAtReply(name, target, { etag: headers['etag'], body });
+  }
+
+  /** A whole tag stands for one body, at all nodes and in all their lives. */
+  #lookAtReply(node: string, target: string, { etag, body }: Reply): void {
+    if (etag === undefined) return;
+    const key = `${target} ${etag}`;
+    const before = this.#bodies.get(key) ?? body;
+    this.#bodies.set(key, body);
+    if (before !== body)
+      this.faults.push(`${node} shows ${key} as ${body}, and ${before} had that tag before`);
+  }
+
+  /** A command number stands for one content; for that of the log, if the log knows the number. */
+  #lookAt({ name, isClosing }: Node, epoch: string, { link, command, content }: Shown): void {
+    const what = `${name} shows ${link} with ${epoch}.${String(command)} as ${content}`;
+    const known = this.#chronicle.contentsAt(link, command);
+    if (known?.has(content) === true) return;
+    if (known !== undefined) return this.#tell(`${what}, and the log has ${[...known].join(' or ')} there`);
+    const key = `${link} ${epoch}.${String(command)}`;
+    const before = this.#own.get(key) ?? content;
+    this.#own.set(key, content);
+    if (before !== content) return this.#tell(`${what}, and ${before} had that number before`);
+    // What a node shows that no log ever had is its own: a change that is being taken back. A node that closes does not learn
+    // whether its last records were kept.
+    if (!isClosing && this.#chronicle.hadEver(link, content))
+      this.#tell(`${what}, which the log has with another number`);
+  }
+
+  #tell(fault: string): void {
+    this.faults.push(fault);
+  }
+}
+
+/** The answer to the patch of a server has the status under both of its names; reading has one (docs/spec-choices.md). */
+function asRead(body: string): string {
+  const answer = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  const { state: _state, ...shown } = answer;
+  return 'status' in answer ? JSON.stringify(shown) : body;
+}

@@ -1,0 +1,103 @@
+/**
+ * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true of the log at a moment between the
+ * question and the answer. A node that is named to somebody who has waited shows the change, or a later one.
+ */
+import type { Snapshot } from 'gateway-admin-core';
+
+import type { Sent } from './answer.ts';
+import type { Chronicle } from './chronicle.ts';
+import { commandNumberAt, contentAt } from './shown.ts';
+
+/** The refusals that rest on more than the state. */
+const otherReasons: readonly (string | undefined)[] = [
+  'command-in-progress',
+  'node-behind',
+  'effect-refused',
+  'overloaded',
+  'fenced',
+  'store-unavailable',
+  'closed',
+];
+
+/** Sessions and connections are each node's own, and not in the log. */
+const closesSomething = /\.close\b/;
+
+/** Says if an answer was true at no moment between the question and the answer, which is given now. */
+export function untruthOf(sent: Sent, chronicle: Chronicle): string | undefined {
+  const { answer, command, askedAt } = sent;
+  if (answer === undefined || closesSomething.test(command.kind)) return undefined;
+  const wanted = outcomeToExplain(sent, chronicle);
+  if (wanted === undefined) return undefined;
+  const moments = chronicle.moments.slice(askedAt);
+  if (moments.some((snapshot) => outcomeIn(snapshot, sent) === wanted)) return undefined;
+  const found = [...new Set(moments.map((snapshot) => outcomeIn(snapshot, sent)))].join(' or ');
+  return `${nameOf(sent)} was answered with ${wanted}, which was never true: ${found}`;
+}
+
+/** The outcome of a command that the state alone explains. */
+function outcomeToExplain({ answer, actor }: Sent, chronicle: Chronicle): string | undefined {
+  switch (answer?.outcome) {
+    case 'unchanged':
+      return 'unchanged';
+    case 'refused':
+      return otherReasons.includes(answer.code) || answer.events.length > 0 ? undefined : answer.code;
+    case 'done':
+      return chronicle.momentOf(actor) === undefined ? 'unchanged' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The outcome of a command in a state: `accepted`, `unchanged`, or the code of the refusal. */
+function outcomeIn(snapshot: Snapshot, { command, tag, actor }: Sent): string {
+  const decision = command.step(snapshot, { now: 0, actor });
+  const outcome = decision.outcome === 'refused' ? decision.problem.code : decision.outcome;
+  // What is not there has no tag.
+  if (tag === undefined || outcome.endsWith('-not-found')) return outcome;
+  const isMet = tag.epoch === snapshot.epoch && tag.version === commandNumberAt(snapshot, tag.link);
+  return isMet ? outcome : 'precondition-failed';
+}
+
+/** Says if a node that is named as one that has followed shows something that the log had only before the change. */
+export function strayFrom(
+  sent: Sent,
+  { node, snapshot }: { readonly node: string; readonly snapshot: Snapshot },
+  chronicle: Chronicle,
+): readonly string[] {
+  const since = followedSince(sent, chronicle);
+  if (since === undefined) return [];
+  const moments = chronicle.moments.slice(since);
+  return linksOf(sent, moments[0]).flatMap((link) => {
+    const content = contentAt(snapshot, link);
+    if (moments.some((moment) => contentAt(moment, link) === content)) return [];
+    return [
+      `${nameOf(sent)} was told that ${node} has followed, which shows ${link} as ${content ?? 'nothing'}`,
+    ];
+  });
+}
+
+/** The moment from which on a node that has followed a command shows the log. */
+function followedSince(sent: Sent, chronicle: Chronicle): number | undefined {
+  const settledAt = chronicle.momentOf(sent.actor);
+  if (settledAt !== undefined) return settledAt;
+  const at = chronicle.moments.findIndex(
+    (snapshot, moment) => moment >= sent.askedAt && outcomeIn(snapshot, sent) === 'unchanged',
+  );
+  return at === -1 ? undefined : at;
+}
+
+/** The resources that a command is about. */
+function linksOf({ answer, command, actor }: Sent, snapshot: Snapshot | undefined): readonly string[] {
+  if (answer?.outcome === 'accepted')
+    return answer.events.map(({ resource }) => resource.replace(/^\/users\/.*/, '/users')).filter(isShared);
+  if (snapshot === undefined) return [];
+  return command.step(snapshot, { now: 0, actor }).resources.filter(isShared);
+}
+
+function isShared(link: string): boolean {
+  return /^\/(?:users|(?:servers|services|monitors|filters)\/[^/]+)$/.test(link);
+}
+
+function nameOf({ command: { kind }, actor, node }: Sent): string {
+  return `${kind} of ${actor} at ${node}`;
+}

@@ -142,8 +142,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     );
     // Read now: the history forgets a command at its settlement.
     const recovered = history.abandoned.length + history.open.length;
-    await Promise.all(history.abandoned.map((open) => writer.settleAbandoned(open)));
-    await Promise.all(history.open.map((open) => writer.recover(open)));
+    await writer.recover(history);
     if (journal.outage !== undefined) {
       await admin.close();
       throw journal.outage.error;

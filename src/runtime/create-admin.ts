@@ -42,6 +42,7 @@ import { OwnLog } from './log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
+import { PendingAnswers } from './pending-answers.ts';
 import { createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer } from './writer.ts';
@@ -229,15 +230,29 @@ export function assemble(
   const mode: Mode = { isReadOnly: false };
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const handle = handlerOf(options, { writer, journal, mode, passwords, audit, streams, ...around });
+  const closing = new AbortController();
+  const { signal } = closing;
+  const handle = handlerOf(options, {
+    writer,
+    journal,
+    mode,
+    passwords,
+    audit,
+    streams,
+    closing: signal,
+    ...around,
+  });
+  const pending = new PendingAnswers();
   const close = once(async () => {
+    closing.abort();
     await writer.close();
     log.close();
+    await pending.given();
     await audit.close();
     await journal.close();
     options.instruments.closed(writer.snapshot);
   });
-  const admin = adminOf(options, { writer, log, audit, mode, handle, close });
+  const admin = adminOf(options, { writer, log, audit, mode, handle, close, pending });
   const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
   shareSecrets(admin, {
     ...options.secrets,
@@ -255,11 +270,12 @@ interface Parts {
   readonly mode: Mode;
   readonly handle: Admin['handle'];
   readonly close: () => Promise<void>;
+  readonly pending: PendingAnswers;
 }
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, close }: Parts,
+  { writer, log, audit, mode, handle, close, pending }: Parts,
 ): Admin {
   return {
     get snapshot() {
@@ -273,12 +289,12 @@ function adminOf(
       assertReadOnly(readOnly);
       mode.isReadOnly = readOnly;
     },
-    handle,
+    handle: (request) => pending.track(handle(request)),
     execute: async (transition, how = {}) => {
       assertCommand(transition, how);
       const { signal, ...rest } = how;
       const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
-      return audit.execute(request, (command) => writer.execute(command));
+      return pending.track(audit.execute(request, (command) => writer.execute(command)));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -288,7 +304,7 @@ function adminOf(
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return audit.abandon(commandId, (id) => writer.abandon(id));
+      return pending.track(audit.abandon(commandId, (id) => writer.abandon(id)));
     },
     report(report) {
       try {
@@ -325,10 +341,11 @@ function handlerOf(
     SelfOptions & {
       readonly passwords: Passwords;
       readonly streams: EventStreams;
+      readonly closing: AbortSignal;
       readonly fleet?: FleetView;
     },
 ): Admin['handle'] {
-  const { writer, mode, passwords, audit, streams, fleet } = parts;
+  const { writer, mode, passwords, audit, streams, closing, fleet } = parts;
   return createRequestHandler({
     ...options,
     snapshot: () => writer.snapshot,
@@ -339,6 +356,7 @@ function handlerOf(
     passwords,
     audit,
     streams,
+    closing,
     texts: new TextCache(),
     ...(fleet === undefined ? {} : { fleet }),
   });

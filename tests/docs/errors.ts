@@ -289,7 +289,8 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
       '[When the store fails](runtime.md#when-the-store-fails).',
   },
   closed: {
-    meaning: 'The interface was closed, or the client disconnected, before the command began.',
+    meaning:
+      'The interface was closed, or the client disconnected, before the command began or its body had arrived.',
     next: 'Send the command again when the interface is running again.',
   },
   'outcome-unknown': {

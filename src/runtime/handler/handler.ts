@@ -76,6 +76,8 @@ export interface HandlerOptions extends AccessOptions {
   readonly clock: Clock;
   readonly surroundings: Surroundings;
   readonly streams: EventStreams;
+  /** Aborts when the interface begins to close. */
+  readonly closing: AbortSignal;
   readonly texts: TextCache;
   /** The fleet around the interface; left out if the interface runs alone. */
   readonly fleet?: FleetView;

@@ -56,9 +56,10 @@ export async function openNode(
         `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`,
       );
     warnOfOwnListeners(options, complete.onError);
-    const fault = await keyFault(options.sealer, members, wait);
+    const sealerDeadline = { clock, deadlineMs: limits.hashDeadlineMs, instead: 'The node was not started.' };
+    const fault = await keyFault(options.sealer, members, wait, sealerDeadline);
     if (fault !== undefined) throw new Error(fault);
-    const key = await sealedText(options.sealer);
+    const key = await sealedText(options.sealer, sealerDeadline);
     return await new RunningNode({ store, complete, given, members, node, leaseMs, levels, key }).open();
   } catch (error) {
     await letGo(options);

@@ -4,14 +4,24 @@
  */
 import type { SecretSealer } from '../ports/port.ts';
 import { sealWith } from '../runtime/guarded-secret.ts';
+import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host-deadline.ts';
 import type { Members } from './members.ts';
 
 /** What each node seals. */
 const text = 'gateway-admin-core';
 
-/** Seals the text that all nodes know. `undefined` without a key that the nodes can share. @internal */
-export async function sealedText(sealer: SecretSealer | undefined): Promise<string | undefined> {
-  return sealer?.durable === true ? sealWith(sealer, text) : undefined;
+/**
+ * Seals the text that all nodes know.
+ *
+ * @returns the sealed text; `undefined` without a key that the nodes can share
+ * @throws HostError if the sealer does not answer in time
+ * @internal
+ */
+export async function sealedText(
+  sealer: SecretSealer | undefined,
+  deadline: HostDeadline,
+): Promise<string | undefined> {
+  return sealer?.durable === true ? sealWith(sealer, text, deadline) : undefined;
 }
 
 /**
@@ -19,17 +29,19 @@ export async function sealedText(sealer: SecretSealer | undefined): Promise<stri
  *
  * @param wait - waits for longer than a beat
  * @returns why this node cannot join; `undefined` if it can
+ * @throws HostError if the sealer does not answer in time
  * @internal
  */
 export async function keyFault(
   sealer: SecretSealer | undefined,
   members: Members,
   wait: () => Promise<void>,
+  deadline: HostDeadline,
 ): Promise<string | undefined> {
   const foreign = async (): Promise<ReadonlyMap<string, string>> => {
     const found = new Map<string, string>();
     for (const [node, { boot, beat, key }] of await members.hear())
-      if (!(await fits(sealer, key))) found.set(node, `${boot} ${String(beat)}`);
+      if (!(await fits(sealer, key, deadline))) found.set(node, `${boot} ${String(beat)}`);
     return found;
   };
   const before = await foreign();
@@ -45,11 +57,17 @@ export async function keyFault(
   return undefined;
 }
 
-async function fits(sealer: SecretSealer | undefined, sealed: string | undefined): Promise<boolean> {
+async function fits(
+  sealer: SecretSealer | undefined,
+  sealed: string | undefined,
+  deadline: HostDeadline,
+): Promise<boolean> {
   if (sealed === undefined || sealer?.durable !== true)
     return (sealed === undefined) === (sealer?.durable !== true);
-  return sealer.open(sealed).then(
-    (opened) => opened === text,
-    () => false,
-  );
+  try {
+    return (await answerInTime('sealer.open', deadline, () => sealer.open(sealed))) === text;
+  } catch (error) {
+    if (error instanceof LateAnswer) throw error;
+    return false;
+  }
 }

@@ -273,7 +273,8 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'method-unknown': { meaning: 'HTTP has no such method.', next: 'Use a method of the header `Allow`.' },
   overloaded: {
     meaning:
-      'Too many commands wait for their turn, too many clients read the events, or the password was not checked in time.',
+      'Too many commands wait for their turn, too many clients read the events, or a log-in, password or secret was not ' +
+      'dealt with in time.',
     next: 'Send the request again later, with growing pauses. The operator looks for the resource whose effects are slow.',
   },
   'audit-unavailable': {

@@ -142,7 +142,9 @@ describe('close', () => {
 /** An answer that waits for something until a test lets it go on. */
 interface Waiting {
   /** Gets the function that waits. */
-  readonly options: (wait: () => Promise<void>) => Pick<AdminOptions, 'audit' | 'authenticate' | 'hasher'>;
+  readonly options: (
+    wait: () => Promise<void>,
+  ) => Pick<AdminOptions, 'audit' | 'authenticate' | 'hasher' | 'sealer'>;
   readonly ask: (admin: Admin) => Promise<unknown>;
   /** The answer if the test lets it go on. */
   readonly answer: unknown;
@@ -155,8 +157,9 @@ function asking(request: Partial<AdminRequest>): Waiting['ask'] {
   return async (admin) => {
     const handled = await admin.handle({ method: 'PUT', target: stopTarget, headers: {}, ...request });
     if (!handled.matched) return undefined;
-    const { status, body = '{}' } = handled.response;
-    return [status, (JSON.parse(String(body)) as { readonly code?: string }).code];
+    const { status, body } = handled.response;
+    const { code } = JSON.parse(typeof body === 'string' ? body : '{}') as { readonly code?: string };
+    return [status, code];
   };
 }
 
@@ -171,9 +174,9 @@ const lateSink: Waiting['options'] = (wait) => ({ audit: { required: true, sink:
 /** The same with a sink that rejects before that. */
 const failingSink: Waiting['options'] = (wait) => {
   let fails = true;
-  const append = async (): Promise<void> => {
+  const append = (): Promise<void> => {
     void wait().then(() => (fails = false));
-    if (fails) throw new Error('The disk is full');
+    return fails ? Promise.reject(new Error('The disk is full')) : Promise.resolve();
   };
   return { audit: { required: true, sink: { append } } };
 };
@@ -208,6 +211,28 @@ const waitings: Readonly<Record<string, Waiting>> = {
       hasher: { hash: () => Promise.resolve('a hash'), verify: () => wait().then(() => true) },
     }),
     ask: asking(basic),
+    answer: [503, 'closed'],
+  },
+  'a log-in of the host': {
+    options: (wait) => ({ authenticate: () => wait().then(() => ({ name: 'ada' })) }),
+    ask: asking({}),
+    answer: [503, 'closed'],
+  },
+  'the sealed form of a secret': {
+    options: (wait) => ({
+      sealer: {
+        durable: true,
+        // A node of a fleet seals a text of its own at its start.
+        seal: async (secret) => (secret === 'plum pie' ? await wait() : undefined, 'sealed'),
+        open: () => Promise.resolve(''),
+      },
+    }),
+    ask: asking({
+      method: 'PATCH',
+      target: '/services/My-Service',
+      headers: json,
+      body: '[{"op":"add","path":"/password","value":"plum pie"}]',
+    }),
     answer: [503, 'closed'],
   },
 };

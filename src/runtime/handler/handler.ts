@@ -31,6 +31,7 @@ import type { Execution } from '../execution.ts';
 import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
+import { LateAnswer } from '../host-deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 import { shareOfCaller } from '../password/share.ts';
@@ -142,6 +143,10 @@ async function replyTo(
     const reply = respond(options, { checked, match, rawQuery, attempt });
     return withoutBody(request, reply instanceof Promise ? await reply : reply);
   } catch (error) {
+    if (error instanceof LateAnswer) {
+      options.onError(error);
+      return refusal(problem('overloaded', error.detail), { 'retry-after': '1' });
+    }
     if (hasLeft(request)) return refusal(goneAway());
     options.onError(error);
     const isCallers = error instanceof RequestError;

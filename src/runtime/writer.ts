@@ -339,11 +339,13 @@ export class Writer {
         if (this.#turns.isUnknown(id)) watch?.settled(execution);
         answer(execution);
       } catch (error) {
-        if (error instanceof Overtaken) return this.#turns.putBack(waiting);
+        if (error instanceof Overtaken) this.#turns.putBack(waiting);
         // The caller got a 504 when the search began.
-        if (error instanceof SearchEnded) return span.leftOpen(error.why);
-        span.brokenOff(error);
-        fail(error);
+        else if (error instanceof SearchEnded) span.leftOpen(error.why);
+        else {
+          span.brokenOff(error);
+          fail(error);
+        }
       }
     });
   }

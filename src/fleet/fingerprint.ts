@@ -4,6 +4,7 @@
  */
 import type { Hasher, SecretSealer } from '../ports/port.ts';
 import { hashWith, sealWith } from '../runtime/guarded-secret.ts';
+import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host-deadline.ts';
 import { askHost } from '../runtime/host-error.ts';
 import type { Members, Status } from './members.ts';
 
@@ -17,15 +18,24 @@ export type Fingerprint = Pick<Status, 'key' | 'hash'>;
 export interface CommonPorts {
   /** Left out without a key that the nodes can share. */
   readonly sealer?: SecretSealer | undefined;
-  /** Left out if nobody logs in with a password, or the hasher does not tell its hashes from others. */
+  /** Left out if nobody logs in with a password. */
   readonly hasher?: Hasher | undefined;
+  readonly deadline: HostDeadline;
 }
 
-/** Makes the fingerprint of this node. @internal */
-export async function fingerprintOf({ sealer, hasher }: CommonPorts): Promise<Fingerprint> {
+/**
+ * Makes the fingerprint of this node.
+ *
+ * @throws HostError if a port gives no text, or does not answer in time
+ * @internal
+ */
+export async function fingerprintOf({ sealer, hasher, deadline }: CommonPorts): Promise<Fingerprint> {
   return {
-    ...(sealer?.durable === true ? { key: await sealWith(sealer, text) } : {}),
-    ...(hasher?.knows === undefined ? {} : { hash: await hashWith(hasher, text) }),
+    ...(sealer?.durable === true ? { key: await sealWith(sealer, text, deadline) } : {}),
+    // A hasher that does not tell its hashes from others cannot be compared.
+    ...(hasher?.knows === undefined
+      ? {}
+      : { hash: await answerInTime('hasher.hash', deadline, () => hashWith(hasher, text)) }),
   };
 }
 
@@ -38,16 +48,15 @@ export async function fingerprintOf({ sealer, hasher }: CommonPorts): Promise<Fi
 export async function differenceTo(
   node: string,
   { key, hash }: Fingerprint,
-  { sealer, hasher }: CommonPorts,
+  { sealer, hasher, deadline }: CommonPorts,
 ): Promise<string | undefined> {
-  if (!(await canOpen(sealer, key)))
+  if (!(await canOpen(sealer, key, deadline)))
     return (
       `The node "${node}" seals secrets with another key than this one. Give all nodes of the fleet the same key: ` +
       'sealer: createSecretSealer({ key }).'
     );
-  const { knows } = hasher ?? {};
-  if (hash === undefined || knows === undefined || askHost('hasher.knows', () => hasher?.knows?.(hash)))
-    return undefined;
+  if (hash === undefined || hasher?.knows === undefined) return undefined;
+  if (askHost('hasher.knows', () => hasher.knows?.(hash))) return undefined;
   return (
     `The node "${node}" hashes passwords in a form that the hasher of this one does not know, so its users could not log in ` +
     'here. Give all nodes of the fleet the same hasher.'
@@ -82,13 +91,19 @@ export async function runningDifference(
   return undefined;
 }
 
-async function canOpen(sealer: SecretSealer | undefined, sealed: string | undefined): Promise<boolean> {
+async function canOpen(
+  sealer: SecretSealer | undefined,
+  sealed: string | undefined,
+  deadline: HostDeadline,
+): Promise<boolean> {
   const isShared = sealer?.durable === true;
   if (sealed === undefined || !isShared) return (sealed === undefined) === !isShared;
-  return sealer.open(sealed).then(
-    (opened) => opened === text,
-    () => false,
-  );
+  try {
+    return (await answerInTime('sealer.open', deadline, () => sealer.open(sealed))) === text;
+  } catch (error) {
+    if (error instanceof LateAnswer) throw error;
+    return false;
+  }
 }
 
 /** Looks once at each other node that begins at the same time, or later. @internal */

@@ -28,7 +28,7 @@ import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
-import { restoreShared, type SharedHistory, type Writing } from './shared-history.ts';
+import { restoreShared, type SharedCommand, type SharedHistory, type Writing } from './shared-history.ts';
 import { settle, settleOptions } from './settling.ts';
 import { SharedLog } from './shared-log.ts';
 import { createSharedMode } from './shared-mode.ts';
@@ -230,12 +230,10 @@ export class RunningNode {
     const { node } = this.#parts;
     const { open, abandoned } = this.#log.history;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
-    const own = abandoned.filter(({ intent }) => intent.node === node);
-    await Promise.all(own.map((command) => this.#writer.settleAbandoned(command)));
+    const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
+    const own = abandoned.filter(isOwn);
+    await this.#writer.recover({ open: open.filter(isOwn), abandoned: own });
     this.#convergence.follow(own.flatMap(({ intent }) => intent.resources));
-    await Promise.all(
-      open.filter(({ intent }) => intent.node === node).map((command) => this.#writer.recover(command)),
-    );
     // From now on the table of commands in flight says what this process performs.
     this.#recovering = new Set();
   }

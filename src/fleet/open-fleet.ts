@@ -59,6 +59,7 @@ export async function openNode(
     const common = {
       sealer: options.sealer,
       hasher: complete.authenticate === undefined ? undefined : complete.hasher,
+      deadline: { clock, deadlineMs: limits.hashDeadlineMs, instead: 'The node was not started.' },
     };
     const difference = await runningDifference(common, members, wait);
     if (difference !== undefined) throw new Error(difference);

@@ -43,6 +43,7 @@ import { OwnLog } from './log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
+import { PendingAnswers } from './pending-answers.ts';
 import { createMode, createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
 import { Writer, type WriterOptions } from './writer.ts';
@@ -143,8 +144,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     );
     // Read now: the history forgets a command at its settlement.
     const recovered = history.abandoned.length + history.open.length;
-    await Promise.all(history.abandoned.map((open) => writer.settleAbandoned(open)));
-    await Promise.all(history.open.map((open) => writer.recover(open)));
+    await writer.recover(history);
     if (journal.outage !== undefined) {
       await admin.close();
       throw journal.outage.error;
@@ -238,18 +238,22 @@ export function assemble(
   const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix, refuseAll });
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
+  const closing = new AbortController();
   const handle = handlerOf(options, {
-    ...{ writer, journal, mode, passwords, audit, streams, refuseAll },
+    ...{ writer, journal, mode, passwords, audit, streams, refuseAll, closing: closing.signal },
     ...around,
   });
+  const pending = new PendingAnswers();
   const close = once(async () => {
+    closing.abort();
     await writer.close();
     log.close();
+    await pending.given();
     await audit.close();
     await journal.close();
     options.instruments.closed(writer.snapshot);
   });
-  const admin = adminOf(options, { writer, log, audit, mode, handle, close });
+  const admin = adminOf(options, { writer, log, audit, mode, handle, close, pending });
   const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
   shareSecrets(admin, {
     ...options.secrets,
@@ -267,11 +271,12 @@ interface Parts {
   readonly mode: Mode;
   readonly handle: Admin['handle'];
   readonly close: () => Promise<void>;
+  readonly pending: PendingAnswers;
 }
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, close }: Parts,
+  { writer, log, audit, mode, handle, close, pending }: Parts,
 ): Admin {
   return {
     get snapshot() {
@@ -285,12 +290,12 @@ function adminOf(
       assertReadOnly(readOnly);
       mode.set(readOnly);
     },
-    handle,
+    handle: (request) => pending.track(handle(request)),
     execute: async (transition, how = {}) => {
       assertCommand(transition, how);
       const { signal, ...rest } = how;
       const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
-      return audit.execute(request, (command) => writer.execute(command));
+      return pending.track(audit.execute(request, (command) => writer.execute(command)));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -300,7 +305,7 @@ function adminOf(
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return audit.abandon(commandId, (id) => writer.abandon(id));
+      return pending.track(audit.abandon(commandId, (id) => writer.abandon(id)));
     },
     report(report) {
       try {
@@ -338,10 +343,11 @@ function handlerOf(
     Pick<WriterOptions, 'refuseAll'> & {
       readonly passwords: Passwords;
       readonly streams: EventStreams;
+      readonly closing: AbortSignal;
       readonly fleet?: FleetView;
     },
 ): Admin['handle'] {
-  const { writer, mode, passwords, audit, streams, fleet } = parts;
+  const { writer, mode, passwords, audit, streams, closing, fleet } = parts;
   return createRequestHandler({
     ...options,
     snapshot: () => writer.snapshot,
@@ -353,6 +359,7 @@ function handlerOf(
     passwords,
     audit,
     streams,
+    closing,
     texts: new TextCache(),
     ...(fleet === undefined ? {} : { fleet, readOn: (links) => writer.readOn(links) }),
   });

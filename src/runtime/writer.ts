@@ -31,7 +31,7 @@ import {
   type Execution,
 } from './execution.ts';
 import { SearchEnded } from './effect.ts';
-import { areConsistent, type OpenCommand } from './history.ts';
+import { areConsistent, type OpenCommand, type UnsettledCommands } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal, type Outage } from './journal.ts';
 import {
@@ -272,11 +272,18 @@ export class Writer {
   }
 
   /**
-   * Finds out the outcome of a command that an earlier life left in flight.
+   * Finds out the outcomes of the commands of earlier lives. An open command can still undo its effects, so the host is asked
+   * about an abandoned command only when no open one holds its resources.
    *
-   * @returns resolves when the outcome is known, or when the host has not answered in time
+   * @returns resolves when the outcomes are known, or when the host has not answered in time
    */
-  recover(open: OpenCommand): Promise<void> {
+  async recover({ open, abandoned }: UnsettledCommands): Promise<void> {
+    await Promise.all(open.map((command) => this.#recoverOpen(command)));
+    await Promise.all(abandoned.map((command) => this.#settleAbandoned(command)));
+  }
+
+  /** Resolves when the outcome is known, or when the host has not answered in time. */
+  #recoverOpen(open: OpenCommand): Promise<void> {
     const { command: id } = open.intent;
     const { journal } = this.#options;
     const command = commandIn(open, this.#options.clock.now());
@@ -302,8 +309,13 @@ export class Writer {
   }
 
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
-  async settleAbandoned(open: OpenCommand): Promise<void> {
+  async #settleAbandoned(open: OpenCommand): Promise<void> {
     const command = commandIn(open, this.#options.clock.now());
+    const holder = this.#turns.refuseUnknown(command.resources)?.problem.command;
+    if (holder !== undefined) {
+      this.#options.onError(new Error(notAsked(command, holder)));
+      return;
+    }
     const span = this.#options.instruments.recovery(command);
     const { journal } = this.#options;
     const performing = { command, span, journal, asksHost: true, answer: () => undefined, settled: [] };
@@ -357,9 +369,12 @@ export class Writer {
         answer(execution);
       } catch (error) {
         if (error instanceof Overtaken) this.#turns.putBack(waiting);
+        // The caller got a 504 when the search began.
         else if (error instanceof SearchEnded) span.leftOpen(error.why);
-        else span.brokenOff(error);
-        if (!(error instanceof Overtaken)) fail(error);
+        else {
+          span.brokenOff(error);
+          fail(error);
+        }
       }
     });
   }
@@ -594,6 +609,13 @@ function stillUnknown({ id, resource }: Command): string {
   return (
     `The gateway did not say what became of the abandoned command ${id} on ${resource}. Check that the gateway and ` +
     'the interface agree on this resource. The gateway is asked again at the next start.'
+  );
+}
+
+function notAsked({ id, resource }: Command, holder: string): string {
+  return (
+    `The gateway was not asked what became of the abandoned command ${id} on ${resource}, because the outcome of the later ` +
+    `command ${holder} on the same resource is not known yet. The gateway is asked at the next start.`
   );
 }
 

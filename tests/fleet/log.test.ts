@@ -593,6 +593,19 @@ describe('the key of a fleet', () => {
     await close(one);
   });
 
+  it.each(['seal', 'open'] as const)(
+    'is not waited for without end: %s of the sealer never answers',
+    async (name) => {
+      const world = createWorld();
+      const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+      const sealer = { ...sealerOf(1), [name]: () => new Promise<never>(() => undefined) };
+      await expect(opened(world, world.open('other', 10_000, { sealer }))).rejects.toThrow(
+        `sealer.${name} did not answer within 10000 ms. The node was not started.`,
+      );
+      await close(one);
+    },
+  );
+
   it('can be another one once every node with the old one has ended, in whatever way', async () => {
     const world = createWorld();
     const one = await world.open('one', 10_000, { sealer: sealerOf(1) });

@@ -31,6 +31,7 @@ import type { Execution } from '../execution.ts';
 import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
+import { LateAnswer } from '../host-deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 import { modeLink } from '../log.ts';
@@ -79,6 +80,8 @@ export interface HandlerOptions extends AccessOptions {
   readonly clock: Clock;
   readonly surroundings: Surroundings;
   readonly streams: EventStreams;
+  /** Aborts when the interface begins to close. */
+  readonly closing: AbortSignal;
   readonly texts: TextCache;
   /** The fleet around the interface; left out if the interface runs alone. */
   readonly fleet?: FleetView;
@@ -144,6 +147,10 @@ async function replyTo(
     const reply = respond(options, { checked, match, rawQuery, attempt });
     return withoutBody(request, reply instanceof Promise ? await reply : reply);
   } catch (error) {
+    if (error instanceof LateAnswer) {
+      options.onError(error);
+      return refusal(problem('overloaded', error.detail), { 'retry-after': '1' });
+    }
     if (hasLeft(request)) return refusal(goneAway());
     options.onError(error);
     const isCallers = error instanceof RequestError;

@@ -5,6 +5,8 @@ import type { ConnectionOptions } from 'node:tls';
 
 import { Client, type ClientConfig } from 'pg';
 
+import { assertKept, keptColumns } from './durability.ts';
+
 /**
  * The address of a PostgreSQL server.
  *
@@ -122,13 +124,7 @@ export class PrimaryConnection {
       throw new Error(
         `the database has the encoding ${encoding}, which cannot store every text. Use a database with the encoding UTF8`,
       );
-    for (const setting of ['synchronous_commit', 'fsync']) {
-      if (row?.[setting] === 'off')
-        throw new Error(
-          `${setting} is off, and the server would lose changes that clients got a 204 for. ` +
-            `Set ${setting} = on for the server, the database or the role`,
-        );
-    }
+    assertKept(row);
     await this.#hooks.prepare?.(query);
   }
 
@@ -160,7 +156,7 @@ export class PrimaryConnection {
  */
 const check = `
   select (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)::text as read_only,
-    current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
+    current_setting('server_encoding') as encoding, ${keptColumns},
     set_config('statement_timeout', $1, false)`;
 
 /** Every column is text: the parsers that a host sets for its own connections do not change ours. */

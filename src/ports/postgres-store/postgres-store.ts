@@ -10,6 +10,7 @@ import type { Json } from '../../json/value.ts';
 import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
+import { assertKept } from './durability.ts';
 import { assertPostgresOptions, type PostgresStoreOptions } from './options.ts';
 import { migrate, statementsFor, type Statements } from './schema.ts';
 
@@ -20,16 +21,16 @@ export type { PostgresStoreOptions } from './options.ts';
  * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.
  *
  * The tables are created if they are missing, and brought to the version of this library. `append` and `compact` resolve
- * once the server has confirmed the commit. After a broken connection or a failover, the next call connects again. No error
- * contains the password or stored values.
+ * once the server has confirmed the commit, and wait for the disk and the synchronous standby whatever `synchronous_commit`
+ * is. After a broken connection or a failover, the next call connects again. No error contains the password or stored values.
  *
  * The store has two connections: one for the calls, and one for announcements and hints (`LISTEN`). Hints stay silent behind
  * a pool that shares connections between transactions; the store works all the same.
  *
  * @param options - the servers and the log-in
- * @returns the store. Rejects if no server can be reached that takes changes, if the server does not keep commits
- *   (`synchronous_commit` or `fsync` is off), if the database has another encoding than UTF8, or if the tables belong to a
- *   later version of the library
+ * @returns the store. Rejects if no server can be reached that takes changes, if a crash of the server loses commits (`fsync`
+ *   or `full_page_writes` is off), if the database has another encoding than UTF8, or if the tables belong to a later version
+ *   of the library
  * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
  * @example
@@ -200,8 +201,11 @@ class PostgresStore implements SharedStore {
       if (row !== undefined) return textOf({ number: row['position'] ?? '', call: id });
       const [end] = await query(statements.end, [cluster]);
       if (end === undefined) throw this.#missing();
+      assertKept(end);
       const position = positionIn(end);
       if (position.call !== id) throw new StoreConflictError(expected, textOf(position));
+      const [kept] = await query(statements.confirm, [cluster, id]);
+      if (kept === undefined) throw new StoreConflictError(expected, textOf(position));
       return textOf(position);
     });
   }

@@ -9,6 +9,7 @@
  * The columns of values are `json`, not `jsonb`: `jsonb` refuses strings with `\u0000` and half characters.
  */
 import type { Query } from './connection.ts';
+import { isKept, keptColumns, waitForDisk } from './durability.ts';
 
 /** The statements of a store, for the tables in one schema. @internal */
 export type Statements = ReturnType<typeof statementsFor>;
@@ -17,6 +18,7 @@ export type Statements = ReturnType<typeof statementsFor>;
 export function statementsFor(schema: string) {
   const at = quoted(schema);
   const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
+  const canChange = `${isExpected} and ${isKept}`;
   const notify = `pg_notify('gateway_' || $1, position::text || '.' || $4)`;
   return {
     /** Begins the log of a fleet. `$2` is the id of the call. */
@@ -24,22 +26,31 @@ export function statementsFor(schema: string) {
       with head as (insert into ${at}.gateway_head (cluster, position, call, state_at)
         values ($1, 0, $2::uuid, 0) on conflict (cluster) do nothing returning position, call)
       insert into ${at}.gateway_record (cluster, position, call) select $1, position, call from head`,
-    end: `select position::text, call::text from ${at}.gateway_head where cluster = $1`,
-    /** Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict. */
+    end: `select position::text, call::text, ${keptColumns} from ${at}.gateway_head where cluster = $1`,
+    /**
+     * Waits for a call that was kept before: after a crash, a server shows a change also if its standby does not have it yet.
+     * The lock makes the statement a change, whose commit waits.
+     */
+    confirm: `select position::text, ${waitForDisk} from ${at}.gateway_head
+      where cluster = $1 and call = $2::uuid and ${isKept} for update`,
+    /**
+     * Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict, or a server
+     * that could lose the change.
+     */
     append: `
       with head as (update ${at}.gateway_head set position = position + cardinality($5::text[]), call = $4::uuid
-        where ${isExpected} returning position),
+        where ${canChange} returning position),
       kept as (insert into ${at}.gateway_record (cluster, position, call, record)
         select $1, $2::bigint + number, $4::uuid, text::json
         from head, unnest($5::text[]) with ordinality as given (text, number))
-      select position::text, ${notify} from head`,
-    /** Replaces the state by `$5`. No row is a conflict. */
+      select position::text, ${notify}, ${waitForDisk} from head`,
+    /** Replaces the state by `$5`. No row has the same reasons. */
     compact: `
       with head as (update ${at}.gateway_head
         set position = position + 1, call = $4::uuid, state_at = position + 1, state = $5::json
-        where ${isExpected} returning position),
+        where ${canChange} returning position),
       kept as (insert into ${at}.gateway_record (cluster, position, call) select $1, position, $4::uuid from head)
-      select position::text, ${notify} from head`,
+      select position::text, ${notify}, ${waitForDisk} from head`,
     state: `
       select head.state::text, record.position::text, record.call::text
       from ${at}.gateway_head as head join ${at}.gateway_record as record

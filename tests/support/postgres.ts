@@ -112,8 +112,8 @@ export class PostgresServer {
   }
 
   /** Connects as the superuser. */
-  async client(): Promise<Client> {
-    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database: 'postgres' });
+  async client(database = 'postgres'): Promise<Client> {
+    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database });
     // The tests end connections.
     client.on('error', () => undefined);
     await client.connect();

@@ -97,13 +97,18 @@ export class TransactionPool implements AsyncDisposable {
     this.#assign();
   }
 
-  /** Gives free connections to the clients that wait. */
+  /** Gives free connections to the clients that wait, and sends what the clients with a connection have asked for. */
   #assign(): void {
     for (const client of [...this.#clients].filter(({ waiting }) => waiting.length > 0)) {
-      client.backend ??= [...this.#backends].find((each) => each.isReady && each.client === undefined);
-      if (client.backend === undefined) return this.#grow();
-      client.backend.client = client;
-      for (const frame of client.waiting.splice(0)) client.backend.socket.write(frame);
+      const backend =
+        client.backend ?? [...this.#backends].find((each) => each.isReady && each.client === undefined);
+      if (backend === undefined) {
+        this.#grow();
+        continue;
+      }
+      client.backend = backend;
+      backend.client = client;
+      for (const frame of client.waiting.splice(0)) backend.socket.write(frame);
     }
   }
 

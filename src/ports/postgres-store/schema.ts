@@ -79,14 +79,21 @@ export function statementsFor(schema: string) {
  */
 export async function migrate(query: Query, schema: string): Promise<void> {
   if ((await versionOf(query, schema)) === migrations.length) return;
-  await query('begin');
-  await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
-  const [row] = await query('select to_regnamespace($1)::text as name', [quoted(schema)]);
-  if (row?.['name'] === null) await query(`create schema ${quoted(schema)}`);
-  for (const migration of migrations.slice(await versionOf(query, schema))) {
-    await query(migration(quoted(schema)));
+  // A higher level would show the tables as they were before the lock.
+  await query('begin isolation level read committed');
+  try {
+    await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
+    const [row] = await query('select to_regnamespace($1)::text as name', [quoted(schema)]);
+    if (row?.['name'] === null) await query(`create schema ${quoted(schema)}`);
+    for (const migration of migrations.slice(await versionOf(query, schema))) {
+      await query(migration(quoted(schema)));
+    }
+    await query('commit');
+  } catch (error) {
+    // The error is the one to tell; a connection that broke has no transaction any more.
+    await query('rollback').catch(() => undefined);
+    throw error;
   }
-  await query('commit');
 }
 
 /** The number of migrations that were made in a schema. */

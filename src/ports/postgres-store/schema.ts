@@ -18,15 +18,22 @@ export type Statements = ReturnType<typeof statementsFor>;
 export function statementsFor(schema: string) {
   const at = quoted(schema);
   const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
-  const canChange = `${isExpected} and ${isKept}`;
+  const last = `select log.position, log.call from ${at}.gateway_record as log
+    where log.cluster = $1 order by log.position desc limit 1`;
+  const canChange = `${isExpected} and ($2::bigint, $3::uuid) = (${last}) and ${isKept}`;
   const notify = `pg_notify('gateway_' || $1, position::text || '.' || $4)`;
   return {
-    /** Begins the log of a fleet. `$2` is the id of the call. */
+    /** Begins the log of a fleet. `$2` is the id of the call. Records without a head are left alone. */
     begin: `
       with head as (insert into ${at}.gateway_head (cluster, position, call, state_at)
-        values ($1, 0, $2::uuid, 0) on conflict (cluster) do nothing returning position, call)
+        select $1, 0, $2::uuid, 0 where not exists (${last})
+        on conflict (cluster) do nothing returning position, call)
       insert into ${at}.gateway_record (cluster, position, call) select $1, position, call from head`,
-    end: `select position::text, call::text, ${keptColumns} from ${at}.gateway_head where cluster = $1`,
+    /** The end of the log after both tables, and the settings of the server. */
+    look: `
+      select head.position::text, head.call::text, last.position::text as last_position, last.call::text as last_call,
+        ${keptColumns}
+      from (select) as always left join ${at}.gateway_head as head on head.cluster = $1 left join (${last}) as last on true`,
     /**
      * Waits for a call that was kept before: after a crash, a server shows a change also if its standby does not have it yet.
      * The lock makes the statement a change, whose commit waits.
@@ -34,8 +41,8 @@ export function statementsFor(schema: string) {
     confirm: `select position::text, ${waitForDisk} from ${at}.gateway_head
       where cluster = $1 and call = $2::uuid and ${isKept} for update`,
     /**
-     * Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict, or a server
-     * that could lose the change.
+     * Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict, a server that
+     * could lose the change, or tables that contradict each other.
      */
     append: `
       with head as (update ${at}.gateway_head set position = position + cardinality($5::text[]), call = $4::uuid
@@ -52,13 +59,18 @@ export function statementsFor(schema: string) {
       kept as (insert into ${at}.gateway_record (cluster, position, call) select $1, position, $4::uuid from head)
       select position::text, ${notify}, ${waitForDisk} from head`,
     state: `
-      select head.state::text, record.position::text, record.call::text
-      from ${at}.gateway_head as head join ${at}.gateway_record as record
+      select head.state::text, head.state_at::text, record.position::text, record.call::text
+      from ${at}.gateway_head as head left join ${at}.gateway_record as record
         on record.cluster = head.cluster and record.position = head.state_at
       where head.cluster = $1`,
-    /** A page of the log, from the position `$2` on. `order by position` alone would order texts. */
+    /**
+     * A page of the log, from the position `$2` on, and the end of the log after `gateway_head`. `order by position` alone would
+     * order texts.
+     */
     page: `
-      select log.position::text, log.call::text, log.record::text from ${at}.gateway_record as log
+      select log.position::text, log.call::text, log.record::text,
+        (select position || '.' || call from ${at}.gateway_head where cluster = $1) as head
+      from ${at}.gateway_record as log
       where log.cluster = $1 and log.position >= $2::bigint order by log.position limit $3::int`,
     announce: `
       with own as (insert into ${at}.gateway_node (cluster, node, report) values ($1, $2, $3::json)

@@ -5,7 +5,7 @@ import type { ConnectionOptions } from 'node:tls';
 
 import { Client, type ClientConfig } from 'pg';
 
-import { assertKept, keptColumns } from './durability.ts';
+import { assertKept, keptColumn } from './durability.ts';
 
 /**
  * The address of a PostgreSQL server.
@@ -188,7 +188,7 @@ async function throughInterruptions<T>(work: () => Promise<T>): Promise<T> {
  */
 const check = `
   select (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)::text as read_only,
-    current_setting('server_encoding') as encoding, ${keptColumns},
+    current_setting('server_encoding') as encoding, ${keptColumn},
     set_config('statement_timeout', $1, false),
     set_config('default_transaction_isolation', 'read committed', false)`;
 

@@ -9,7 +9,7 @@
  * The columns of values are `json`, not `jsonb`: `jsonb` refuses strings with `\u0000` and half characters.
  */
 import type { Query } from './connection.ts';
-import { isKept, keptColumns, waitForDisk } from './durability.ts';
+import { isKept, keptColumn, waitForDisk } from './durability.ts';
 
 /** The statements of a store, for the tables in one schema. @internal */
 export type Statements = ReturnType<typeof statementsFor>;
@@ -32,7 +32,7 @@ export function statementsFor(schema: string) {
     /** The end of the log after both tables, and the settings of the server. */
     look: `
       select head.position::text, head.call::text, last.position::text as last_position, last.call::text as last_call,
-        ${keptColumns}
+        ${keptColumn}
       from (select) as always left join ${at}.gateway_head as head on head.cluster = $1 left join (${last}) as last on true`,
     /**
      * Waits for a call that was kept before: after a crash, a server shows a change also if its standby does not have it yet.

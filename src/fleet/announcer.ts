@@ -56,9 +56,10 @@ export class Announcer {
 
   /** The refusal of commands while the others cannot hear this node: they take it for dead, and end its commands. */
   refusal(): ReturnType<typeof unheard> | undefined {
-    const { clock, leaseMs } = this.#options;
+    const { clock, leaseMs, closed } = this.#options;
     const silentMs = clock.monotonic() - this.#heardAt;
-    return silentMs < leaseMs ? undefined : unheard(beatMs);
+    // A node that says nothing any more refuses commands for a reason of its own.
+    return silentMs < leaseMs || closed.aborted ? undefined : unheard(beatMs);
   }
 
   /**

@@ -63,7 +63,7 @@ it.each(
   async (way, seed) => {
     const random = createRandom(seed);
     // A node that comes back after its lease finds its command ended, and one that comes back before ends it itself.
-    const leaseMs = random.pick([1000, 10_000]);
+    const leaseMs = random.pick([3000, 10_000]);
     const keptIn = random.chance(0.5) ? await directory() : undefined;
     const deaf = way === 'without hints at some nodes' ? random.pick(['a', 'ab', 'abc']) : '';
     round = await FleetRound.start({

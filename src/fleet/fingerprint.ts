@@ -40,30 +40,6 @@ export async function fingerprintOf({ sealer, hasher, deadline }: CommonPorts): 
 }
 
 /**
- * Compares this node with another one.
- *
- * @returns why the two cannot run together, in a sentence; `undefined` if they can
- * @internal
- */
-export async function differenceTo(
-  node: string,
-  { key, hash }: Fingerprint,
-  { sealer, hasher, deadline }: CommonPorts,
-): Promise<string | undefined> {
-  if (!(await canOpen(sealer, key, deadline)))
-    return (
-      `The node "${node}" seals secrets with another key than this one. Give all nodes of the fleet the same key: ` +
-      'sealer: createSecretSealer({ key }).'
-    );
-  if (hash === undefined || hasher?.knows === undefined) return undefined;
-  if (askHost('hasher.knows', () => hasher.knows?.(hash))) return undefined;
-  return (
-    `The node "${node}" hashes passwords in a form that the hasher of this one does not know, so its users could not log in ` +
-    'here. Give all nodes of the fleet the same hasher.'
-  );
-}
-
-/**
  * Looks for a running node that differs.
  *
  * @param wait - waits for longer than a beat
@@ -91,21 +67,6 @@ export async function runningDifference(
   return undefined;
 }
 
-async function canOpen(
-  sealer: SecretSealer | undefined,
-  sealed: string | undefined,
-  deadline: HostDeadline,
-): Promise<boolean> {
-  const isShared = sealer?.durable === true;
-  if (sealed === undefined || !isShared) return (sealed === undefined) === !isShared;
-  try {
-    return (await answerInTime('sealer.open', deadline, () => sealer.open(sealed))) === text;
-  } catch (error) {
-    if (error instanceof LateAnswer) throw error;
-    return false;
-  }
-}
-
 /** Looks once at each other node that begins at the same time, or later. @internal */
 export class Comparison {
   readonly #ports: CommonPorts;
@@ -125,5 +86,39 @@ export class Comparison {
       if (difference !== undefined) found.push(difference);
     }
     return found;
+  }
+}
+
+/** Gives why this node and another one cannot run together, in a sentence; `undefined` if they can. */
+async function differenceTo(
+  node: string,
+  { key, hash }: Fingerprint,
+  { sealer, hasher, deadline }: CommonPorts,
+): Promise<string | undefined> {
+  if (!(await canOpen(sealer, key, deadline)))
+    return (
+      `The node "${node}" seals secrets with another key than this one. Give all nodes of the fleet the same key: ` +
+      'sealer: createSecretSealer({ key }).'
+    );
+  if (hash === undefined || hasher?.knows === undefined) return undefined;
+  if (askHost('hasher.knows', () => hasher.knows?.(hash))) return undefined;
+  return (
+    `The node "${node}" hashes passwords in a form that the hasher of this one does not know, so its users could not log in ` +
+    'here. Give all nodes of the fleet the same hasher.'
+  );
+}
+
+async function canOpen(
+  sealer: SecretSealer | undefined,
+  sealed: string | undefined,
+  deadline: HostDeadline,
+): Promise<boolean> {
+  const isShared = sealer?.durable === true;
+  if (sealed === undefined || !isShared) return (sealed === undefined) === !isShared;
+  try {
+    return (await answerInTime('sealer.open', deadline, () => sealer.open(sealed))) === text;
+  } catch (error) {
+    if (error instanceof LateAnswer) throw error;
+    return false;
   }
 }

@@ -59,8 +59,8 @@ const uses = {
 /** A record, with its use. @internal */
 export interface Keeping<T> extends Entering, Following<T> {}
 
-/** What follows once a record is stored. @internal */
-export interface Following<T> {
+/** What follows once a record is stored. */
+interface Following<T> {
   readonly use: RecordUse;
   /** Called when the record is stored, before `then` of the next record. */
   readonly then: (placed: Placed) => T;

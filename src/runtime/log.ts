@@ -136,6 +136,7 @@ export interface Log {
 
 /** The log of a store that this interface alone has open. @internal */
 export class OwnLog implements Log {
+  readonly moment = 0;
   readonly #store: ConfigurationStore;
   readonly #history: History;
   #position: string;
@@ -157,10 +158,6 @@ export class OwnLog implements Log {
 
   get position(): string {
     return this.#position;
-  }
-
-  get moment(): number {
-    return 0;
   }
 
   enter({ record }: Entering): Entry {

@@ -9,7 +9,7 @@ import { BreakingWire } from '../../support/breaking-wire.ts';
 import { PostgresServer } from '../../support/postgres.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
 import { TransactionPool } from '../../support/transaction-pool.ts';
-import { FleetRound, judgesReadings } from './round.ts';
+import { FleetRound } from './round.ts';
 import { askWhoIsBehind, loseAnswers } from './worst-case.ts';
 
 const rounds = Number(process.env['FLEET_ROUNDS'] ?? 3);
@@ -82,10 +82,7 @@ it.each(
   120_000,
 );
 
-// The worst cases need what the nodes do not promise yet.
-const worst = judgesReadings
-  ? Array.from({ length: Math.ceil(rounds / 5) }, (_none, index) => first + index)
-  : [];
+const worst = Array.from({ length: Math.ceil(rounds / 5) }, (_none, index) => first + index);
 
 for (const seed of worst) {
   it(`two nodes show no tag for two contents when the answer to an append is lost (FLEET_ROUNDS=1 FLEET_FIRST=${String(seed)})`, async () => {

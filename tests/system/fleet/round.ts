@@ -16,9 +16,6 @@ import { documentFor, shownBy, Stream, type Shown } from './stream.ts';
 
 const names = ['a', 'b', 'c'];
 
-/** Only `npm run test:fleet` judges what the nodes show between two readings of the log. */
-export const judgesReadings = process.env['FLEET_ROUNDS'] !== undefined;
-
 /** What a round needs. */
 interface RoundOptions {
   readonly random: Random;
@@ -80,7 +77,6 @@ export class FleetRound {
 
   /** Lets clients read at every node while something happens. */
   async watch(happening: () => Promise<void>): Promise<void> {
-    if (!judgesReadings) return happening();
     const reading = this.readings.run(this.nodes);
     try {
       await happening();
@@ -116,7 +112,7 @@ export class FleetRound {
     const lies = [
       ...wrong,
       ...this.stream.lies(changes),
-      ...(judgesReadings ? this.readings.lies(this.#begin, changes, this.stream) : []),
+      ...this.readings.lies(this.#begin, changes, this.stream),
     ];
     this.#print(agreedMs, lies.length);
     const right = { fields, actual, behind: [], position: shown[0]?.position, tags: shown[0]?.tags };

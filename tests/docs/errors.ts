@@ -291,8 +291,9 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   closed: {
     meaning:
-      'The interface was closed, or the client disconnected, before the command began or its body had arrived.',
-    next: 'Send the command again when the interface is running again.',
+      'The interface was closed, or the client disconnected, before the command began or its body had arrived. In a fleet: ' +
+      'another process has begun under the name of this node.',
+    next: 'Send the command again when the interface is running again. In a fleet, end one of the two processes.',
   },
   'outcome-unknown': {
     meaning:

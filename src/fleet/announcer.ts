@@ -3,8 +3,8 @@
  * others cannot hear the node.
  */
 import type { Clock } from '../ports/port.ts';
-import { unheard } from '../runtime/execution.ts';
 import { announcementMs, beatMs, type Members, type Status } from './members.ts';
+import { unheard } from './refusal.ts';
 
 /** The options of {@link Announcer}. @internal */
 export interface AnnouncerOptions {

@@ -10,11 +10,12 @@ import { problem, type Problem } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
 import { adoptDocument, type Transition } from '../resources/index.ts';
 import { followUsers } from '../resources/user.ts';
-import { nodeBehind, type Execution } from '../runtime/execution.ts';
+import type { Execution } from '../runtime/execution.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal.ts';
 import { nowhere, type Obstacle, type Placed } from '../runtime/log.ts';
 import type { CommandRequest } from '../runtime/turn.ts';
 import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
+import { nodeBehind } from './refusal.ts';
 import { withFleetVersions } from './version.ts';
 
 /** A resource at which this gateway is not what the fleet has. @internal */

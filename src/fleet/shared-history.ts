@@ -12,11 +12,11 @@ import type { StoredHistory } from '../ports/port.ts';
 import { eventTable, evolve, type AdminEvent, type Effect } from '../resources/index.ts';
 import { areConsistent, configured, withoutProcess, type OpenCommand } from '../runtime/history.ts';
 import { drawLife } from '../runtime/life.ts';
-import { NodeOutdated } from '../runtime/log.ts';
 import { storedSecretParameters } from '../runtime/stored-secret.ts';
 import { toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
 import { hashOf } from './hash.ts';
+import { NodeOutdated } from './refusal.ts';
 
 /**
  * The level of the records that this version writes, and the highest that it reads.

@@ -7,13 +7,11 @@ import type { Json } from '../json/value.ts';
 import { isConflict, StoreLost } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
-import { foreignCommand } from '../runtime/execution.ts';
 import type { JournalRecord } from '../runtime/history.ts';
 import {
   Fenced,
   modeLink,
   Overtaken,
-  Superseded,
   type Ask,
   type Basis,
   type Entering,
@@ -24,6 +22,7 @@ import {
   type Placed,
 } from '../runtime/log.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { fenced, foreignCommand, Superseded } from './refusal.ts';
 import {
   level,
   levelRecord,
@@ -135,10 +134,10 @@ export class SharedLog implements Log {
     return { align: (snapshot, revision) => withFleetVersions(snapshot, this.snapshot, revision) };
   }
 
-  /** Whether the log does not know of this process: the store was set back to before its beginning. */
+  /** Whether the log has lost the beginning of this process, because the store was set back, and does not get it again yet. */
   get isForgotten(): boolean {
-    const { writing } = this.#options;
-    return this.#history.lifeOf(writing.node)?.life !== writing.life;
+    const { node, life } = this.#options.writing;
+    return this.#history.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
   }
 
   /** Revisions of a node are not kept: its events name the log. */
@@ -442,7 +441,7 @@ export class SharedLog implements Log {
   #fencing(record: SharedRecord): Entry['objection'] {
     const { command } = record;
     if (record.type === 'intent')
-      return () => (this.#history.isAbandoned(command) ? new Fenced() : undefined);
+      return () => (this.#history.isAbandoned(command) ? new Fenced(fenced) : undefined);
     // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
       return () => undefined;
@@ -450,7 +449,7 @@ export class SharedLog implements Log {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return this.#history.isOpen(command) || isIntended ? undefined : new Fenced();
+      return this.#history.isOpen(command) || isIntended ? undefined : new Fenced(fenced);
     };
   }
 

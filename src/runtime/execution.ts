@@ -75,8 +75,8 @@ export function inProgress(commandId: string): Extract<Execution, { readonly out
   return { outcome: 'refused', problem: problemOn('command-in-progress', commandId, detail), events: [] };
 }
 
-/** A problem with the id of the command that it is about. */
-function problemOn(code: ProblemCode, command: string, detail: string): Problem {
+/** A problem with the id of the command that it is about. @internal */
+export function problemOn(code: ProblemCode, command: string, detail: string): Problem {
   return Object.freeze({ ...problem(code, detail), command });
 }
 
@@ -108,78 +108,6 @@ export function storeUnavailable(
     );
   const again = `${begin} The store is being tried again. Send the command again in a few seconds.`;
   return { ...refusal('store-unavailable', again), retryAfterMs };
-}
-
-/**
- * The log of the fleet needs a later version of this library.
- *
- * @param held - what earlier parts of the command have done, in a sentence
- * @internal
- */
-export function nodeOutdated(
-  held = 'Nothing was changed.',
-): Extract<Execution, { readonly outcome: 'refused' }> {
-  return refusal(
-    'node-outdated',
-    `The fleet uses a later version of the administration interface than this node. ${held} Reading still works, and the ` +
-      'gateway goes on with what it last had. Send the command to another node, and update this one.',
-  );
-}
-
-/**
- * A later process runs under the name of this node.
- *
- * @param held - what earlier parts of the command have done, in a sentence
- * @internal
- */
-export function superseded(
-  held = 'Nothing was changed.',
-): Extract<Execution, { readonly outcome: 'refused' }> {
-  return refusal(
-    'closed',
-    `Another process runs under the name of this node of the fleet, so this one takes no more commands. ${held} End one of ` +
-      'the two, and send the command again.',
-  );
-}
-
-/** The other nodes of the fleet do not hear this one, and would end its commands. @internal */
-export function unheard(retryAfterMs: number): Extract<Execution, { readonly outcome: 'refused' }> {
-  const detail =
-    'This node of the fleet cannot announce itself in the shared store, so the other nodes take it for dead and would end ' +
-    'the command. Nothing was changed. Reading still works. Send the command to another node, or again in a few seconds.';
-  return { ...refusal('store-unavailable', detail), retryAfterMs };
-}
-
-/** Another node of the fleet holds the resource. @internal */
-export function foreignCommand(
-  commandId: string,
-  node: string,
-): Extract<Execution, { readonly outcome: 'refused' }> {
-  const detail =
-    `A command (${commandId}) of the node ${node} on this resource has not ended yet, so this command was refused. Nothing ` +
-    'was changed. Try again in a moment.';
-  return { outcome: 'refused', problem: problemOn('command-in-progress', commandId, detail), events: [] };
-}
-
-/** This gateway has not followed the fleet yet. @internal */
-export function nodeBehind(
-  link: string,
-  reason?: string,
-): Extract<Execution, { readonly outcome: 'refused' }> {
-  const why = reason === undefined ? '' : ` ${reason}`;
-  return refusal(
-    'node-behind',
-    `The gateway of this node has not followed a change of ${link} yet that another node has made.${why} Nothing was ` +
-      'changed. Try again in a moment, send the command to another node, or take the change back there.',
-  );
-}
-
-/** Other nodes of the fleet took this one for dead, and have ended its command. @internal */
-export function fenced(commandId: string): Execution {
-  const detail =
-    'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back. ' +
-    'Look at the state, and send the command again.';
-  return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events: [] };
 }
 
 /**

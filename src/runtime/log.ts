@@ -39,33 +39,26 @@ export class Overtaken extends Error {
   }
 }
 
-/** A result cannot be stored, because others took this node for dead and have ended its command. @internal */
+/** A result cannot be stored, because others have ended its command. @internal */
 export class Fenced extends Error {
-  constructor() {
+  /** Gives the answer to the command. */
+  readonly answerTo: (commandId: string) => Execution;
+
+  constructor(answerTo: Fenced['answerTo']) {
     super('Others have ended the command');
     this.name = 'Fenced';
+    this.answerTo = answerTo;
   }
 }
 
-/** The log has records for a later version of this library. This process can read it no more. @internal */
-export class NodeOutdated extends Error {
-  constructor(what: string, needed: number, known: number) {
-    super(
-      `The shared store contains ${what} of level ${String(needed)}, and this version of gateway-admin-core reads records up ` +
-        `to level ${String(known)}. Update gateway-admin-core on this node.`,
-    );
-    this.name = 'NodeOutdated';
-  }
-}
+/** This process can use the log no more, for a reason that is no failure of the store. @internal */
+export class LogEnded extends Error {
+  /** Gives the refusal of a command; `held` says what earlier parts of the command have done. */
+  readonly refusal: (held?: string) => Obstacle;
 
-/** A later process runs under the name of this node. This process must not change anything any more. @internal */
-export class Superseded extends Error {
-  constructor(node: string) {
-    super(
-      `Another process has begun under the name of the node "${node}". This process refuses every command from now on. End ` +
-        'one of the two, and give each process of the fleet a name of its own.',
-    );
-    this.name = 'Superseded';
+  constructor(reason: string, refusal: LogEnded['refusal']) {
+    super(reason);
+    this.refusal = refusal;
   }
 }
 

@@ -20,29 +20,18 @@ import { perform, type CommandOptions, type Performed, type Place } from './comm
 import {
   changeLost,
   changePending,
-  fenced,
-  nodeOutdated,
   outcomeUnknown,
   refusal,
   resultLost,
   resultPending,
   storeUnavailable,
-  superseded,
   type Execution,
 } from './execution.ts';
 import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand, type UnsettledCommands } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal, type Outage } from './journal.ts';
-import {
-  Fenced,
-  NodeOutdated,
-  Overtaken,
-  Superseded,
-  type Basis,
-  type Obstacle,
-  type Placed,
-} from './log.ts';
+import { Fenced, LogEnded, Overtaken, type Basis, type Obstacle, type Placed } from './log.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -479,7 +468,7 @@ export class Writer {
       if (error instanceof Fenced) {
         this.#apply(performing, events, journal.present);
         this.#withdraw(performing);
-        throw new Unsettled(fenced(id));
+        throw new Unsettled(error.answerTo(id));
       }
       if (!(error instanceof NotKept)) throw error;
       if (use === 'refusal') return this.#apply(performing, events, journal.present);
@@ -568,14 +557,13 @@ function unavailable({ outage }: Journal): Execution | undefined {
 }
 
 function unavailableIn({ error, retryAfterMs }: Outage, held?: string): ReturnType<typeof storeUnavailable> {
-  if (isOwn(NodeOutdated, error)) return nodeOutdated(held);
-  return isOwn(Superseded, error) ? superseded(held) : storeUnavailable(retryAfterMs, held);
+  return isLogEnded(error) ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
 }
 
-/** Whether an error is one of the library. An error of the host that throws while it is looked at is none. */
-function isOwn(kind: typeof NodeOutdated | typeof Superseded, error: unknown): boolean {
+/** An error of the host that throws while it is looked at is none of the library. */
+function isLogEnded(error: unknown): error is LogEnded {
   try {
-    return error instanceof kind;
+    return error instanceof LogEnded;
   } catch {
     return false;
   }

@@ -354,6 +354,7 @@ function handlerOf(
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
     refuseAll: parts.refuseAll,
+    refuseClosed: () => writer.refuseClosed(),
     isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
     passwords,

@@ -38,7 +38,7 @@ export function createMode(): Mode {
 
 /** The parts of a running interface that its own endpoints show. @internal */
 export interface SelfOptions {
-  readonly writer: Pick<Writer, 'commands' | 'isClosed'>;
+  readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
   readonly journal: Journal;
   readonly mode: Mode;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
@@ -49,7 +49,7 @@ export interface SelfOptions {
 export function createSelf({ writer, journal, mode, refuseAll }: SelfOptions): RunningInterface {
   return Object.freeze({
     state: () => ({
-      ready: !writer.isClosed && journal.outage === undefined && refuseAll() === undefined,
+      ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
       read_only: mode.isReadOnly,
       ...(journal === noJournal ? {} : { store: storeState(journal) }),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,

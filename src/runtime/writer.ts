@@ -149,9 +149,9 @@ export class Writer {
     return this.#snapshot;
   }
 
-  /** Whether {@link close} has been called. */
-  get isClosed(): boolean {
-    return this.#turns.refuseClosed() !== undefined;
+  /** The refusal of every command after {@link close}; `undefined` before. */
+  refuseClosed(): Obstacle | undefined {
+    return this.#turns.refuseClosed();
   }
 
   /**

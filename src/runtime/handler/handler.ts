@@ -74,6 +74,8 @@ export interface HandlerOptions extends AccessOptions {
   readonly decide: (command: CommandRequest) => Decision;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
+  /** The refusal of every command after `close`; `undefined` before. */
+  readonly refuseClosed: () => Refusal | undefined;
   readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
   readonly origins: Origins;
   readonly limits: Limits;
@@ -401,7 +403,7 @@ async function act(
   if (!conditions.ok) return refusal(conditions.problem);
   const body = await bodyOf(request, route, options);
   if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
-  const unread = await options.readOn?.(callerLinks);
+  const unread = await readOn(options);
   if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
   const late = caller.refusalIn(snapshot());
   if (late !== undefined) return refusal(late, accessHeaders(options, late));
@@ -451,12 +453,17 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
-  if (query.dryRun) return plan(options, asked, toDo, await options.readOn?.(callerLinks));
+  if (query.dryRun) return plan(options, asked, toDo, await readOn(options));
   return conclude(options, request, asked, await attempt.execute(toDo, options.execute));
 }
 
 /** What {@link checked} looks at: the users, and the mode of the interface. */
 const callerLinks = ['/users', modeLink];
+
+/** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
+async function readOn(options: HandlerOptions): Promise<Refusal | undefined> {
+  return options.refuseClosed() ?? options.readOn?.(callerLinks);
+}
 
 /** Makes a transition that first checks whether the caller still may send the command. */
 function checked({ refusalIn }: Caller, transition: Transition): Transition {

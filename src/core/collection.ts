@@ -165,11 +165,12 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   }
 
   /** This collection with other versions; the same object if they are equal. */
-  revised(versionOf: (entity: T) => Version, version: Version): IndexedCollection<T> {
+  revised(versionOf: (entity: T) => Version, ownVersion: (present: Version) => Version): IndexedCollection<T> {
     const entries = this.#entries.map((entity) => {
       const next = versionOf(entity);
       return next === entity.version ? entity : Object.freeze({ ...entity, version: next });
     });
+    const version = ownVersion(this.version);
     const isSame = version === this.version && entries.every((entity, at) => entity === this.#entries[at]);
     return isSame
       ? this

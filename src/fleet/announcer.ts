@@ -3,6 +3,7 @@
  * others cannot hear the node.
  */
 import type { Clock } from '../ports/port.ts';
+import { unheard } from '../runtime/execution.ts';
 import { announcementMs, beatMs, type Members, type Status } from './members.ts';
 
 /** The options of {@link Announcer}. @internal */
@@ -10,10 +11,8 @@ export interface AnnouncerOptions {
   readonly members: Members;
   /** The name of this node. */
   readonly node: string;
-  /** The life of this node. */
-  readonly boot: string;
   readonly leaseMs: number;
-  readonly clock: Clock;
+  readonly clock: Required<Clock>;
   /** What this node says of itself now. */
   readonly status: () => Omit<Status, 'beat'>;
   /** Whether the store answers the calls for the log. */
@@ -27,17 +26,13 @@ export interface AnnouncerOptions {
 /** After so many beats in a row that failed alone, the operator is told. */
 const mostUnheard = 3;
 
-/** A node looks this often whether it is alone under its name. */
-const beatsBetweenLooks = 3;
-
 /** Announces one node. @internal */
 export class Announcer {
   readonly #options: AnnouncerOptions;
-  #beats = 0;
+  /** When the others could last hear this node, by the monotonic clock. */
+  #heardAt = 0;
   /** The time since the last beat, in milliseconds; 0 if the others did not hear that beat. */
   #elapsedMs = 0;
-  /** Whether another process runs under the name of this node. */
-  #isDouble = false;
   /** Whether the log could be read since the last beat that failed. */
   #hasRead = false;
   /** The number of beats in a row that failed while the log could be read. */
@@ -51,17 +46,33 @@ export class Announcer {
   }
 
   /**
+   * Announces this node for the first time.
+   *
+   * @throws the error of the store
+   */
+  async begin(): Promise<void> {
+    await this.#announce(0);
+  }
+
+  /** The refusal of commands while the others cannot hear this node: they take it for dead, and end its commands. */
+  refusal(): ReturnType<typeof unheard> | undefined {
+    const { clock, leaseMs, closed } = this.#options;
+    const silentMs = clock.monotonic() - this.#heardAt;
+    // A node that says nothing any more refuses commands for a reason of its own.
+    return silentMs < leaseMs || closed.aborted ? undefined : unheard(beatMs);
+  }
+
+  /**
    * Announces this node with the next beat, and hears the others.
    *
    * @returns whether the store has answered
    */
   async beat(): Promise<boolean> {
-    const { members, status, canRead } = this.#options;
+    const { members, canRead } = this.#options;
     // A node can be silent only while this one can read.
     if (!canRead()) members.forgive();
     try {
-      await this.#tellDouble();
-      await members.announce(status(), canRead() ? this.#elapsedMs : 0);
+      await this.#announce(canRead() ? this.#elapsedMs : 0);
     } catch (error) {
       this.#elapsedMs = 0;
       this.#tellUnheard(error);
@@ -72,14 +83,21 @@ export class Announcer {
     return true;
   }
 
+  async #announce(elapsedMs: number): Promise<void> {
+    const { members, status, clock } = this.#options;
+    // Before the call: the store may have kept the announcement long before it answers.
+    const now = clock.monotonic();
+    await members.announce(status(), elapsedMs);
+    this.#heardAt = now;
+  }
+
   /** Announces this node beside the beats, which alone count the seconds of silence. Never rejects. */
   async announce(): Promise<void> {
-    const { members, status, closed } = this.#options;
+    const { closed } = this.#options;
     // A closed node must not come back into the list.
     if (closed.aborted) return;
     // One at a time, however many requests wait. The beat tells of a store that does not answer.
-    this.#announcing ??= members
-      .announce(status(), 0)
+    this.#announcing ??= this.#announce(0)
       .catch(() => undefined)
       .finally(() => (this.#announcing = undefined));
     await this.#announcing;
@@ -104,21 +122,6 @@ export class Announcer {
   /** Resolves when no announcement beside the beats is on its way. */
   async end(): Promise<void> {
     await this.#announcing;
-  }
-
-  /** Tells the operator once if two processes have begun at the same moment under the name of this node. */
-  async #tellDouble(): Promise<void> {
-    const { members, node, boot, onError } = this.#options;
-    this.#beats += 1;
-    if (this.#isDouble || this.#beats % beatsBetweenLooks !== 0) return;
-    this.#isDouble = await members.isDouble(boot);
-    if (this.#isDouble)
-      onError(
-        new Error(
-          `Two processes run the node "${node}" of this fleet, and each can end the commands of the other one. End one of ` +
-            'them, and give each process a name of its own.',
-        ),
-      );
   }
 
   /** Tells the operator once if announcements alone fail: the journal tells of a store that does not answer at all. */

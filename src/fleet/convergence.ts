@@ -15,6 +15,7 @@ import { noJournal, type Journal, type Keeping } from '../runtime/journal.ts';
 import { nowhere, type Obstacle, type Placed } from '../runtime/log.ts';
 import type { CommandRequest } from '../runtime/turn.ts';
 import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
+import { withFleetVersions } from './version.ts';
 
 /** A resource at which this gateway is not what the fleet has. @internal */
 export interface Behind {
@@ -34,8 +35,8 @@ export interface ConvergenceOptions {
   readonly own: () => Snapshot;
   readonly placeOf: (link: string) => FleetPlace | undefined;
   readonly execute: (request: CommandRequest) => Promise<Execution>;
-  /** A resource is as the fleet has it: gives it the versions of the fleet. */
-  readonly onFollowed: (link: string) => void;
+  /** A resource is as the fleet has it. */
+  readonly onFollowed: () => void;
   readonly clock: Clock;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
@@ -122,7 +123,7 @@ export class Convergence {
       row.wake = new AbortController();
       if (reason === undefined && !isNew) {
         this.#rows.delete(link);
-        onFollowed(link);
+        onFollowed();
         return;
       }
       if (reason !== undefined) row.behind = { ...row.behind, problem: reason };
@@ -150,19 +151,27 @@ export class Convergence {
 
   #requestFor(link: string): CommandRequest {
     const { fleet, placeOf } = this.#options;
-    const transition: Transition = (snapshot, context) =>
-      link === '/users'
-        ? followUsers(snapshot, fleet(), context)
-        : adoptDocument(snapshot, fleet(), context, { only: [link] });
-    const place = placeOf(link);
-    return {
-      transition,
-      journal: followingJournal(place === undefined ? nowhere : { ...nowhere, fleet: place }),
+    let placed = nowhere;
+    const transition: Transition = (snapshot, context) => {
+      const followed = fleet();
+      // The log can move on before the gateway has followed.
+      placed = placeIn(followed, placeOf(link));
+      return link === '/users'
+        ? followUsers(snapshot, followed, context)
+        : adoptDocument(snapshot, followed, context, { only: [link] });
     };
+    return { transition, journal: followingJournal(() => placed) };
   }
 }
 
+/** The place of a change that was followed. */
+function placeIn(followed: Snapshot, place: FleetPlace | undefined): Placed {
+  const align: Placed['align'] = (snapshot, revision) =>
+    withFleetVersions(snapshot, followed, revision, ({ command }) => command === revision);
+  return place === undefined ? { align } : { align, fleet: place };
+}
+
 /** The journal of what the log of the fleet has already. */
-function followingJournal(placed: Placed): Journal {
-  return { ...noJournal, keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(placed)) };
+function followingJournal(placed: () => Placed): Journal {
+  return { ...noJournal, keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(placed())) };
 }

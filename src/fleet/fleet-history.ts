@@ -121,7 +121,7 @@ function isAborted({ aborted }: AbortSignal): boolean {
 }
 
 function shown(record: SharedRecord): readonly FleetRecord[] {
-  if (record.type === 'level') return [];
+  if (record.type !== 'intent' && record.type !== 'settlement') return [];
   const { type, node, command, resources, events } = record;
   const why = record.type === 'settlement' ? record.why : undefined;
   return [Object.freeze({ type, node, command, resources, events, ...(why === undefined ? {} : { why }) })];

@@ -23,7 +23,7 @@ export interface OpenFleetOptions extends Omit<OpenAdminOptions, 'store'> {
    * refused.
    */
   readonly node: string;
-  /** After how many milliseconds of silence the others end the command of a node; at least 1,000, and 10,000 by default. */
+  /** After how many milliseconds of silence the others end the command of a node; at least 3,000, and 10,000 by default. */
   readonly leaseMs?: number;
 }
 

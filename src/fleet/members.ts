@@ -28,9 +28,9 @@ const statusShape = z.object({
   levels: z.tuple([z.number(), z.number()]),
   /** A text that all nodes know, sealed with the key of the node; left out without a key. */
   key: z.exactOptional(z.string()),
+  /** The same text, hashed as the passwords of the node; left out if nobody logs in with a password. */
+  hash: z.exactOptional(z.string()),
   digest: z.exactOptional(z.object({ position: shortText, text: z.string() })),
-  /** The revision of the fleet that the node has read. */
-  revision: z.number(),
   position: shortText,
   applied: shortText,
   behind: z.array(
@@ -71,8 +71,6 @@ export class Members {
   /** For how many milliseconds a node that has commands in the log has said nothing at all, by name. */
   readonly #unheard = new Map<string, number>();
   #beat = 0;
-  /** What another process has said under the name of this node, when this node last looked. */
-  #double: string | undefined;
 
   constructor(options: MembersOptions) {
     this.#options = options;
@@ -88,12 +86,13 @@ export class Members {
    * Says what this node says of itself, and hears the others.
    *
    * @param elapsedMs - the time since the last call; 0 if the store was out of reach in between
-   * @throws the error of the store. From then on, nobody is silent: nobody could be heard
+   * @throws the error of the store, also if the store has not kept what this node says. From then on, nobody is silent:
+   *   nobody could be heard
    */
   async announce(status: Omit<Status, 'beat'>, elapsedMs: number): Promise<void> {
     this.#beat += 1;
     const said = { ...status, beat: this.#beat } satisfies Status;
-    const all = await this.#announce(this.#node, said).catch((error: unknown) => {
+    const all = await this.#announceOwn(said).catch((error: unknown) => {
       this.forgive();
       throw error;
     });
@@ -165,23 +164,18 @@ export class Members {
     return after !== undefined && after !== before;
   }
 
-  /**
-   * Looks whether another process announces itself under the name of this node too. Answers true only at a second look: a
-   * store that was set back has an earlier life of this node, whose beat stands still.
-   *
-   * @param boot - the life of this node
-   */
-  async isDouble(boot: string): Promise<boolean> {
-    const said = (await this.hear()).get(this.#node);
-    const before = this.#double;
-    this.#double = said === undefined || said.boot === boot ? undefined : `${said.boot} ${String(said.beat)}`;
-    return before !== undefined && this.#double !== undefined && before !== this.#double;
-  }
-
   /** Takes this node, or another one, out of the fleet. */
   async remove(node = this.#node): Promise<void> {
     await this.#announce(node, null);
     this.#members.delete(node);
+  }
+
+  /** @throws Error if the store does not answer in time, or does not give back what this node says */
+  async #announceOwn(said: Status): Promise<ReadonlyMap<string, Json>> {
+    const all = await this.#announce(this.#node, said);
+    const heard = z.safeParse(statusShape, all.get(this.#node));
+    if (heard.success && heard.data.boot === said.boot) return all;
+    throw new Error('The shared store does not keep what this node announces of itself.');
   }
 
   /** @throws Error if the store does not answer in time */

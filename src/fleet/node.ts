@@ -10,29 +10,35 @@ import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
 import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
 import { drawLife, drawRevision } from '../runtime/life.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
-import type { FleetView } from '../runtime/fleet-view.ts';
+import { positionOf, type FleetView } from '../runtime/fleet-view.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/writer.ts';
+import { DifferingDocumentError } from '../runtime/differing-document-error.ts';
+import { Superseded } from '../runtime/log.ts';
 import type { FleetLag, FleetNode } from '../resources/fleet.ts';
+import { differencesOf } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
+import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
 import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
-import { restoreShared, type SharedHistory } from './shared-history.ts';
+import { restoreShared, type SharedCommand, type SharedHistory, type Writing } from './shared-history.ts';
 import { settle, settleOptions } from './settling.ts';
 import { SharedLog } from './shared-log.ts';
+import { createSharedMode } from './shared-mode.ts';
+import { beginningWith, withFleetVersions } from './version.ts';
 
 /** The longest pause after a hint that came for nothing, in milliseconds. */
 const longestPauseMs = 100;
 
-/** How often a node tries to begin the log of a new fleet. */
-const mostBeginnings = 5;
+/** How often a node tries to begin in the log: each time, another node was faster. */
+const mostBeginnings = 100;
 
 /** The parts of a {@link RunningNode}. @internal */
 export interface NodeParts {
@@ -44,14 +50,13 @@ export interface NodeParts {
   readonly leaseMs: number;
   /** The lowest and the highest level of records that this node reads. */
   readonly levels: readonly [lowest: number, highest: number];
-  /** A text that all nodes know, sealed with the key of this node; left out without a key. */
-  readonly key: string | undefined;
+  readonly common: CommonPorts;
 }
 
 /** A node from its opening to its end. @internal */
 export class RunningNode {
   readonly #parts: NodeParts;
-  readonly #boot = drawLife();
+  readonly #life = drawLife();
   /** Aborts when the node begins to close: nobody reads on, or waits for other nodes. */
   readonly #closing = new AbortController();
   /** Aborts when the last command has ended: the node reads and announces nothing any more. */
@@ -66,6 +71,8 @@ export class RunningNode {
   /** The last position at which this gateway had followed everything. */
   #applied = '';
   #loops: Promise<unknown> = Promise.resolve();
+  readonly #fingerprint: Fingerprint;
+  readonly #comparison: Comparison;
   readonly #agreement = new Agreement();
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
@@ -75,21 +82,23 @@ export class RunningNode {
     position: () => this.#log.position,
     settle: (execution, where) => {
       const { complete, members, node, leaseMs } = this.#parts;
-      const { revision } = this.#log.snapshot;
+      const change = positionOf(this.#view, execution);
+      const hasRead = (position: string): boolean => this.#log.isPast(change, position);
       const announce = (): Promise<void> => this.#announcer.announce();
       const { signal: closed } = this.#closing;
-      const around = { clock: complete.clock, closed, members, node, leaseMs, revision, announce };
+      const around = { clock: complete.clock, closed, members, node, leaseMs, hasRead, announce };
       return settle(execution, where, around);
     },
   };
 
-  constructor(parts: NodeParts) {
-    const { members, node, leaseMs, complete } = parts;
+  constructor(parts: NodeParts, fingerprint: Fingerprint) {
+    const { members, node, leaseMs, complete, common } = parts;
     const { clock, onError } = complete;
     this.#parts = parts;
+    this.#fingerprint = fingerprint;
+    this.#comparison = new Comparison(common);
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
-      boot: this.#boot,
       status: () => this.#status(),
       canRead: () => this.#journal.outage === undefined,
       closed: this.#closed.signal,
@@ -97,21 +106,31 @@ export class RunningNode {
   }
 
   async open(): Promise<FleetAdmin> {
-    const { complete, members, node } = this.#parts;
+    const { complete, node } = this.#parts;
     const { clock, limits, instruments, onError } = complete;
     const records = await this.#load();
     const log = this.#log;
     const deadlineMs = limits.storeDeadlineMs;
     const journal = openJournal({ log, clock, deadlineMs, records, instruments, onError });
     this.#journal = journal;
-    const membership = { prefix: `${node}-${this.#boot}`, fleet: this.#view };
+    const membership = {
+      prefix: `${node}-${this.#life}`,
+      fleet: this.#view,
+      mode: createSharedMode({
+        writing: this.#writing,
+        log: () => this.#log,
+        journal: () => journal,
+        onError,
+      }),
+      refusal: () => this.#announcer.refusal(),
+    };
     const { admin, writer } = assemble(complete, this.#ownSnapshot(), journal, membership);
     this.#writer = writer;
     this.#convergence = this.#followingOf(writer);
     try {
       await this.#recover();
       if (journal.outage !== undefined) throw journal.outage.error;
-      await members.announce(this.#status(), 0);
+      await this.#announcer.begin();
     } catch (error) {
       this.#closed.abort();
       await admin.close();
@@ -119,13 +138,19 @@ export class RunningNode {
     }
     journal.startRepeating();
     instruments.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
+    const differences = differencesOf(admin.snapshot, this.#parts.given);
+    if (differences.length > 0) onError(new DifferingDocumentError(differences));
     this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
     return this.#withFleet(admin);
   }
 
-  /** Loads the log. Returns the number of its records. */
+  get #writing(): Writing {
+    return { node: this.#parts.node, life: this.#life };
+  }
+
+  /** Loads the log, and begins this process there. Returns the number of records. */
   async #load(): Promise<number> {
-    const { store, complete, given, node, levels } = this.#parts;
+    const { store, complete, given, levels } = this.#parts;
     const [, highest] = levels;
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, repaired, ...stored } = await loadInTime(store, complete);
@@ -134,20 +159,19 @@ export class RunningNode {
       const history = restoreShared(stored, given, highest);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
       declareSecretParameters(given, history.snapshot.secretParameters);
-      this.#log = this.#logOf(history, position, node);
-      this.#applied = position;
-      if (!isEmpty) return stored.records.length;
+      this.#log = this.#logOf(history, position);
       try {
-        await this.#log.compact((name, call) => callInTime(name, call, complete));
-        return 0;
+        await this.#log.begin((name, call) => callInTime(name, call, complete), isEmpty);
+        this.#applied = this.#log.position;
+        return stored.records.length;
       } catch (error) {
-        // Another node was faster: its configuration is that of the fleet.
+        // Another node was faster: what it has stored may differ from what this process was given.
         if (!isConflict(error) || beginnings === mostBeginnings) throw error;
       }
     }
   }
 
-  #logOf(history: SharedHistory, position: string, node: string): SharedLog {
+  #logOf(history: SharedHistory, position: string): SharedLog {
     const { store, complete, given, levels } = this.#parts;
     return new SharedLog({
       store,
@@ -155,15 +179,19 @@ export class RunningNode {
       onMove: () => {
         for (const watch of this.#watchers) watch();
       },
-      node,
+      writing: this.#writing,
       given,
       history,
       position,
       obstacleTo: (link) => this.#convergence.obstacleTo(link),
       isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),
       isRecovering: (command) => this.#recovering.has(command),
+      onSuperseded: () => {
+        // From here on, announcements under this name are those of the other process.
+        this.#closed.abort();
+      },
       onChange: (links) => {
-        this.#endOrphans();
+        this.#tidy();
         this.#convergence.follow(links);
         this.#announcer.announceSoon();
         this.#writer.retry();
@@ -176,7 +204,7 @@ export class RunningNode {
   #ownSnapshot(): Snapshot {
     const revision = drawRevision();
     const now = this.#parts.complete.clock.now();
-    return openServices(Object.freeze({ ...this.#log.snapshot, revision }), now);
+    return openServices(beginningWith(this.#log.snapshot, revision), now);
   }
 
   #followingOf(writer: Writer): Convergence {
@@ -186,8 +214,8 @@ export class RunningNode {
       own: () => writer.snapshot,
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => writer.execute(request),
-      onFollowed: (link) => {
-        writer.align((snapshot, revision) => this.#log.align(snapshot, revision, (each) => each === link));
+      onFollowed: () => {
+        writer.revise((snapshot, revision) => withFleetVersions(snapshot, this.#log.snapshot, revision));
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
         writer.retry();
@@ -202,12 +230,10 @@ export class RunningNode {
     const { node } = this.#parts;
     const { open, abandoned } = this.#log.history;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
-    const own = abandoned.filter(({ intent }) => intent.node === node);
-    await Promise.all(own.map((command) => this.#writer.settleAbandoned(command)));
+    const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
+    const own = abandoned.filter(isOwn);
+    await this.#writer.recover({ open: open.filter(isOwn), abandoned: own });
     this.#convergence.follow(own.flatMap(({ intent }) => intent.resources));
-    await Promise.all(
-      open.filter(({ intent }) => intent.node === node).map((command) => this.#writer.recover(command)),
-    );
     // From now on the table of commands in flight says what this process performs.
     this.#recovering = new Set();
   }
@@ -267,6 +293,8 @@ export class RunningNode {
         this.#digest = this.#agreement.digestOf(this.#log);
         if (await this.#announcer.beat()) {
           this.#compare();
+          for (const difference of await this.#comparison.look(this.#parts.members.others))
+            complete.onError(new Error(difference));
           this.#endSilent();
           await this.#raiseLevel();
         }
@@ -316,8 +344,22 @@ export class RunningNode {
     );
   }
 
-  /** Ends the commands that nobody performs. What their effects have left is in the snapshot, and is followed. */
-  #endOrphans(): void {
+  /**
+   * Ends the commands that nobody performs; what their effects have left is in the snapshot, and is followed. Begins this
+   * process again in a log that has lost its beginning, and takes over the names of parameters that are secret by now.
+   */
+  #tidy(): void {
+    const { secretParameters } = this.#log.snapshot;
+    if (secretParameters !== undefined)
+      this.#writer.revise((snapshot, revision) =>
+        snapshot.secretParameters?.length === secretParameters.length
+          ? snapshot
+          : Object.freeze({ ...snapshot, secretParameters, revision }),
+      );
+    if (this.#log.isForgotten && !this.#isClosed())
+      this.#journal
+        .put(this.#log.beginning(), { use: 'refusal', then: () => undefined })
+        .catch(() => undefined);
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
       const record = { type: 'settlement', command, revision: 0, events: [], last: true } as const;
@@ -327,12 +369,11 @@ export class RunningNode {
 
   #status(): Omit<Status, 'beat'> {
     return {
-      boot: this.#boot,
+      boot: this.#life,
       version: libraryVersion,
       levels: [...this.#parts.levels],
-      ...(this.#parts.key === undefined ? {} : { key: this.#parts.key }),
+      ...this.#fingerprint,
       ...(this.#digest === undefined ? {} : { digest: this.#digest }),
-      revision: this.#log.snapshot.revision,
       position: this.#log.position,
       applied: this.#convergence.behind.length === 0 ? this.#log.position : this.#applied,
       behind: this.#convergence.behind.map(lagOf),
@@ -369,7 +410,9 @@ export class RunningNode {
     this.#closed.abort();
     await this.#loops;
     await this.#announcer.end();
-    await this.#parts.members.remove().catch(() => undefined);
+    // What is announced under the name of a superseded process is not its own.
+    const { error } = this.#journal.outage ?? {};
+    if (!(error instanceof Superseded)) await this.#parts.members.remove().catch(() => undefined);
     await close();
   }
 

@@ -8,11 +8,11 @@ import { letGo } from '../runtime/create-admin.ts';
 import { completeOptions } from '../runtime/options.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
+import { fingerprintOf, runningDifference } from './fingerprint.ts';
 import { guardStore, isNodeName } from './guarded-store.ts';
 import { beatMs, Members } from './members.ts';
 import { RunningNode } from './node.ts';
 import { level } from './shared-history.ts';
-import { keyFault, sealedText } from './shared-key.ts';
 
 /**
  * Runs one node of a fleet of gateways that share a configuration.
@@ -56,15 +56,23 @@ export async function openNode(
         `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`,
       );
     warnOfOwnListeners(options, complete.onError);
-    const fault = await keyFault(options.sealer, members, wait);
-    if (fault !== undefined) throw new Error(fault);
-    const key = await sealedText(options.sealer);
-    return await new RunningNode({ store, complete, given, members, node, leaseMs, levels, key }).open();
+    const common = {
+      sealer: options.sealer,
+      hasher: complete.authenticate === undefined ? undefined : complete.hasher,
+      deadline: { clock, deadlineMs: limits.hashDeadlineMs, instead: 'The node was not started.' },
+    };
+    const difference = await runningDifference(common, members, wait);
+    if (difference !== undefined) throw new Error(difference);
+    const parts = { store, complete, given, members, node, leaseMs, levels, common };
+    return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {
     await letGo(options);
     throw error;
   }
 }
+
+/** A living node can seem silent for two beats and a call of the store. */
+const shortestLeaseMs = 3 * beatMs;
 
 /** Tells the operator if the store is reached through the gateway that needs the store to start. */
 function warnOfOwnListeners({ store, snapshot }: OpenFleetOptions, onError: (error: unknown) => void): void {
@@ -97,7 +105,7 @@ function assertFleetOptions(options: OpenFleetOptions): { readonly node: string;
     throw new TypeError(
       'The option node must be the name of this node: 1 to 64 letters, digits, "-" and "_"',
     );
-  if (!Number.isSafeInteger(leaseMs) || leaseMs < beatMs)
-    throw new RangeError(`The option leaseMs must be a whole number from ${String(beatMs)} on`);
+  if (!Number.isSafeInteger(leaseMs) || leaseMs < shortestLeaseMs)
+    throw new RangeError(`The option leaseMs must be a whole number from ${String(shortestLeaseMs)} on`);
   return { node, leaseMs };
 }

@@ -16,8 +16,8 @@ interface SettlingNode {
   readonly leaseMs: number;
   /** Aborts when this node closes. */
   readonly closed: AbortSignal;
-  /** The revision of the fleet with the change. */
-  readonly revision: number;
+  /** Whether a node that has read the log up to a position has read the change. */
+  readonly hasRead: (position: string) => boolean;
   /** Says what this node says of itself, and hears the others. Never rejects. */
   readonly announce: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function settle(
     execution.outcome === 'accepted' ? execution.events.map(({ resource }) => resource) : undefined;
   const outcomes = (): readonly FleetOutcome[] =>
     Array.from(around.members.others, ([name, { status }]) =>
-      outcomeOf(name, status, around.revision, links),
+      outcomeOf(name, status, around.hasRead(status.position), links),
     );
   const isAwaited = (): boolean =>
     outcomes().some(
@@ -64,13 +64,13 @@ export async function settle(
 function outcomeOf(
   node: string,
   status: Member['status'],
-  revision: number,
+  hasRead: boolean,
   links: readonly string[] | undefined,
 ): FleetOutcome {
   const behind = status.behind.filter(
     ({ resource }) => links === undefined || links.some((link) => isWithin(link, resource)),
   );
-  const isOpen = status.revision < revision || behind.some(({ code }) => code === undefined);
+  const isOpen = !hasRead || behind.some(({ code }) => code === undefined);
   if (isOpen) return Object.freeze({ node, outcome: 'waiting', behind: [] });
   return Object.freeze({ node, outcome: behind.length > 0 ? 'behind' : 'applied', behind });
 }

@@ -39,6 +39,8 @@ const head = {
   level: count,
   /** The node that was asked for the change. */
   node: z.string(),
+  /** The life of the process that has written the record. */
+  life: z.string(),
   command: z.string(),
   resources: z.readonly(z.array(z.string())),
 };
@@ -68,10 +70,37 @@ const settlementShape = z.object({
 /** From here on, nodes may write records of a level. */
 const levelShape = z.object({ ...head, type: z.literal('level'), to: count });
 
-const recordShape = z.discriminatedUnion('type', [intentShape, settlementShape, levelShape]);
+/** A process of a node begins. From here on, no earlier process of the node writes. */
+const lifeShape = z.object({
+  ...head,
+  type: z.literal('life'),
+  /** The number of the life among those of the node, from 1 on. */
+  number: count,
+  /** The names of secret parameters that the process declares. They are secret at every node from here on. */
+  secretParameters: z.array(z.string()),
+});
+
+/** The read-only mode of all nodes begins or ends. */
+const modeShape = z.object({ ...head, actor, type: z.literal('mode'), readOnly: z.boolean() });
+
+const recordShape = z.discriminatedUnion('type', [
+  intentShape,
+  settlementShape,
+  levelShape,
+  lifeShape,
+  modeShape,
+]);
 
 /** A record of the log. The format is public API: later versions must read it. @internal */
 export type SharedRecord = z.infer<typeof recordShape>;
+
+/** One process of a node, from its opening to its end. @internal */
+export interface NodeLife {
+  readonly node: string;
+  readonly life: string;
+  /** The number of the life among those of the node, from 1 on. */
+  readonly number: number;
+}
 
 /** A command of a node without an end. @internal */
 export type SharedCommand = OpenCommand & { readonly intent: z.infer<typeof intentShape> };
@@ -96,6 +125,11 @@ const stateShape = z.object({
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
   ended: z.array(z.string()),
+  /** The last life of each node. */
+  lives: z.array(z.object({ node: z.string(), life: z.string(), number: count })),
+  readOnly: z.boolean(),
+  /** The names of secret parameters, as `nameKey` folds them. */
+  secretParameters: z.array(z.string()),
 });
 
 /** The number of ended commands that are kept. Each node has at most one unanswered call, of the records of one turn. */
@@ -109,6 +143,9 @@ interface Beginning {
   readonly abandoned?: readonly SharedCommand[];
   /** The last commands that have ended by themselves. */
   readonly ended?: readonly string[];
+  /** The last life of each node. */
+  readonly lives?: readonly NodeLife[];
+  readonly readOnly?: boolean;
   /** The highest level that nodes may write. */
   readonly highest?: number;
 }
@@ -119,15 +156,19 @@ export class SharedHistory {
   readonly #abandoned: Map<string, SharedCommand>;
   #snapshot: Snapshot;
   #level: number;
+  #isReadOnly: boolean;
   readonly #ended: Set<string>;
+  readonly #lives: Map<string, NodeLife>;
 
   /**
    * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
    */
   constructor(
     snapshot: Snapshot,
-    { open = [], abandoned = [], ended = [], highest = level }: Beginning = {},
+    { open = [], abandoned = [], ended = [], lives = [], readOnly = false, highest = level }: Beginning = {},
   ) {
+    this.#isReadOnly = readOnly;
+    this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
     this.#level = highest;
     this.#ended = new Set(ended);
@@ -165,6 +206,16 @@ export class SharedHistory {
     return this.#level;
   }
 
+  /** Whether the nodes refuse every request that would change something. */
+  get isReadOnly(): boolean {
+    return this.#isReadOnly;
+  }
+
+  /** The last life of a node; `undefined` if no process of the node has begun. */
+  lifeOf(node: string): NodeLife | undefined {
+    return this.#lives.get(node);
+  }
+
   isOpen(command: string): boolean {
     return this.#open.has(command);
   }
@@ -175,15 +226,39 @@ export class SharedHistory {
 
   /** Takes in the next record. */
   take(record: SharedRecord): void {
+    switch (record.type) {
+      case 'level':
+        this.#level = Math.max(this.#level, record.to);
+        return;
+      case 'life':
+        this.#begin(record);
+        return;
+      case 'mode':
+        this.#isReadOnly = record.readOnly;
+        return;
+      case 'intent':
+        this.#open.set(record.command, { intent: record, settled: record.part });
+        return;
+      case 'settlement':
+        this.#settle(record);
+    }
+  }
+
+  #begin({ node, life, number, secretParameters }: SharedRecord & { type: 'life' }): void {
+    this.#lives.set(node, { node, life, number });
+    this.declare(secretParameters);
+  }
+
+  /** Makes the parameters with these names secret. */
+  declare(names: readonly string[]): void {
+    const { secretParameters = [] } = this.#snapshot;
+    const all = Object.freeze([...new Set([...secretParameters, ...names])].toSorted());
+    if (all.length > secretParameters.length)
+      this.#snapshot = Object.freeze({ ...this.#snapshot, secretParameters: all });
+  }
+
+  #settle(record: SharedRecord & { type: 'settlement' }): void {
     const { command } = record;
-    if (record.type === 'level') {
-      this.#level = Math.max(this.#level, record.to);
-      return;
-    }
-    if (record.type === 'intent') {
-      this.#open.set(command, { intent: record, settled: record.part });
-      return;
-    }
     if (record.events.length > 0) this.#fold(record);
     const open = this.#open.get(command);
     if (record.last) {
@@ -217,7 +292,9 @@ export class SharedHistory {
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
     const { epoch, revision } = this.#snapshot;
-    return JSON.stringify([epoch, revision, versionsOf(this.#snapshot), this.#document()]);
+    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document()];
+    // A node that has read a state has the members of some objects in another order than one that has folded the records.
+    return JSON.stringify(all, inOrder);
   }
 
   #document(): GatewayDocument {
@@ -237,6 +314,9 @@ export class SharedHistory {
       open: [...this.#open.values()],
       abandoned: [...this.#abandoned.values()],
       ended: [...this.#ended],
+      lives: [...this.#lives.values()],
+      readOnly: this.#isReadOnly,
+      secretParameters: [...(this.#snapshot.secretParameters ?? [])],
     };
     return state as unknown as Json;
   }
@@ -259,15 +339,16 @@ export function restoreShared(
   if (state === undefined && records.length === 0) return new SharedHistory(begun(given));
   const read = z.safeParse(stateShape, state);
   if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
-  const { document, epoch, revision, versions, level: at, ...rest } = deepFreeze(read.data);
+  const { document, epoch, revision, versions, level: at, secretParameters, ...rest } = deepFreeze(read.data);
   const plain = configured(given, withListeners(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...rest,
     highest: at,
   });
+  history.declare(secretParameters);
   for (const record of records) history.take(parseRecord(record, highest));
   const inFlight = [...history.open, ...history.abandoned].map(({ intent }) => intent.events);
-  storedSecretParameters(history.snapshot, inFlight);
+  history.declare(storedSecretParameters(history.snapshot, inFlight));
   return history;
 }
 
@@ -286,9 +367,33 @@ export function parseRecord(record: Json, highest: number): SharedRecord {
   return read.data;
 }
 
+/** The process that writes a record. @internal */
+export interface Writing {
+  readonly node: string;
+  readonly life: string;
+}
+
 /** The record with which a node raises the level. @internal */
-export function levelRecord(to: number, node: string): SharedRecord {
-  return { level, type: 'level', node, command: `level ${String(to)}`, resources: [], to };
+export function levelRecord(to: number, { node, life }: Writing): SharedRecord {
+  return { level, type: 'level', node, life, command: `level ${String(to)}`, resources: [], to };
+}
+
+/** The record with which a process of a node begins. @internal */
+export function lifeRecord(
+  { node, life }: Writing,
+  number: number,
+  secretParameters: readonly string[],
+): SharedRecord & { type: 'life' } {
+  const command = `life ${life}`;
+  return {
+    ...{ level, type: 'life', node, life, command, resources: [], number },
+    secretParameters: [...secretParameters],
+  };
+}
+
+/** The record with which a node begins or ends the read-only mode of all nodes. @internal */
+export function modeRecord({ node, life }: Writing, command: string, readOnly: boolean): SharedRecord {
+  return { level, type: 'mode', node, life, command, resources: [], readOnly };
 }
 
 /** The state of a fleet that begins with the configuration of a host. */
@@ -327,6 +432,12 @@ function withListeners(document: GatewayDocument, given: Snapshot): GatewayDocum
   };
 }
 
+/** For `JSON.stringify`: the members of each object in one order. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
 
 function versionsOf(snapshot: Snapshot): Readonly<Record<string, number>> {
@@ -341,9 +452,10 @@ function versionsOf(snapshot: Snapshot): Readonly<Record<string, number>> {
 
 /** Gives a snapshot the versions that a state has. */
 function withVersions(snapshot: Snapshot, versions: Readonly<Record<string, number>>): Snapshot {
-  const commandOf = (collection: string, key?: string): number =>
-    versions[key === undefined ? `/${collection}` : `/${collection}/${key}`] ?? 0;
-  return alignVersions(snapshot, commandOf, (command) => command);
+  return alignVersions(snapshot, (collection, _present, key) => {
+    const command = versions[key === undefined ? `/${collection}` : `/${collection}/${key}`] ?? 0;
+    return Object.freeze({ command, live: command });
+  });
 }
 
 function unreadable(what: string, content: Json | undefined, highest: number): Error {

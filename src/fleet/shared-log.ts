@@ -4,36 +4,44 @@
  */
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
-import { StoreLost } from '../ports/port-error.ts';
+import { isConflict, StoreLost } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import { foreignCommand } from '../runtime/execution.ts';
 import type { JournalRecord } from '../runtime/history.ts';
 import {
   Fenced,
+  modeLink,
   Overtaken,
+  Superseded,
   type Ask,
+  type Basis,
+  type Entering,
   type Entry,
   type Log,
+  type Look,
   type Obstacle,
   type Placed,
 } from '../runtime/log.ts';
-import { alignVersions, find, linkOf, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   level,
   levelRecord,
+  lifeRecord,
   parseRecord,
   restoreShared,
   type SharedCommand,
   type SharedHistory,
   type SharedRecord,
+  type Writing,
 } from './shared-history.ts';
+import { withFleetVersions } from './version.ts';
 
 /** The options of {@link SharedLog}. @internal */
 export interface SharedLogOptions {
   readonly store: SharedStore;
-  /** The name of this node. */
-  readonly node: string;
+  /** This node, and the life of this process. */
+  readonly writing: Writing;
   /** The snapshot of the host. */
   readonly given: Snapshot;
   readonly history: SharedHistory;
@@ -50,9 +58,14 @@ export interface SharedLogOptions {
   readonly onMove: () => void;
   /** Gets the resources that somebody else has changed; `undefined` for all of them. */
   readonly onChange: (links: readonly string[] | undefined) => void;
+  /** Called once when a later process runs under the name of this node. */
+  readonly onSuperseded: () => void;
   /** Gets what the operator must know. */
   readonly onError: (error: unknown) => void;
 }
+
+/** The number of positions that are kept: another node can be behind. */
+const mostPositions = 1000;
 
 /** A record of this node that is not stored yet. */
 interface Sent {
@@ -67,17 +80,29 @@ export class SharedLog implements Log {
   #position: string;
   /** The records of this node on their way, by identity. */
   readonly #sent = new Map<string, Sent>();
-  /** The fleet revision at which somebody else last changed a resource, by link. */
+  /** Counts the changes of others. */
+  #moment = 0;
+  /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
+  #turned = 0;
+  /** The moment at which somebody else last changed a resource, by link. */
   readonly #touched = new Map<string, number>();
   /** The place of the last change of a resource, by link. */
   readonly #places = new Map<string, FleetPlace>();
-  /** Counts the times that the log was loaded again. */
-  #loads = 0;
+  readonly #begins: SharedRecord & { type: 'life' };
+  /** The last positions that this node has read, each with its place in their order. */
+  readonly #order = new Map<string, number>();
+  #steps = 0;
+  /** The end of the log when an append last came too late. */
+  #conflict = '';
 
   constructor(options: SharedLogOptions) {
+    const { history, position, writing, given } = options;
     this.#options = options;
-    this.#history = options.history;
-    this.#position = options.position;
+    this.#history = history;
+    this.#position = position;
+    this.#order.set(position, 0);
+    const { number = 0 } = history.lifeOf(writing.node) ?? {};
+    this.#begins = lifeRecord(writing, number + 1, given.secretParameters ?? []);
   }
 
   get snapshot(): Snapshot {
@@ -92,6 +117,30 @@ export class SharedLog implements Log {
     return this.#position;
   }
 
+  get moment(): number {
+    return this.#moment;
+  }
+
+  /**
+   * Whether a position is that of a change, or behind it. No for a position that this node has not read yet, that is long
+   * gone, or that a set-back has taken back.
+   */
+  isPast(change: string, position: string): boolean {
+    const [first, other] = [this.#order.get(change), this.#order.get(position)];
+    return first !== undefined && other !== undefined && other >= first;
+  }
+
+  /** The place of what this node has made without the log, or against it: another node may have made the same. */
+  get present(): Placed {
+    return { align: (snapshot, revision) => withFleetVersions(snapshot, this.snapshot, revision) };
+  }
+
+  /** Whether the log does not know of this process: the store was set back to before its beginning. */
+  get isForgotten(): boolean {
+    const { writing } = this.#options;
+    return this.#history.lifeOf(writing.node)?.life !== writing.life;
+  }
+
   /** Revisions of a node are not kept: its events name the log. */
   get revision(): number {
     return Number.POSITIVE_INFINITY;
@@ -103,7 +152,7 @@ export class SharedLog implements Log {
    */
   get orphans(): readonly SharedCommand[] {
     return this.#history.open.filter(
-      ({ intent }) => intent.node === this.#options.node && !this.#isPerformed(intent),
+      ({ intent }) => intent.node === this.#options.writing.node && !this.#isPerformed(intent),
     );
   }
 
@@ -112,32 +161,77 @@ export class SharedLog implements Log {
     return this.#places.get(link);
   }
 
-  enter(record: JournalRecord, resources: readonly string[], isChange: boolean): Entry | undefined {
+  enter({ record, resources, basis }: Entering): Entry | Look | undefined {
     const shared = this.#sharedOf(record, resources);
-    if (shared === undefined) return undefined;
-    const sent: Sent = { record: shared, placed: undefined };
-    const identity = identityOf(shared);
-    // An intent and a change rest on a decision that was just made.
-    const isDecision = isChange || shared.type === 'intent';
-    const objectionTo = isDecision ? this.#overtaking(shared) : this.#fencing(shared);
+    if (shared !== undefined)
+      return this.entryOf(
+        shared,
+        basis === undefined ? this.#fencing(shared) : this.#overtaking(shared, basis),
+      );
+    // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
+    if (basis === undefined || basis.links.length === 0) return undefined;
+    return { objection: this.#overtaking({ resources: [] }, basis) };
+  }
+
+  /** Makes the entry of a record of this node. */
+  entryOf(record: SharedRecord, objection: Entry['objection'] = () => undefined): Entry {
+    const sent: Sent = { record, placed: undefined };
+    const identity = identityOf(record);
     this.#sent.set(identity, sent);
     return {
-      json: shared as unknown as Json,
-      objection: objectionTo,
+      json: record as unknown as Json,
+      objection,
       found: () => sent.placed,
-      take: () => this.#take(shared),
+      take: () => this.#take(record),
       drop: () => {
         this.#sent.delete(identity);
         // What the gateway has done for a command that others have ended is taken back.
-        if (objectionTo() instanceof Fenced) this.#options.onChange(shared.resources);
+        if (objection() instanceof Fenced) this.#options.onChange(record.resources);
       },
     };
   }
 
+  /**
+   * Begins this process in the log: an earlier process of this node that still runs reads the record, and stops.
+   *
+   * @param isNew - whether the log is empty
+   */
+  async begin(ask: Ask, isNew: boolean): Promise<void> {
+    if (!isNew) return this.#write([this.#begins], ask);
+    this.#history.take(this.#begins);
+    await this.compact(ask);
+  }
+
+  /** The record with which this process begins, once more, for a log that has lost the record. */
+  beginning(): Entry {
+    return this.entryOf(this.#begins);
+  }
+
   async append(records: readonly Json[], ask: Ask): Promise<void> {
-    const { store } = this.#options;
     const expectedPosition = this.#position;
-    this.#move(await ask('append', () => store.append(records, { expectedPosition })));
+    this.#move(await ask('append', () => this.#appendAt(records, expectedPosition)));
+  }
+
+  /**
+   * Appends behind a position. If the store rejects the end that it shows itself, that is no conflict: to read and append
+   * again would never end.
+   */
+  async #appendAt(records: readonly Json[], expectedPosition: string): Promise<string> {
+    const { store } = this.#options;
+    try {
+      return await store.append(records, { expectedPosition });
+    } catch (error) {
+      const isAgain = this.#conflict === expectedPosition;
+      this.#conflict = expectedPosition;
+      if (!isAgain || !isConflict(error)) throw error;
+      const news = await store.read(expectedPosition);
+      if (news === 'gone' || news.length > 0) throw error;
+      throw new Error(
+        `The shared store shows ${expectedPosition} as its end, and rejects an append there. Its records and its end do not ` +
+          'fit together: restore both from the same backup.',
+        { cause: error },
+      );
+    }
   }
 
   async compact(ask: Ask): Promise<void> {
@@ -146,12 +240,17 @@ export class SharedLog implements Log {
     this.#move(await ask('compact', () => store.compact(state, { expectedPosition })));
   }
 
+  /** Appends records that rest on nothing, and takes them. */
+  async #write(records: readonly SharedRecord[], ask: Ask): Promise<void> {
+    if (records.length === 0) return;
+    await this.append(records as unknown as readonly Json[], ask);
+    for (const record of records) this.#take(record);
+  }
+
   /** Lets nodes write records of the highest level that this node reads. */
   async raiseLevel(ask: Ask): Promise<void> {
-    const { highest, node } = this.#options;
-    const record = levelRecord(highest, node);
-    await this.append([record as unknown as Json], ask);
-    this.#take(record);
+    const { highest, writing } = this.#options;
+    await this.#write([levelRecord(highest, writing)], ask);
   }
 
   /** Ends the commands of a node that will not come back. */
@@ -159,14 +258,12 @@ export class SharedLog implements Log {
     const { open, abandoned } = this.#history;
     const records = [...open, ...abandoned]
       .filter(({ intent }) => intent.node === node)
-      .map((command) => endOf(command, 'forgotten'));
-    if (records.length === 0) return;
-    await this.append(records as unknown as readonly Json[], ask);
-    for (const record of records) this.#take(record);
+      .map((command) => this.#endOf(command, 'forgotten'));
+    await this.#write(records, ask);
   }
 
   async follow(ask: Ask): Promise<void> {
-    const { store } = this.#options;
+    const { store, onChange } = this.#options;
     const steps = await ask('read', () => store.read(this.#position));
     if (steps === 'gone') return this.#load(ask);
     const links = new Set<string>();
@@ -176,19 +273,18 @@ export class SharedLog implements Log {
       this.#move(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
-        const placed = this.#take(record);
-        if (sent !== undefined) sent.placed = placed;
-        else if (record.type === 'settlement' && record.events.length > 0)
-          for (const link of record.resources) links.add(link);
+        if (sent !== undefined) sent.placed = this.#take(record);
+        else for (const link of this.#takeForeign(record)) links.add(link);
       }
     }
-    if (steps.length > 0) this.#options.onChange([...links]);
+    this.#assertLatest();
+    if (steps.length > 0) onChange([...links]);
   }
 
-  obstacleTo(resources: readonly string[]): Obstacle | undefined {
+  obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined {
     const foreign = this.#holderOf(resources);
     if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
-    for (const link of resources) {
+    for (const link of [...resources, ...links]) {
       const obstacle = this.#options.obstacleTo(link);
       if (obstacle !== undefined) return obstacle;
     }
@@ -211,12 +307,12 @@ export class SharedLog implements Log {
           'one begins the fleet again with its own configuration.',
       );
     this.#history = restoreShared(stored, given, highest);
+    this.#order.clear();
     this.#move(position);
-    this.#loads += 1;
-    // Both are about the log before: its revisions can come again.
-    this.#touched.clear();
+    this.#turn();
     this.#places.clear();
     this.#findEnded();
+    this.#assertLatest();
     if (!this.#history.goesOnFrom(before))
       onError(
         new Error(
@@ -239,6 +335,10 @@ export class SharedLog implements Log {
 
   #move(position: string): void {
     this.#position = position;
+    this.#steps += 1;
+    this.#order.set(position, this.#steps);
+    const [oldest] = this.#order.keys();
+    if (this.#order.size > mostPositions && oldest !== undefined) this.#order.delete(oldest);
     this.#options.onMove();
   }
 
@@ -247,47 +347,52 @@ export class SharedLog implements Log {
     this.#sent.delete(identityOf(record));
     this.#history.take(record);
     const placed = this.#placed(record);
-    if (record.type === 'settlement' && record.events.length > 0) {
-      for (const link of record.resources) {
-        this.#places.set(link, placed.fleet);
-        if (record.node !== this.#options.node) this.#touched.set(link, this.snapshot.revision);
-      }
-    }
+    if (isChange(record)) for (const link of record.resources) this.#places.set(link, placed.fleet);
     return placed;
   }
 
-  /** The place of a record that ends where the log ends now. */
-  #placed({ node, resources }: SharedRecord): Required<Placed> {
-    const fleet: FleetPlace = Object.freeze({ position: this.#position, node });
-    const links = new Set(resources);
-    return {
-      fleet,
-      align: (snapshot, revision) => this.align(snapshot, revision, (link) => links.has(link)),
-    };
+  /** Takes a record that this process has not written. Returns the links of the resources that the record changes. */
+  #takeForeign(record: SharedRecord): readonly string[] {
+    const { secretParameters } = this.snapshot;
+    this.#take(record);
+    // What was plain text before may be secret now.
+    if (this.snapshot.secretParameters !== secretParameters) this.#turn();
+    const resources = isChange(record) ? record.resources : [];
+    this.#moment += 1;
+    for (const link of record.type === 'mode' ? [modeLink] : resources) this.#touched.set(link, this.#moment);
+    return resources;
   }
 
-  /** Gives resources of a snapshot the command versions that they have in the fleet. */
-  align(snapshot: Snapshot, revision: number, isMeant: (link: string) => boolean): Snapshot {
-    const { snapshot: fleet } = this.#history;
-    const commandOf = (collection: keyof Collections, key?: string): number | undefined => {
-      // A list changes with what is in it.
-      if (key === undefined) return fleet[collection].version.command;
-      const entity = find(fleet, collection, key);
-      if (entity === undefined) return undefined;
-      return isMeant(linkOf(collection, entity)) || isMeant(`/${collection}`)
-        ? entity.version.command
-        : undefined;
+  /** Every decision so far must be made again. */
+  #turn(): void {
+    this.#moment += 1;
+    this.#turned = this.#moment;
+  }
+
+  /** @throws Superseded if a later process runs under the name of this node */
+  #assertLatest(): void {
+    const { writing, onSuperseded } = this.#options;
+    const last = this.#history.lifeOf(writing.node);
+    const isLater = last !== undefined && last.number >= this.#begins.number && last.life !== writing.life;
+    if (!isLater) return;
+    onSuperseded();
+    throw new Superseded(writing.node);
+  }
+
+  /** The place of a record that ends where the log ends now: others may follow before the snapshot of this node does. */
+  #placed({ node }: SharedRecord): Required<Placed> {
+    const fleet: FleetPlace = Object.freeze({ position: this.#position, node });
+    const { snapshot: then } = this;
+    const align: Placed['align'] = (snapshot, revision) => {
+      const isLast = then === this.snapshot;
+      return withFleetVersions(snapshot, then, revision, ({ command }) => isLast || command === revision);
     };
-    const aligned = alignVersions(snapshot, commandOf, () => revision);
-    return aligned === snapshot || aligned.revision === revision
-      ? aligned
-      : Object.freeze({ ...aligned, revision });
+    return { fleet, align };
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
-    const { node } = this.#options;
-    const head = { level, node, resources: resources.filter(isSharedLink) };
+    const head = { level, ...this.#options.writing, resources: resources.filter(isSharedLink) };
     if (record.type === 'mark') return undefined;
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
     if (record.type === 'intent') {
@@ -309,26 +414,35 @@ export class SharedLog implements Log {
   #abandonmentOf(command: string): SharedRecord | undefined {
     const open = this.#history.open.find(({ intent }) => intent.command === command);
     if (open === undefined || this.#isSent(command)) return undefined;
-    return endOf(open, 'abandoned');
+    return this.#endOf(open, 'abandoned');
+  }
+
+  /** The record with which this node ends the command of another one. */
+  #endOf({ intent }: SharedCommand, why: 'abandoned' | 'forgotten'): SharedRecord {
+    const { node, command, resources } = intent;
+    const { life } = this.#options.writing;
+    return { level, node, life, resources, type: 'settlement', command, events: [], last: true, why };
   }
 
   #isSent(command: string): boolean {
     return [...this.#sent.values()].some(({ record }) => record.command === command);
   }
 
-  /** Looks whether others have changed, or hold, what a decision rests on. */
-  #overtaking({ resources }: SharedRecord): () => Error | undefined {
-    const [{ revision }, loads] = [this.snapshot, this.#loads];
+  /** Looks whether others have changed what a decision rests on, or hold its resources. */
+  #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Entry['objection'] {
+    const basis = [...resources, ...links];
     return () => {
-      const isTouched = resources.some((link) => (this.#touched.get(link) ?? 0) > revision);
-      const isOvertaken = isTouched || loads !== this.#loads || this.#holderOf(resources) !== undefined;
+      const isTouched = basis.some((link) => (this.#touched.get(link) ?? 0) > since);
+      const isOvertaken = isTouched || this.#turned > since || this.#holderOf(resources) !== undefined;
       return isOvertaken ? new Overtaken() : undefined;
     };
   }
 
-  /** Looks whether others have ended the command of a result. */
-  #fencing(record: SharedRecord): () => Error | undefined {
+  /** Looks whether others have ended the command of a record that is no new decision. */
+  #fencing(record: SharedRecord): Entry['objection'] {
     const { command } = record;
+    if (record.type === 'intent')
+      return () => (this.#history.isAbandoned(command) ? new Fenced() : undefined);
     // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
       return () => undefined;
@@ -354,8 +468,8 @@ export class SharedLog implements Log {
   }
 
   #isPerformed({ node, command }: SharedRecord): boolean {
-    const { node: own, isInFlight, isRecovering } = this.#options;
-    return node === own && (isInFlight(command) || isRecovering(command) || this.#isSent(command));
+    const { writing, isInFlight, isRecovering } = this.#options;
+    return node === writing.node && (isInFlight(command) || isRecovering(command) || this.#isSent(command));
   }
 }
 
@@ -364,23 +478,22 @@ function isSharedLink(link: string): boolean {
   return /^\/(?:users|(?:servers|services|monitors|filters)\/[^/]+)$/.test(link);
 }
 
-/** The record with which a node ends the command of another one. */
-function endOf(
-  { intent: { node, command, resources } }: SharedCommand,
-  why: 'abandoned' | 'forgotten',
-): SharedRecord {
-  return { level, node, resources, type: 'settlement', command, events: [], last: true, why };
+/** Whether a record changes the configuration. */
+function isChange(record: SharedRecord): boolean {
+  return record.type === 'settlement' && record.events.length > 0;
 }
 
 function actorOf([first]: readonly AdminEvent[]): { readonly actor?: string } {
   return first?.actor === undefined ? {} : { actor: first.actor };
 }
 
-/** What tells a record from every other. */
+/** What tells a record from every other: a life ends a command with one content, and another life may end it otherwise. */
 function identityOf(record: SharedRecord): string {
-  const { type, command } = record;
-  const end = type === 'settlement' ? `${String(record.last)} ${record.why ?? ''}` : '';
-  return `${type} ${command} ${type === 'intent' ? String(record.part) : end}`;
+  const { type, life, command } = record;
+  const head = `${life} ${type} ${command}`;
+  if (type === 'intent') return `${head} ${String(record.part)}`;
+  if (type !== 'settlement') return head;
+  return `${head} ${String(record.last)} ${record.why ?? ''} ${String(record.events.length)}`;
 }
 
 /** The events that the other nodes share, and their effects. */

@@ -33,7 +33,8 @@ export interface AdminRequest {
   /**
    * The caller that the host has authenticated, or a function that finds the caller; `null` if the host has found none,
    * which is answered with 401. The function is called at most once, and only if the interface has the path. If it rejects,
-   * the answer is a 500. If the member is present, `authenticate` is not called.
+   * the answer is a 500, and a 503 if it does not answer within `hashDeadlineMs`. If the member is present, `authenticate` is
+   * not called.
    */
   readonly principal?: Principal | null | (() => Promise<Principal | null>);
   /**

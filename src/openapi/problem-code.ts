@@ -29,9 +29,9 @@ const rules: readonly Rule[] = [
   [({ path }) => path.startsWith('/sessions/:id'), ['session-id-invalid']],
   [({ query }) => query.includes('range'), ['range-invalid']],
   [({ query }) => query.includes('fields'), ['fields-invalid']],
-  [isCommand, ['precondition-failed', 'audit-unavailable']],
+  [isCommand, ['precondition-failed', 'audit-unavailable', 'closed']],
   [(route) => isCommand(route) && !('worksReadOnly' in route), ['read-only']],
-  [isResourceCommand, ['command-in-progress', 'outcome-unknown', 'closed', 'store-unavailable']],
+  [isResourceCommand, ['command-in-progress', 'outcome-unknown', 'store-unavailable']],
   [asksHost, ['effect-refused']],
   [isResourceCommand, ['node-outdated']],
   [isShared, ['node-behind', 'fenced']],
@@ -61,7 +61,7 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'filters.patch': ['parameter-not-configurable'],
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
-  'commands.abandon': ['command-not-abandonable'],
+  'commands.abandon': ['command-not-abandonable', 'store-unavailable'],
 };
 
 function isCommand({ kind }: BoundRoute): boolean {

@@ -45,6 +45,7 @@ export interface GatewayPort {
    * restart the library inspects the effects that were in flight when the process ended; {@link openAdmin} resolves
    * only after that.
    *
+   * A start is in place if the gateway wants the service or monitor to run, also if it has failed and the gateway tries again.
    * `inspect` must not change anything. Answer `in-place` only if nothing can remove the state any more, because this
    * answer is final. `not-in-place` counts only after `apply` has settled; the client then learns that nothing was
    * changed. Reject if the host cannot tell.

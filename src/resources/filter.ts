@@ -162,9 +162,14 @@ function represent({ services }: Snapshot, filter: Filter, { times }: Rendering)
   return representFields(fields, {
     rest: filter,
     settings: filter.settings,
-    derived: { services: servicesByFilter(services).get(linkOf('filters', filter)) ?? [] },
+    derived: { services: servicesUsing(services, filter) },
     times,
   });
+}
+
+/** The links of the services that use a filter, in declaration order. @internal */
+export function servicesUsing(services: Snapshot['services'], filter: Filter): readonly string[] {
+  return servicesByFilter(services).get(linkOf('filters', filter)) ?? [];
 }
 
 /** The links of the services that use each filter, by the link of the filter. */
@@ -228,7 +233,7 @@ function fromSingleEntry(value: Json | undefined): { readonly value?: Json } {
 
 function fromShorthand(value: Json): Json {
   return isObject(value) && !isSealed(value)
-    ? { configurable: true, ...value }
+    ? { ...value, ...(Object.hasOwn(value, 'configurable') ? {} : { configurable: true }) }
     : { value, configurable: true };
 }
 

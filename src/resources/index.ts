@@ -43,6 +43,7 @@ import {
   documentDifferences,
   type ComparedCollection,
   type DocumentDifference,
+  type Selection,
 } from './shared/document-difference.ts';
 import type { BoundRoute } from './shared/route.ts';
 import { userKind, type UserEvent } from './user.ts';
@@ -347,10 +348,15 @@ const combine = sequenceFor(eventTable, effectTable);
  *
  * @param snapshot - the configuration in use
  * @param given - the snapshot of the document
+ * @param selection - the resources to compare; all by default
  * @internal
  */
-export function differencesOf(snapshot: Snapshot, given: Snapshot): readonly DocumentDifference[] {
-  return documentDifferences(compared, snapshot, given);
+export function differencesOf(
+  snapshot: Snapshot,
+  given: Snapshot,
+  selection?: Selection,
+): readonly DocumentDifference[] {
+  return documentDifferences(compared, snapshot, given, selection);
 }
 
 /**

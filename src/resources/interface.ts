@@ -49,7 +49,7 @@ export interface RunningInterface {
   /** The present state. */
   state(this: void): InterfaceRepresentation;
   /** Begins or ends the read-only mode. */
-  setReadOnly(this: void, readOnly: boolean): void;
+  setReadOnly(this: void, readOnly: boolean): Promise<Acted>;
 }
 
 const fields = defineFields<{
@@ -79,10 +79,7 @@ function decidePatch({ self }: Surroundings, operations: readonly ParsedOperatio
   const patched = patchSettings(view, shown, before, operations, () => undefined);
   if (!patched.ok) return { outcome: 'refused', problem: patched.problem };
   const { after, operations: patch } = patched.value;
-  const act = (): Promise<Acted> => {
-    self.setReadOnly(after.read_only);
-    return Promise.resolve({ outcome: 'accepted' });
-  };
+  const act = (): Promise<Acted> => self.setReadOnly(after.read_only);
   return after === before ? { outcome: 'unchanged', act } : { outcome: 'accepted', patch, act };
 }
 

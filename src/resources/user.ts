@@ -30,7 +30,16 @@ import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } from './shared/route.ts';
-import { assertInputs, find, linkOf, nameFinder, put, remove, type Snapshot } from '../snapshot/snapshot.ts';
+import {
+  assertInputs,
+  collectionOf,
+  find,
+  linkOf,
+  nameFinder,
+  put,
+  remove,
+  type Snapshot,
+} from '../snapshot/snapshot.ts';
 import type { Decision } from './index.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
@@ -322,13 +331,14 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decis
 }
 
 /**
- * Makes the users of a snapshot those of another one: creates, changes and deletes users until they are equal.
+ * Makes the users of a snapshot those of another one, in the same order: creates, changes and deletes users until they are
+ * equal.
  *
  * @returns the decision; no rule about the last user applies, because the fleet has decided already
  * @internal
  */
 export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Context): Decision {
-  const gone = [...snapshot.users].filter(({ key }) => find(wanted, 'users', key) === undefined);
+  const gone = usersOutOfPlace(snapshot, wanted);
   const deletions = gone.map((user) => ({
     type: 'user.deleted' as const,
     ...eventHead(linkOf('users', user), context),
@@ -336,7 +346,8 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
   }));
   const changes = [...wanted.users].flatMap((user): readonly UserEvent[] => {
     const { key, name, passwordHash } = user;
-    const present = find(snapshot, 'users', key);
+    const found = find(snapshot, 'users', key);
+    const present = found === undefined || gone.includes(found) ? undefined : found;
     if (present?.passwordHash === passwordHash) return [];
     const head = { ...eventHead(linkOf('users', user), context), user: key, passwordHash };
     return [
@@ -346,6 +357,22 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
   const all = [...deletions, ...changes];
   if (all.length === 0) return unchanged(snapshot, [resource]);
   return accepted(events, snapshot, [resource], { events: all, effects: [] });
+}
+
+/** The users that are gone, or that stand elsewhere among the wanted ones. */
+function usersOutOfPlace(snapshot: Snapshot, wanted: Snapshot): readonly User[] {
+  const { positions } = collectionOf(snapshot, 'users');
+  const inPlace = new Set<string>();
+  let next = 0;
+  for (const { key, name } of wanted.users) {
+    const position = positions.get(key);
+    const isInPlace = position !== undefined && position >= next;
+    // Created users stand last, so the users behind a created one are created again.
+    if (!isInPlace || find(snapshot, 'users', key)?.name !== name) break;
+    inPlace.add(key);
+    next = position + 1;
+  }
+  return [...snapshot.users].filter(({ key }) => !inPlace.has(key));
 }
 
 /** Deletes the created user. A later user of the same name, or with a new password, has another hash and stays. */

@@ -215,7 +215,10 @@ export interface Admin {
    * @throws TypeError if an option has a wrong type
    */
   audit(options?: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap>;
-  /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
+  /**
+   * Refuses waiting commands and later ones. Resolves when every started command has ended, and every earlier call of
+   * {@link Admin.handle}, {@link Admin.execute} and {@link Admin.abandon} has its answer.
+   */
   close(): Promise<void>;
   /** The same as {@link Admin.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

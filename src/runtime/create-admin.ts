@@ -27,6 +27,7 @@ import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
 import { EventLog } from './event-log.ts';
+import type { Execution } from './execution.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
 import type { FleetView } from './fleet-view.ts';
 import { shareSecrets } from './first-user.ts';
@@ -42,9 +43,10 @@ import { OwnLog } from './log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
-import { createSelf, type Mode, type SelfOptions } from './self.ts';
+import { PendingAnswers } from './pending-answers.ts';
+import { createMode, createSelf, type Mode, type SelfOptions } from './self.ts';
 import type { CommandRequest } from './turn.ts';
-import { Writer } from './writer.ts';
+import { Writer, type WriterOptions } from './writer.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
@@ -142,8 +144,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     );
     // Read now: the history forgets a command at its settlement.
     const recovered = history.abandoned.length + history.open.length;
-    await Promise.all(history.abandoned.map((open) => writer.settleAbandoned(open)));
-    await Promise.all(history.open.map((open) => writer.recover(open)));
+    await writer.recover(history);
     if (journal.outage !== undefined) {
       await admin.close();
       throw journal.outage.error;
@@ -213,32 +214,46 @@ interface Membership {
   /** Begins the id of each command. */
   readonly prefix: string;
   readonly fleet?: FleetView;
+  readonly mode?: Mode;
+  /** The refusal of every command for a reason outside the interface; `undefined` if commands are possible. */
+  readonly refusal?: () => Refusal | undefined;
 }
+
+type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
 /** Connects the parts of an interface. @internal */
 export function assemble(
   options: CompleteOptions,
   snapshot: Snapshot,
   journal: Journal,
-  { prefix, ...around }: Membership = { prefix: snapshot.epoch },
+  { prefix, mode = createMode(), refusal = () => undefined, ...around }: Membership = {
+    prefix: snapshot.epoch,
+  },
 ): Assembly {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
-  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix });
-  const mode: Mode = { isReadOnly: false };
+  const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? refusal();
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix, refuseAll });
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const handle = handlerOf(options, { writer, journal, mode, passwords, audit, streams, ...around });
+  const closing = new AbortController();
+  const handle = handlerOf(options, {
+    ...{ writer, journal, mode, passwords, audit, streams, refuseAll, closing: closing.signal },
+    ...around,
+  });
+  const pending = new PendingAnswers();
   const close = once(async () => {
+    closing.abort();
     await writer.close();
     log.close();
+    await pending.given();
     await audit.close();
     await journal.close();
     options.instruments.closed(writer.snapshot);
   });
-  const admin = adminOf(options, { writer, log, audit, mode, handle, close });
+  const admin = adminOf(options, { writer, log, audit, mode, handle, close, pending });
   const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
   shareSecrets(admin, {
     ...options.secrets,
@@ -256,11 +271,12 @@ interface Parts {
   readonly mode: Mode;
   readonly handle: Admin['handle'];
   readonly close: () => Promise<void>;
+  readonly pending: PendingAnswers;
 }
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, close }: Parts,
+  { writer, log, audit, mode, handle, close, pending }: Parts,
 ): Admin {
   return {
     get snapshot() {
@@ -272,14 +288,14 @@ function adminOf(
     },
     set readOnly(readOnly) {
       assertReadOnly(readOnly);
-      mode.isReadOnly = readOnly;
+      mode.set(readOnly);
     },
-    handle,
+    handle: (request) => pending.track(handle(request)),
     execute: async (transition, how = {}) => {
       assertCommand(transition, how);
       const { signal, ...rest } = how;
       const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
-      return audit.execute(request, (command) => writer.execute(command));
+      return pending.track(audit.execute(request, (command) => writer.execute(command)));
     },
     plan(transition, how = {}) {
       assertCommand(transition, how);
@@ -289,7 +305,7 @@ function adminOf(
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
-      return audit.abandon(commandId, (id) => writer.abandon(id));
+      return pending.track(audit.abandon(commandId, (id) => writer.abandon(id)));
     },
     report(report) {
       try {
@@ -323,25 +339,29 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
 function handlerOf(
   options: CompleteOptions,
   parts: Pick<Parts, 'writer' | 'mode' | 'audit'> &
-    SelfOptions & {
+    SelfOptions &
+    Pick<WriterOptions, 'refuseAll'> & {
       readonly passwords: Passwords;
       readonly streams: EventStreams;
+      readonly closing: AbortSignal;
       readonly fleet?: FleetView;
     },
 ): Admin['handle'] {
-  const { writer, mode, passwords, audit, streams, fleet } = parts;
+  const { writer, mode, passwords, audit, streams, closing, fleet } = parts;
   return createRequestHandler({
     ...options,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
+    refuseAll: parts.refuseAll,
     isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
     passwords,
     audit,
     streams,
+    closing,
     texts: new TextCache(),
-    ...(fleet === undefined ? {} : { fleet }),
+    ...(fleet === undefined ? {} : { fleet, readOn: (links) => writer.readOn(links) }),
   });
 }
 
@@ -353,7 +373,10 @@ function writerOf(
     journal,
     audit,
     prefix,
-  }: { readonly log: EventLog; readonly journal: Journal; readonly audit: Audit; readonly prefix: string },
+    refuseAll,
+  }: Pick<Parts, 'log' | 'audit'> &
+    Pick<SelfOptions, 'journal'> &
+    Pick<WriterOptions, 'prefix' | 'refuseAll'>,
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -370,7 +393,7 @@ function writerOf(
     publish: (revision, events) => {
       log.append(revision, events);
     },
-    refuseAll: () => audit.refuseAll(),
+    refuseAll,
     onRecovered: (command, execution) => {
       audit.recovered(command, execution);
     },

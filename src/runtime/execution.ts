@@ -126,6 +126,30 @@ export function nodeOutdated(
   );
 }
 
+/**
+ * A later process runs under the name of this node.
+ *
+ * @param held - what earlier parts of the command have done, in a sentence
+ * @internal
+ */
+export function superseded(
+  held = 'Nothing was changed.',
+): Extract<Execution, { readonly outcome: 'refused' }> {
+  return refusal(
+    'closed',
+    `Another process runs under the name of this node of the fleet, so this one takes no more commands. ${held} End one of ` +
+      'the two, and send the command again.',
+  );
+}
+
+/** The other nodes of the fleet do not hear this one, and would end its commands. @internal */
+export function unheard(retryAfterMs: number): Extract<Execution, { readonly outcome: 'refused' }> {
+  const detail =
+    'This node of the fleet cannot announce itself in the shared store, so the other nodes take it for dead and would end ' +
+    'the command. Nothing was changed. Reading still works. Send the command to another node, or again in a few seconds.';
+  return { ...refusal('store-unavailable', detail), retryAfterMs };
+}
+
 /** Another node of the fleet holds the resource. @internal */
 export function foreignCommand(
   commandId: string,

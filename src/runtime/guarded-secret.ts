@@ -4,6 +4,7 @@
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../core/shape.ts';
 import type { Hasher, SecretSealer } from '../ports/port.ts';
+import { answerInTime, type HostDeadline } from './host-deadline.ts';
 import { booleanFrom, wrongAnswer, type HostCall } from './host-error.ts';
 
 /**
@@ -29,11 +30,15 @@ export async function verifyWith(hasher: Hasher, password: string, hash: string)
 /**
  * Seals a secret.
  *
- * @throws HostError if the sealer gives no text that can be a sealed one
+ * @throws HostError if the sealer gives no text that can be a sealed one, or does not answer in time
  * @internal
  */
-export async function sealWith(sealer: SecretSealer, secret: string): Promise<string> {
-  return sealedFrom(await sealer.seal(secret));
+export async function sealWith(
+  sealer: SecretSealer,
+  secret: string,
+  deadline: HostDeadline,
+): Promise<string> {
+  return sealedFrom(await answerInTime('sealer.seal', deadline, () => sealer.seal(secret)));
 }
 
 const hashFrom = textFrom('hasher.hash', longestHash);

@@ -74,10 +74,10 @@ export interface OpenCommand {
   readonly settled: number;
 }
 
-/** The commands without a last settlement. */
-type Unsettled = Pick<History, 'open' | 'abandoned'>;
+/** The commands without a last settlement. @internal */
+export type UnsettledCommands = Pick<History, 'open' | 'abandoned'>;
 
-const noneUnsettled: Unsettled = { open: [], abandoned: [] };
+const noneUnsettled: UnsettledCommands = { open: [], abandoned: [] };
 
 function byId(commands: readonly OpenCommand[]): Map<string, OpenCommand> {
   return new Map(commands.map((command) => [command.intent.command, command]));
@@ -104,7 +104,7 @@ export class History {
   #snapshot: Snapshot;
   #revision: number;
 
-  constructor(snapshot: Snapshot, revision = 0, { open, abandoned }: Unsettled = noneUnsettled) {
+  constructor(snapshot: Snapshot, revision = 0, { open, abandoned }: UnsettledCommands = noneUnsettled) {
     this.#snapshot = snapshot;
     this.#revision = revision;
     this.#open = byId(open);
@@ -202,7 +202,12 @@ function withoutSessions(snapshot: Snapshot): Snapshot {
   return Object.freeze({ ...snapshot, sessions: IndexedSessionTable.create(new Map(), new Map()) });
 }
 
-function begin(given: Snapshot, document: GatewayDocument, revision: number, unsettled?: Unsettled): History {
+function begin(
+  given: Snapshot,
+  document: GatewayDocument,
+  revision: number,
+  unsettled?: UnsettledCommands,
+): History {
   return new History(configured(given, document, revision), revision, unsettled);
 }
 
@@ -269,7 +274,7 @@ function isOpen(value: Json): boolean {
 
 type Members = Readonly<Record<string, Json | undefined>>;
 
-function unsettledIn({ open, abandoned }: History): Unsettled {
+function unsettledIn({ open, abandoned }: History): UnsettledCommands {
   return { open, abandoned };
 }
 

@@ -22,12 +22,15 @@ export type HostCall =
   | 'onMeasurement'
   | `logger.${keyof Logger}`
   | 'veto'
+  | 'authenticate'
   | 'authenticate.isOpen'
+  | 'principal'
   | 'authorize'
   | 'passwordPolicy'
   | 'peerOf'
   | `hasher.${keyof Hasher}`
   | 'sealer.seal'
+  | 'sealer.open'
   | 'audit.append'
   | 'audit.dispose'
   | `telemetry.${keyof Telemetry}`;

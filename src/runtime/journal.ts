@@ -12,10 +12,19 @@ import { sizeOf } from '../json/value.ts';
 import { isConflict, isStoreLost } from '../ports/port-error.ts';
 import type { Clock } from '../ports/port.ts';
 import { beforeDeadline } from './deadline.ts';
-import type { JournalRecord } from './history.ts';
 import type { Instruments, StoreCall } from './instrumentation/instruments.ts';
 import { longestUnmarked } from './life.ts';
-import { nowhere, type Ask, type Entry, type Log, type Obstacle, type Placed } from './log.ts';
+import {
+  nowhere,
+  type Ask,
+  type Basis,
+  type Entering,
+  type Entry,
+  type Log,
+  type Look,
+  type Obstacle,
+  type Placed,
+} from './log.ts';
 
 /** The store does not answer. @internal */
 export interface Outage {
@@ -48,10 +57,10 @@ const uses = {
 } as const satisfies Record<string, Handling>;
 
 /** A record, with its use. @internal */
-export interface Keeping<T> {
-  readonly record: JournalRecord;
-  /** The links of the resources that the record is about. */
-  readonly resources: readonly string[];
+export interface Keeping<T> extends Entering, Following<T> {}
+
+/** What follows once a record is stored. */
+interface Following<T> {
   readonly use: RecordUse;
   /** Called when the record is stored, before `then` of the next record. */
   readonly then: (placed: Placed) => T;
@@ -78,12 +87,17 @@ export interface Journal {
   /** The present outage; `undefined` while the store answers. */
   readonly outage: Outage | undefined;
   /**
-   * Says whether somebody else holds a resource, or has changed one and this gateway has not followed yet.
+   * Says whether another node holds a resource, or has changed one and this gateway has not followed yet.
    *
-   * @param resources - the links of the resources that a decision rests on
+   * @param resources - the links of the resources that a command changes
+   * @param links - the links of what the decision rests on besides; nobody holds these
    * @returns `undefined` if nothing is in the way
    */
-  obstacleTo(resources: readonly string[]): Obstacle | undefined;
+  obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined;
+  /** See {@link Log}. */
+  readonly moment: Basis['since'];
+  /** See {@link Log}. */
+  readonly present: Placed;
   /**
    * Stores a record.
    *
@@ -94,12 +108,11 @@ export interface Journal {
   /** The position of the log; an empty text without a store. */
   readonly position: string;
   /**
-   * Takes in what others have appended.
+   * Takes in what others have appended up to now. All callers that wait share one read.
    *
-   * @param since - an earlier position
-   * @returns whether the log has moved since then; the outage if the store did not answer at some time meanwhile
+   * @returns the outage if the store did not answer at some time meanwhile
    */
-  catchUp(since: string): Promise<boolean | Outage>;
+  readOn(): Promise<Outage | undefined>;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
   /** From now on, a failed call is not made again; a call that has failed already is made once more, at once. */
@@ -113,7 +126,9 @@ export const noJournal: Journal = Object.freeze({
   outage: undefined,
   obstacleTo: () => undefined,
   position: '',
-  catchUp: () => Promise.resolve(false),
+  moment: 0,
+  present: nowhere,
+  readOn: () => Promise.resolve(undefined),
   keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(nowhere)),
   mark: () => undefined,
   stopRepeating: () => undefined,
@@ -193,6 +208,8 @@ export interface OpenedJournal extends Journal {
   compact(): Promise<void>;
   /** Takes in what others have appended, as soon as the store is free. Resolves when that is done, or the journal has ended. */
   follow(): Promise<void>;
+  /** Stores an entry of the log, as {@link Journal.keep} stores a record. */
+  put<T>(entry: Entry, following: Following<T>): Promise<T>;
   /**
    * Makes another call to the log as soon as the store is free.
    *
@@ -202,6 +219,9 @@ export interface OpenedJournal extends Journal {
   /** From now on, a failed call is made again until the store answers. */
   startRepeating(): void;
 }
+
+/** Is called with nothing once the log was read, or with the outage that begins before that. */
+type Reader = (outage?: Outage) => void;
 
 /** A call that waits for the store to be free. */
 interface WaitingCall {
@@ -221,8 +241,10 @@ class StoreJournal implements OpenedJournal {
   #repeats = false;
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
-  /** Called if an outage begins before the store is free. */
-  #alarms: ((outage: Outage) => void)[] = [];
+  /** Who waits for the next read of the log. */
+  #readers: Reader[] = [];
+  /** Who waits for the present read. */
+  #reading: Reader[] = [];
   /** Aborts when the present outage ends. */
   #answered = new AbortController();
 
@@ -231,12 +253,34 @@ class StoreJournal implements OpenedJournal {
     this.#grown = { records: options.records ?? 0, bytes: 0 };
   }
 
-  obstacleTo(resources: readonly string[]): Obstacle | undefined {
-    return this.#options.log.obstacleTo?.(resources);
+  obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined {
+    return this.#options.log.obstacleTo?.(resources, links);
   }
 
-  keep<T>({ record, resources, use, then, onLate = () => undefined }: Keeping<T>): Promise<T> {
-    const entry = this.#options.log.enter(record, resources, use === 'change');
+  get moment(): number {
+    return this.#options.log.moment;
+  }
+
+  get present(): Placed {
+    return this.#options.log.present ?? nowhere;
+  }
+
+  keep<T>(keeping: Keeping<T>): Promise<T> {
+    const entry = this.#options.log.enter(keeping);
+    if (entry === undefined) return new Promise((resolve) => resolve(keeping.then(nowhere)));
+    return 'json' in entry ? this.put(entry, keeping) : this.#look(entry, keeping);
+  }
+
+  /** Looks whether others are in the way of something that is not stored. */
+  async #look<T>({ objection }: Look, { then }: Following<T>): Promise<T> {
+    const outage = await this.readOn();
+    if (outage !== undefined) throw new NotKept(false, outage);
+    const error = objection();
+    if (error !== undefined) throw error;
+    return then(nowhere);
+  }
+
+  put<T>(entry: Entry, { use, then, onLate = () => undefined }: Following<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const kept = (placed: Placed): void => {
         try {
@@ -246,12 +290,10 @@ class StoreJournal implements OpenedJournal {
           reject(asError(error));
         }
       };
-      if (entry === undefined) return kept(nowhere);
-      const size = sizeOf(entry.json, growth.bytes);
       const pending = {
         entry,
         handling: uses[use],
-        size,
+        size: sizeOf(entry.json, growth.bytes),
         kept,
         notKept: reject,
         late: onLate,
@@ -274,13 +316,15 @@ class StoreJournal implements OpenedJournal {
     return this.#options.log.position;
   }
 
-  async catchUp(since: string): Promise<boolean | Outage> {
-    if (this.#options.log.follow === undefined) return false;
-    if (this.outage !== undefined) return this.outage;
+  async readOn(): Promise<Outage | undefined> {
+    if (this.#options.log.follow === undefined) return undefined;
     // Not through an outage, which can last for hours.
-    const interrupted = new Promise<Outage>((resolve) => this.#alarms.push(resolve));
-    const outage = (await Promise.race([this.follow(), interrupted])) ?? this.outage;
-    return outage ?? this.position !== since;
+    if (this.outage !== undefined) return this.outage;
+    return new Promise((resolve) => {
+      this.#readers.push(resolve);
+      this.#isBehind = true;
+      this.#flushing ??= this.#flush();
+    });
   }
 
   async follow(): Promise<void> {
@@ -345,7 +389,6 @@ class StoreJournal implements OpenedJournal {
     } finally {
       // Reset in the same turn in which the queue became empty: a later record must start a new loop.
       this.#flushing = undefined;
-      this.#alarms = [];
     }
   }
 
@@ -397,6 +440,7 @@ class StoreJournal implements OpenedJournal {
   /** Takes in what others have appended, and what the store has kept of calls that seemed to fail. */
   async #catchUp(): Promise<void> {
     this.#isBehind = false;
+    [this.#reading, this.#readers] = [this.#readers, []];
     await this.#options.log.follow?.(this.#ask);
     const pending = this.#pending;
     this.#pending = pending.filter(({ entry }) => entry.found() === undefined);
@@ -404,6 +448,7 @@ class StoreJournal implements OpenedJournal {
       const placed = entry.found();
       if (placed !== undefined) kept(placed);
     }
+    for (const reader of this.#reading.splice(0)) reader();
   }
 
   #giveUpOvertaken(): void {
@@ -463,10 +508,15 @@ class StoreJournal implements OpenedJournal {
     this.outage = outage;
     if (before !== undefined) return;
     this.#options.onError(error);
-    for (const alarm of this.#alarms.splice(0)) alarm(outage);
+    this.#stopReaders(outage);
     this.#answered = new AbortController();
     this.#pending = this.#pending.filter((pending) => this.#endures(pending, outage));
     if (isLate) for (const { handling, late } of this.#pending) if (handling.waits) late();
+  }
+
+  #stopReaders(outage: Outage): void {
+    const readers = [...this.#reading.splice(0), ...this.#readers.splice(0)];
+    for (const reader of readers) reader(outage);
   }
 
   /** Gives what the store has answered. */
@@ -505,6 +555,7 @@ class StoreJournal implements OpenedJournal {
     const outage = { error };
     this.outage = outage;
     for (const { reject } of this.#calls.splice(0)) reject(error);
+    this.#stopReaders(outage);
     this.#answered.abort();
     for (const { entry, isSent, notKept } of this.#pending.splice(0)) {
       entry.drop();

@@ -46,10 +46,16 @@ export function beginLife(snapshot: Snapshot): Snapshot {
 /** The largest number of lives whose revisions are safe integers. */
 const mostLives = Math.floor(Number.MAX_SAFE_INTEGER / revisionsOfLife) - 1;
 
-/** Draws the first revision of a life that does not know how many there were, as a node of a fleet. @internal */
+/**
+ * Draws the first revision of a life that does not know how many there were, as a node of a fleet. It is in the upper half,
+ * because the fleet counts its own revisions from 0 on: a revision of a node is always later than one of the fleet.
+ *
+ * @internal
+ */
 export function drawRevision(): number {
   const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return (1 + (drawn % mostLives)) * revisionsOfLife;
+  const half = Math.ceil(mostLives / 2);
+  return (half + (drawn % (mostLives - half))) * revisionsOfLife;
 }
 
 /** Draws a random text that no other life has. @internal */

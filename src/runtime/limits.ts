@@ -36,7 +36,10 @@ export interface Limits {
   readonly maxHashesInFlight: number;
   /** Largest number of passwords that wait to be hashed; 64 by default. Further ones are 429. */
   readonly maxHashesQueued: number;
-  /** Deadline of one call to the hasher, in milliseconds; 10,000 by default. A password that takes longer is 503. */
+  /**
+   * Deadline of one call to the hasher, the sealer, `authenticate`, or `principal` of a request, in milliseconds; 10,000 by
+   * default. A request that takes longer is 503. The time in which `authenticate` waits for `verifyPassword` does not count.
+   */
   readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;

@@ -58,14 +58,44 @@ export class NodeOutdated extends Error {
   }
 }
 
-/** Whether an error is a {@link NodeOutdated}. An error of the host that throws while it is looked at is none. @internal */
-export function isNodeOutdated(error: unknown): boolean {
-  try {
-    return error instanceof NodeOutdated;
-  } catch {
-    return false;
+/** A later process runs under the name of this node. This process must not change anything any more. @internal */
+export class Superseded extends Error {
+  constructor(node: string) {
+    super(
+      `Another process has begun under the name of the node "${node}". This process refuses every command from now on. End ` +
+        'one of the two, and give each process of the fleet a name of its own.',
+    );
+    this.name = 'Superseded';
   }
 }
+
+/** The link of what all nodes share besides their resources: the read-only mode. @internal */
+export const modeLink = '/';
+
+/** What a decision rests on, besides the resources of its record. @internal */
+export interface Basis {
+  /** The {@link Log.moment} of the decision. */
+  readonly since: number;
+  /** Links of what else was looked at, such as the users among whom the caller is. */
+  readonly links: readonly string[];
+}
+
+/** A record for a log. @internal */
+export interface Entering {
+  readonly record: JournalRecord;
+  /** The links of the resources that the record is about. */
+  readonly resources: readonly string[];
+  /** What a decision rests on; left out if the record is no new decision. */
+  readonly basis?: Basis;
+}
+
+/**
+ * Something that is not stored, but that others may be in the way of: the log is read on first. `objection` is as in
+ * {@link Entry}.
+ *
+ * @internal
+ */
+export type Look = Pick<Entry, 'objection'>;
 
 /** A record on its way into the log. @internal */
 export interface Entry {
@@ -87,25 +117,26 @@ export interface Log {
   readonly revision: number;
   /** The end of the log. */
   readonly position: string;
-  /**
-   * Makes the entry of a record; `undefined` for a record that is not stored.
-   *
-   * @param isChange - whether the record is the change of a command that asks no gateway
-   */
-  enter(record: JournalRecord, resources: readonly string[], isChange: boolean): Entry | undefined;
+  /** The place of a change that the log does not have. Left out if no other gateway shares the log. */
+  readonly present?: Placed;
+  /** Counts what others have changed so far. */
+  readonly moment: number;
+  /** Makes the entry of a record; a look, or `undefined`, for a record that is not stored. */
+  enter(entering: Entering): Entry | Look | undefined;
   append(records: readonly Json[], ask: Ask): Promise<void>;
   /** Replaces the records by the state that they lead to. */
   compact(ask: Ask): Promise<void>;
   /** Takes in what others have appended. Left out if nobody else may append: a conflict then ends the log. */
   follow?(ask: Ask): Promise<void>;
   /** See {@link Journal}. Left out if nobody else can be in the way. */
-  obstacleTo?(resources: readonly string[]): Obstacle | undefined;
+  obstacleTo?(resources: readonly string[], links: readonly string[]): Obstacle | undefined;
   /** Disposes of the store. */
   dispose(): Promise<void>;
 }
 
 /** The log of a store that this interface alone has open. @internal */
 export class OwnLog implements Log {
+  readonly moment = 0;
   readonly #store: ConfigurationStore;
   readonly #history: History;
   #position: string;
@@ -129,7 +160,7 @@ export class OwnLog implements Log {
     return this.#position;
   }
 
-  enter(record: JournalRecord): Entry {
+  enter({ record }: Entering): Entry {
     return {
       json: record as unknown as Json,
       objection: () => undefined,

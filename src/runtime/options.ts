@@ -14,6 +14,7 @@ import { isText } from './check.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock, onceEach } from './guarded-clock.ts';
 import { sealWith } from './guarded-secret.ts';
+import type { HostDeadline } from './host-deadline.ts';
 import { askHost, callHost, wrongAnswer, type HostError } from './host-error.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
@@ -58,6 +59,7 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
 export function completeOptions(options: GivenOptions): CompleteOptions {
   const { snapshot, gateway, authenticate, authorize, veto } = options;
   const { instruments, clock, onError } = toldOf(options);
+  const limits = limitsFrom(options.limits);
   return {
     snapshot,
     gateway,
@@ -68,9 +70,9 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     clock,
     times: createTimeFormat(options.timeZone ?? 'UTC'),
     hasher: options.hasher ?? createPbkdf2Hasher(),
-    secrets: secretPortsOf(options),
+    secrets: secretPortsOf(options, { clock, deadlineMs: limits.hashDeadlineMs }),
     origins: originsFrom(options),
-    limits: limitsFrom(options.limits),
+    limits,
     audit: options.audit,
     instruments,
     onError,
@@ -108,11 +110,14 @@ export function toldOf({
   return { clock, instruments, onError };
 }
 
-function secretPortsOf({ sealer = createSecretSealer(), passwordPolicy, store }: GivenOptions): Ports {
+function secretPortsOf(
+  { sealer = createSecretSealer(), passwordPolicy, store }: GivenOptions,
+  deadline: HostDeadline,
+): Ports {
   const storable = store?.durable !== true || sealer.durable;
   return {
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
-    seal: async (secret) => (storable ? sealWith(sealer, secret) : undefined),
+    seal: async (secret) => (storable ? sealWith(sealer, secret, deadline) : undefined),
     objection: (password) => {
       const answer = callHost('passwordPolicy', () => passwordPolicy?.(password));
       if (answer === undefined || (isText(answer) && answer !== '')) return answer;

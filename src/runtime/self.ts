@@ -3,7 +3,7 @@
  */
 import { routes } from '../resources/index.ts';
 import type { InterfaceRepresentation, RunningInterface } from '../resources/interface.ts';
-import type { Audit } from './audit/audit.ts';
+import type { Acted } from '../http/route.ts';
 import { noJournal, type Journal } from './journal.ts';
 import { libraryVersion } from './version.ts';
 import type { Writer } from './writer.ts';
@@ -11,7 +11,29 @@ import type { Writer } from './writer.ts';
 /** The mode of an interface. @internal */
 export interface Mode {
   /** Whether the interface refuses to change anything. */
-  isReadOnly: boolean;
+  readonly isReadOnly: boolean;
+  /** Begins or ends the read-only mode at once, for the host. */
+  set(this: void, readOnly: boolean): void;
+  /** Begins or ends the read-only mode, for a client. */
+  change(this: void, readOnly: boolean): Promise<Acted>;
+}
+
+/** The mode of an interface that shares its mode with nobody. @internal */
+export function createMode(): Mode {
+  let isReadOnly = false;
+  const set = (readOnly: boolean): void => {
+    isReadOnly = readOnly;
+  };
+  return {
+    get isReadOnly() {
+      return isReadOnly;
+    },
+    set,
+    change: (readOnly) => {
+      set(readOnly);
+      return Promise.resolve({ outcome: 'accepted' });
+    },
+  };
 }
 
 /** The parts of a running interface that its own endpoints show. @internal */
@@ -19,23 +41,22 @@ export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'isClosed'>;
   readonly journal: Journal;
   readonly mode: Mode;
-  readonly audit: Pick<Audit, 'refuseAll'>;
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
+  readonly refuseAll: () => object | undefined;
 }
 
 /** Creates what the endpoints of the interface itself need. @internal */
-export function createSelf({ writer, journal, mode, audit }: SelfOptions): RunningInterface {
+export function createSelf({ writer, journal, mode, refuseAll }: SelfOptions): RunningInterface {
   return Object.freeze({
     state: () => ({
-      ready: !writer.isClosed && journal.outage === undefined && audit.refuseAll() === undefined,
+      ready: !writer.isClosed && journal.outage === undefined && refuseAll() === undefined,
       read_only: mode.isReadOnly,
       ...(journal === noJournal ? {} : { store: storeState(journal) }),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,
       version: libraryVersion,
       links,
     }),
-    setReadOnly: (readOnly: boolean) => {
-      mode.isReadOnly = readOnly;
-    },
+    setReadOnly: mode.change,
   });
 }
 

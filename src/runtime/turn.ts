@@ -23,6 +23,8 @@ export interface CommandRequest {
   readonly actor?: string;
   /** Cancels the command if it has not started. A started command runs to completion. */
   readonly signal?: AbortSignal;
+  /** Links of what the decision rests on besides its resources, such as the users among whom the caller is. */
+  readonly restsOn?: readonly string[];
   /** Is told how the command gets on, for the audit record. */
   readonly watch?: CommandWatch;
   /** Keeps the records of a command that other nodes have decided; the journal of the interface if left out. */
@@ -58,6 +60,8 @@ export interface Waiting {
   readonly request: CommandRequest;
   /** Resolves the promise of the caller. Only the first call counts. */
   readonly answer: (execution: Execution) => void;
+  /** Resolves the promise of the caller with a decision that changes nothing. Only the first call counts. */
+  readonly conclude: (execution: Execution) => void;
   /** Rejects the promise of the caller. */
   readonly fail: (error: unknown) => void;
 }
@@ -81,6 +85,13 @@ export interface TurnOptions {
   readonly instruments: Pick<Instruments, 'commands'>;
   /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
+}
+
+/** The end of a turn. */
+interface Turned {
+  readonly execution: Execution;
+  /** Whether the execution rests on the state alone: the gateway was not asked, and nothing was changed. */
+  readonly isDecision: boolean;
 }
 
 /** A command in the queue, with the resources of its last decision; empty before the first decision. */
@@ -136,13 +147,19 @@ export class Turns {
    *
    * @returns the result; rejects if the transition throws, or with the reason of the signal
    */
-  async wait(request: CommandRequest): Promise<Execution> {
+  async wait(request: CommandRequest): Promise<Turned> {
     const { signal } = request;
     signal?.throwIfAborted();
     const closed = this.refuseClosed();
-    if (closed !== undefined) return closed;
-    const { promise, resolve, reject } = withResolvers<Execution>();
-    const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
+    if (closed !== undefined) return { execution: closed, isDecision: false };
+    const { promise, resolve, reject } = withResolvers<Turned>();
+    const answer = (execution: Execution): void => {
+      resolve({ execution, isDecision: false });
+    };
+    const conclude = (execution: Execution): void => {
+      resolve({ execution, isDecision: true });
+    };
+    const entry: Entry = { request, answer, conclude, fail: reject, resources: [] };
     const leave = (): void => {
       if (this.#queue.delete(entry)) reject(signal?.reason);
       this.#tellCounts();
@@ -152,7 +169,7 @@ export class Turns {
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
     if (this.#queue.size > this.#options.maxQueued && this.#queue.delete(entry)) {
-      resolve(
+      answer(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
     }
@@ -322,7 +339,7 @@ export class Turns {
     else if (obstacle !== undefined && this.#hasWaited(entry)) entry.answer(obstacle);
     else if (obstacle !== undefined || this.#mustWait(entry, claimed)) return false;
     else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
-    else entry.answer(ended(decision));
+    else entry.conclude(ended(decision));
     return this.#queue.delete(entry);
   }
 

@@ -3,7 +3,7 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { isTrusted, partsOf, refused, type Changes, type Context } from '../core/decision.ts';
+import { isTrusted, partsOf, refused, unchanged, type Changes, type Context } from '../core/decision.ts';
 import {
   eventTable,
   evolve,
@@ -12,9 +12,9 @@ import {
   type AppliedReports,
   type Decision,
   type Effect,
+  type Transition,
 } from '../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../resources/command.ts';
-import type { Problem } from '../problem.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
 import {
@@ -27,13 +27,22 @@ import {
   resultLost,
   resultPending,
   storeUnavailable,
+  superseded,
   type Execution,
 } from './execution.ts';
 import { SearchEnded } from './effect.ts';
-import { areConsistent, type OpenCommand } from './history.ts';
+import { areConsistent, type OpenCommand, type UnsettledCommands } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal, type Outage } from './journal.ts';
-import { Fenced, isNodeOutdated, nowhere, Overtaken, type Placed } from './log.ts';
+import {
+  Fenced,
+  NodeOutdated,
+  Overtaken,
+  Superseded,
+  type Basis,
+  type Obstacle,
+  type Placed,
+} from './log.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -85,6 +94,8 @@ interface Performing {
   readonly answer: (execution: Execution) => void;
   /** The events that were settled so far. */
   readonly settled: AdminEvent[];
+  /** What the decision rests on; left out for a command of an earlier life. */
+  readonly basis?: Basis;
   /** Called when the decision was checked, before anything is done. */
   readonly onBegun?: () => void;
 }
@@ -123,7 +134,8 @@ export class Writer {
       decide: (request) => this.decide(request),
       refuseAll: (request) =>
         isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
-      obstacleTo: ({ journal = options.journal }, resources) => journal.obstacleTo(resources),
+      obstacleTo: ({ journal = options.journal, restsOn = [] }, resources) =>
+        journal.obstacleTo(resources, restsOn),
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
@@ -138,9 +150,9 @@ export class Writer {
     this.#turns.retry();
   }
 
-  /** Replaces the versions of resources by those that other nodes know. */
-  align(align: Placed['align']): void {
-    const next = align(this.#snapshot, this.#snapshot.revision + 1);
+  /** Makes a change that no client can see as an event: of versions, or of the names of secret parameters. */
+  revise(revised: Placed['align']): void {
+    const next = revised(this.#snapshot, this.#snapshot.revision + 1);
     if (next !== this.#snapshot) this.#record(next, []);
   }
 
@@ -174,26 +186,41 @@ export class Writer {
   preview(request: CommandRequest): Decision {
     const decision = this.decide(request);
     const { journal } = this.#options;
-    const held = this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources);
+    const { restsOn = [] } = request;
+    const held =
+      this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources, restsOn);
     return held === undefined ? decision : refused(this.#snapshot, held.problem, decision.resources);
   }
 
   /**
-   * Executes a command when its turn comes. A condition that is not met is checked again after the changes of other nodes: the
-   * client may have read the entity tag there. If the store does not answer meanwhile, the command is refused with
-   * `store-unavailable`.
+   * Executes a command when its turn comes. An answer that rests on the state alone is given only once the log was read on:
+   * another node may have changed what the answer rests on. If the store does not answer meanwhile, the command is refused
+   * with `store-unavailable`.
    */
   async execute(request: CommandRequest): Promise<Execution> {
+    const { journal } = this.#options;
     // Before the decision, because the log can move between the decision and the look at its result.
-    const { position } = this.#options.journal;
-    const execution = await this.#turns.wait(request);
-    // A decision that the host has built can lack its problem.
-    const { problem } = execution as { readonly problem?: Problem };
-    if (problem?.code !== 'precondition-failed') return execution;
-    const news = await this.#options.journal.catchUp(position);
-    if (news === false) return execution;
-    if (news === true) return this.#turns.wait(request);
-    return this.#turns.refuseClosed() ?? unavailableIn(news);
+    const { position } = journal;
+    const { execution, isDecision } = await this.#turns.wait(request);
+    if (!isDecision || isFollowing(request)) return execution;
+    const refused = await this.readOn();
+    if (refused !== undefined) return refused;
+    return journal.position === position ? execution : (await this.#turns.wait(request)).execution;
+  }
+
+  /**
+   * Takes in what other nodes have changed up to now.
+   *
+   * @param links - what this node must have followed before the promise resolves
+   * @returns the refusal of a command if the store does not answer, or this node cannot follow
+   */
+  async readOn(links: readonly string[] = []): Promise<Obstacle | undefined> {
+    const { journal } = this.#options;
+    const outage = await journal.readOn();
+    if (outage !== undefined) return this.#turns.refuseClosed() ?? unavailableIn(outage);
+    if (journal.obstacleTo([], links) === undefined) return undefined;
+    const { execution } = await this.#turns.wait({ transition: nothing, restsOn: links });
+    return execution.outcome === 'refused' ? execution : undefined;
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -245,11 +272,18 @@ export class Writer {
   }
 
   /**
-   * Finds out the outcome of a command that an earlier life left in flight.
+   * Finds out the outcomes of the commands of earlier lives. An open command can still undo its effects, so the host is asked
+   * about an abandoned command only when no open one holds its resources.
    *
-   * @returns resolves when the outcome is known, or when the host has not answered in time
+   * @returns resolves when the outcomes are known, or when the host has not answered in time
    */
-  recover(open: OpenCommand): Promise<void> {
+  async recover({ open, abandoned }: UnsettledCommands): Promise<void> {
+    await Promise.all(open.map((command) => this.#recoverOpen(command)));
+    await Promise.all(abandoned.map((command) => this.#settleAbandoned(command)));
+  }
+
+  /** Resolves when the outcome is known, or when the host has not answered in time. */
+  #recoverOpen(open: OpenCommand): Promise<void> {
     const { command: id } = open.intent;
     const { journal } = this.#options;
     const command = commandIn(open, this.#options.clock.now());
@@ -275,8 +309,13 @@ export class Writer {
   }
 
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
-  async settleAbandoned(open: OpenCommand): Promise<void> {
+  async #settleAbandoned(open: OpenCommand): Promise<void> {
     const command = commandIn(open, this.#options.clock.now());
+    const holder = this.#turns.refuseUnknown(command.resources)?.problem.command;
+    if (holder !== undefined) {
+      this.#options.onError(new Error(notAsked(command, holder)));
+      return;
+    }
     const span = this.#options.instruments.recovery(command);
     const { journal } = this.#options;
     const performing = { command, span, journal, asksHost: true, answer: () => undefined, settled: [] };
@@ -310,7 +349,9 @@ export class Writer {
 
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, answer, fail } = waiting;
-    const { watch, journal = this.#options.journal } = request;
+    const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
+    // The decision was made in this turn of the event loop.
+    const basis = { since: journal.moment, links };
     this.#commands += 1;
     const id = `${this.#options.prefix}-${String(this.#commands)}`;
     const { events, effects } = firstOf(decision);
@@ -321,16 +362,19 @@ export class Writer {
       try {
         const asksHost = effects.length > 0;
         const onBegun = (): void => watch?.begun(command, decision, events);
-        const performing = { command, span, journal, asksHost, answer, settled: [], onBegun };
+        const performing = { command, span, journal, asksHost, answer, settled: [], basis, onBegun };
         const execution = await this.#perform(performing, decision);
         span.ended(execution);
         if (this.#turns.isUnknown(id)) watch?.settled(execution);
         answer(execution);
       } catch (error) {
         if (error instanceof Overtaken) this.#turns.putBack(waiting);
+        // The caller got a 504 when the search began.
         else if (error instanceof SearchEnded) span.leftOpen(error.why);
-        else span.brokenOff(error);
-        if (!(error instanceof Overtaken)) fail(error);
+        else {
+          span.brokenOff(error);
+          fail(error);
+        }
       }
     });
   }
@@ -389,8 +433,10 @@ export class Writer {
     const { id: command, resources } = performing.command;
     const events = group.map(({ event }) => event);
     const record = { type: 'intent', command, resources, part, of, events, effects } as const;
+    const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
     try {
-      await performing.journal.keep({ record, resources, use: 'intent', then: () => undefined });
+      // A later part follows an earlier one, whatever has changed since.
+      await performing.journal.keep({ ...keeping, ...(part === 0 ? basisOf(performing) : {}) });
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
       if (error.isPossible || part > 0) this.#withdraw(performing);
@@ -422,6 +468,7 @@ export class Writer {
       return await journal.keep({
         record: { type: 'settlement', command: id, revision, events, last },
         resources,
+        ...(use === 'change' ? basisOf(performing) : {}),
         use,
         then: (placed) => this.#apply(performing, events, placed),
         onLate: () => {
@@ -430,14 +477,14 @@ export class Writer {
       });
     } catch (error) {
       if (error instanceof Fenced) {
-        this.#apply(performing, events, nowhere);
+        this.#apply(performing, events, journal.present);
         this.#withdraw(performing);
         throw new Unsettled(fenced(id));
       }
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(performing, events, nowhere);
+      if (use === 'refusal') return this.#apply(performing, events, journal.present);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
-      if (asksHost) this.#apply(performing, events, nowhere);
+      if (asksHost) this.#apply(performing, events, journal.present);
       throw new Unsettled(this.#unsettled(performing, place, error));
     }
   }
@@ -498,6 +545,13 @@ export class Writer {
   }
 }
 
+/** Changes nothing, and waits for what its request rests on. */
+const nothing: Transition = (snapshot) => unchanged(snapshot, []);
+
+function basisOf({ basis }: Performing): { readonly basis?: Basis } {
+  return basis === undefined ? {} : { basis };
+}
+
 /** Gives the events that other nodes share their place in the log. */
 function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonly AdminEvent[] {
   if (fleet === undefined) return events;
@@ -514,7 +568,17 @@ function unavailable({ outage }: Journal): Execution | undefined {
 }
 
 function unavailableIn({ error, retryAfterMs }: Outage, held?: string): ReturnType<typeof storeUnavailable> {
-  return isNodeOutdated(error) ? nodeOutdated(held) : storeUnavailable(retryAfterMs, held);
+  if (isOwn(NodeOutdated, error)) return nodeOutdated(held);
+  return isOwn(Superseded, error) ? superseded(held) : storeUnavailable(retryAfterMs, held);
+}
+
+/** Whether an error is one of the library. An error of the host that throws while it is looked at is none. */
+function isOwn(kind: typeof NodeOutdated | typeof Superseded, error: unknown): boolean {
+  try {
+    return error instanceof kind;
+  } catch {
+    return false;
+  }
 }
 
 /** The first part of a decision: the rest of a long teardown is not made yet. */
@@ -545,6 +609,13 @@ function stillUnknown({ id, resource }: Command): string {
   return (
     `The gateway did not say what became of the abandoned command ${id} on ${resource}. Check that the gateway and ` +
     'the interface agree on this resource. The gateway is asked again at the next start.'
+  );
+}
+
+function notAsked({ id, resource }: Command, holder: string): string {
+  return (
+    `The gateway was not asked what became of the abandoned command ${id} on ${resource}, because the outcome of the later ` +
+    `command ${holder} on the same resource is not known yet. The gateway is asked at the next start.`
   );
 }
 

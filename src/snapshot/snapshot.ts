@@ -291,29 +291,25 @@ export function markChanged(
 }
 
 /**
- * Gives resources and collections other command versions.
+ * Gives resources and collections other versions.
  *
  * @param snapshot - the snapshot to change
- * @param commandOf - gives the wanted version of a resource by its collection and key, or of a collection; `undefined` to
- *   leave it
- * @param live - gives the live version of what changes, from its command version
+ * @param versionOf - gives the wanted version of a resource by its collection and key, or of a collection without a key,
+ *   once its resources have theirs. Given the present version, the version stays
  * @returns the snapshot with these versions; the same object if no version changes
  * @internal
  */
 export function alignVersions(
   snapshot: Snapshot,
-  commandOf: (collection: keyof Collections, key?: string) => number | undefined,
-  live: (command: number) => number,
+  versionOf: (collection: keyof Collections, present: Version, key?: string) => Version,
 ): Snapshot {
   const changed: Partial<Record<keyof Collections, unknown>> = {};
   for (const collection of Object.keys(singular) as (keyof Collections)[]) {
     const before = collectionOf(snapshot, collection);
-    const aligned = (version: Version, key?: string): Version => {
-      const command = commandOf(collection, key);
-      if (command === undefined || command === version.command) return version;
-      return Object.freeze({ command, live: live(command) });
-    };
-    const after = before.revised(({ key, version }) => aligned(version, key), aligned(before.version));
+    const after = before.revised(
+      ({ key, version }) => versionOf(collection, version, key),
+      (version) => versionOf(collection, version),
+    );
     if (after !== before) changed[collection] = after;
   }
   if (Object.keys(changed).length === 0) return snapshot;

@@ -259,6 +259,36 @@ describe('gateway-admin apply', () => {
     expect(err).toContain('1 change of 3 made before.');
   });
 
+  it.each([
+    ['its outcome is unknown', 'outcome-unknown', 4],
+    ['the user may not do this any more', 'forbidden', 5],
+  ])('ends with the exit code of the change that fails in the middle: %s', async (_why, told, exitCode) => {
+    const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
+    let isAllowed = true;
+    const { ask, clock, admin } = await serving(sampleDocument, { gateway, authorize: () => isAllowed });
+    gateway
+      .will(
+        (_effect, _context, perform) => {
+          perform();
+          isAllowed = told !== 'forbidden';
+          return Promise.resolve();
+        },
+        () => {
+          void clock.advance(admin.limits.effectDeadlineMs);
+          return new Promise(() => undefined);
+        },
+      )
+      .otherwise({ inspect: 'not-in-place' });
+    const monitors = [
+      { name: 'Idle Monitor', module: 'pgmon' },
+      { name: 'Failed Monitor', module: 'pgmon', state: 'stopped' },
+    ];
+    const { code, out, err } = await ask(apply, { monitors });
+    expect([code, out]).toEqual([exitCode, expect.not.stringContaining('Done')]);
+    expect(err).toContain(`(${told})`);
+    expect(err).toContain('1 change of 3 made before.');
+  });
+
   // Promise: apply-atomic-tags
   it('overwrites no change of somebody else', async () => {
     const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });

@@ -256,4 +256,31 @@ describe('withEtags', () => {
     await client.services.stop('Backup', { ifMatch: '*' });
     expect(sent.map(({ headers }) => headers['if-match'])).toEqual([undefined, undefined, '*']);
   });
+
+  it.each([
+    ['a stop', (client: Client) => client.services.stop.plan('Backup')],
+    [
+      'a patch',
+      (client: Client) => client.services.patch.plan('Backup', [{ op: 'add', path: '/user', value: 'app' }]),
+    ],
+  ])(
+    'keeps the tag through a dry run of %s: the command after it overwrites nothing',
+    async (_what, plan) => {
+      const admin = run();
+      const { client, sent } = keeping(admin);
+      await client.services.get('Backup');
+      expect(await plan(client)).toMatchObject({ ok: true, value: { outcome: 'accepted' } });
+      await createClient(sendTo(admin)).services.patch('Backup', [
+        { op: 'add', path: '/user', value: 'other' },
+      ]);
+      expect(await client.services.stop('Backup')).toMatchObject({
+        problem: { code: 'precondition-failed' },
+      });
+      expect(sent.map(({ headers }) => typeof headers['if-match'])).toEqual([
+        'undefined',
+        'string',
+        'string',
+      ]);
+    },
+  );
 });

@@ -284,7 +284,7 @@ export const fleetProvocations: Readonly<
   async 'node-outdated'({ clock, memory, own }, send) {
     const store = memory.open();
     const { position } = await store.load();
-    await store.append([levelRecord(level + 1, 'other') as unknown as Json], { expectedPosition: position });
+    await store.append([levelRecord(level + 1, { node: 'other', life: 'x' }) as unknown as Json], { expectedPosition: position });
     await clock.advance(5000);
     return send(own);
   },

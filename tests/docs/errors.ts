@@ -273,7 +273,8 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'method-unknown': { meaning: 'HTTP has no such method.', next: 'Use a method of the header `Allow`.' },
   overloaded: {
     meaning:
-      'Too many commands wait for their turn, too many clients read the events, or the password was not checked in time.',
+      'Too many commands wait for their turn, too many clients read the events, or a log-in, password or secret was not ' +
+      'dealt with in time.',
     next: 'Send the request again later, with growing pauses. The operator looks for the resource whose effects are slow.',
   },
   'audit-unavailable': {
@@ -289,7 +290,8 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
       '[When the store fails](runtime.md#when-the-store-fails).',
   },
   closed: {
-    meaning: 'The interface was closed, or the client disconnected, before the command began.',
+    meaning:
+      'The interface was closed, or the client disconnected, before the command began or its body had arrived.',
     next: 'Send the command again when the interface is running again.',
   },
   'outcome-unknown': {

@@ -2,13 +2,13 @@
  * The tables of docs/fleet.md: each row is run, and each run has a row.
  */
 import { describe, expect, it } from '@jest/globals';
-import { EffectRefused, type AdminResponse, type Json } from 'gateway-admin-core';
+import { deleteUser, EffectRefused, type AdminResponse, type Json } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord } from '../../src/fleet/shared-history.ts';
 import { tablesOf } from '../docs/table.ts';
 import { read } from '../support/project.ts';
-import { createWorld, type Node, type World } from './node.ts';
+import { altered, createWorld, type Node, type World } from './node.ts';
 
 const target = '/services/My-Service';
 
@@ -47,6 +47,16 @@ function limits({ a, b }: Pair): readonly (number | undefined)[] {
   return [limitAt(a), limitAt(b)];
 }
 
+async function isReady({ admin }: Node): Promise<unknown> {
+  const handled = await admin.handle({ method: 'GET', target: '/', headers: {} });
+  return handled.matched && (JSON.parse(handled.response.body as string) as { readonly ready: boolean }).ready;
+}
+
+/** A hint that never comes. */
+function forEver(): Promise<void> {
+  return new Promise(() => undefined);
+}
+
 function behindAt({ admin }: Node): readonly (string | undefined)[] {
   return (admin.fleet.nodes()[0]?.behind ?? []).map(({ code }) => code);
 }
@@ -74,6 +84,24 @@ const answers: Readonly<Record<string, Run>> = {
     expect(limitAt(pair.a)).toBe(7);
     await pair.world.clock.advance(100);
     expect(limits(pair)).toEqual([7, 7]);
+  },
+  '204 or 200, unchanged': async (pair) => {
+    expect(await limit(pair.a, 7)).toBe('200');
+    expect(await limit(pair.b, 100)).toBe('200');
+    await pair.world.clock.advance(2000);
+    expect(limits(pair)).toEqual([100, 100]);
+    const tag = (await ask(pair.b, 'GET')).headers['etag'];
+    const again = await ask(pair.b, 'PATCH', {}, [{ op: 'add', path: '/max_connection', value: 100 }]);
+    expect([again.status, again.headers['etag']]).toEqual([200, tag]);
+  },
+  '401, 403, 404, 412, 422': async (pair) => {
+    const tag = (await ask(pair.a, 'GET')).headers['etag'] ?? '';
+    expect(await limit(pair.b, 7)).toBe('200');
+    expect(await limit(pair.a, 8, { 'if-match': tag })).toBe('412 precondition-failed');
+    const later = (await ask(pair.b, 'GET')).headers['etag'] ?? '';
+    expect(await limit(pair.a, 8, { 'if-match': later })).toBe('200');
+    await pair.world.clock.advance(2000);
+    expect(limits(pair)).toEqual([8, 8]);
   },
   '409 `effect-refused`': async (pair) => {
     pair.a.gateway.will(new EffectRefused('No room.'));
@@ -115,12 +143,24 @@ const answers: Readonly<Record<string, Run>> = {
   '503 `node-outdated`': async (pair) => {
     const store = pair.world.memory.open();
     const { position } = await store.load();
-    const record = levelRecord(level + 1, 'new') as unknown as Json;
+    const record = levelRecord(level + 1, { node: 'new', life: 'x' }) as unknown as Json;
     await store.append([record], { expectedPosition: position });
     await pair.world.clock.advance(3000);
     expect(await limit(pair.a, 7)).toBe('503 node-outdated');
     expect((await ask(pair.a, 'GET')).status).toBe(200);
     expect(limits(pair)).toEqual([100, 100]);
+  },
+  '503 `closed`': async (pair) => {
+    pair.a.cut(true);
+    const opening = pair.world.open('a', 5000);
+    await pair.world.clock.advance(3000);
+    const again = await opening;
+    pair.a.cut(false);
+    await pair.world.clock.advance(6000);
+    expect(await limit(pair.a, 7)).toBe('503 closed');
+    expect(await limit(again, 8)).toBe('200');
+    expect(await limit(pair.b, 9)).toBe('200');
+    await close(pair.world, [again]);
   },
   '503 `fenced`': async (pair) => {
     const { held, answer } = await begin(pair, 7);
@@ -228,6 +268,88 @@ const failures: Readonly<Record<string, Run>> = {
     await pair.world.clock.advance(10_000);
     expect(await answer).toBe('503 fenced');
     expect(limits(pair)).toEqual([100, 100]);
+  },
+  'a node has not read the last change yet': async (pair) => {
+    // The node gets no hints, and reads again in a second.
+    const c = await pair.world.open('c', 5000, {
+      wrap: (store) => altered(store, { changed: () => forEver() }),
+    });
+    await pair.world.clock.advance(1500);
+    expect(await limit(pair.a, 7)).toBe('200');
+    expect(await limit(c, 100)).toBe('200');
+    await pair.world.clock.advance(2000);
+    expect([...limits(pair), limitAt(c)]).toEqual([100, 100, 100]);
+    await close(pair.world, [c]);
+  },
+  'a user is deleted while another node is behind': async (pair) => {
+    const c = await pair.world.open('c', 5000, {
+      wrap: (store) => altered(store, { changed: () => forEver() }),
+    });
+    await pair.world.clock.advance(1500);
+    const as = { principal: { name: 'ada' } };
+    const deleting = await pair.a.admin.execute((state, context) => deleteUser(state, 'ada', context));
+    expect(deleting.outcome).toBe('accepted');
+    const stop = { method: 'PUT', target: '/service/My-Service/stop', headers: {} };
+    expect(await c.admin.handle({ ...stop, ...as })).toMatchObject({ response: { status: 401 } });
+    expect(c.gateway.applied).toEqual([]);
+    await close(pair.world, [c]);
+  },
+  'the answer of the store gets lost': async (pair) => {
+    let isLost = false;
+    const c = await pair.world.open('c', 5000, {
+      wrap: (store) =>
+        altered(store, {
+          append: async (records, options) => {
+            const position = await store.append(records, options);
+            const [{ type }] = records as readonly [{ readonly type: string }];
+            if (type !== 'settlement' || isLost) return position;
+            isLost = true;
+            c.cut(true);
+            throw new Error('The connection broke');
+          },
+        }),
+    });
+    const answering = ask(c, 'PATCH', {}, [{ op: 'add', path: '/max_connection', value: 7 }]);
+    await pair.world.clock.advance(50);
+    expect(await limit(pair.a, 8)).toBe('200');
+    c.cut(false);
+    await pair.world.clock.advance(6000);
+    const { status, headers, body } = await answering;
+    expect([status, JSON.parse(body as string)]).toEqual([
+      200,
+      expect.objectContaining({ max_connection: 7 }),
+    ]);
+    expect(await limit(c, 9, { 'if-match': headers['etag'] })).toBe('412 precondition-failed');
+    expect([...limits(pair), limitAt(c)]).toEqual([8, 8, 8]);
+    await close(pair.world, [c]);
+  },
+  'two processes run under one name': async (pair) => {
+    const both = await Promise.all([pair.world.open('c', 5000), pair.world.open('c', 5000)]);
+    await pair.world.clock.advance(2000);
+    const [out, on] = both.toSorted((one, other) => other.errors.length - one.errors.length) as [Node, Node];
+    expect([await limit(out, 7), await limit(on, 8)]).toEqual(['503 closed', '200']);
+    expect([await isReady(out), await isReady(on)]).toEqual([false, true]);
+    expect([out.errors.length, on.errors.length]).toEqual([1, 0]);
+    await close(pair.world, both);
+  },
+  'a node cannot announce itself': async (pair) => {
+    const mute = { is: false };
+    const c = await pair.world.open('c', 5000, {
+      wrap: (store) =>
+        altered(store, {
+          announce: (node, status) =>
+            mute.is && status !== null ? Promise.reject(new Error('No.')) : store.announce(node, status),
+        }),
+    });
+    mute.is = true;
+    await pair.world.clock.advance(6000);
+    expect(await limit(c, 7)).toBe('503 store-unavailable');
+    expect([c.gateway.applied, await isReady(c)]).toEqual([[], false]);
+    expect((await ask(c, 'GET')).status).toBe(200);
+    mute.is = false;
+    await pair.world.clock.advance(2000);
+    expect(await limit(c, 7)).toBe('200');
+    await close(pair.world, [c]);
   },
   'the store is out of reach': async (pair) => {
     for (const node of [pair.a, pair.b]) node.cut(true);

@@ -74,6 +74,21 @@ describe('a client that prefers to wait', () => {
     expect(headers).not.toHaveProperty('fleet-waiting');
   });
 
+  it('is answered before its node has closed', async () => {
+    other.cut(true);
+    const order: string[] = [];
+    const handling = one.admin
+      .handle({ method: 'PUT', target: '/service/My-Service/stop', headers: { prefer: 'wait=50' } })
+      .then((handled) => (order.push('answered'), handled));
+    await world.clock.advance(5000);
+    expect(order).toEqual([]);
+    await one.admin.close();
+    order.push('closed');
+    expect(order).toEqual(['answered', 'closed']);
+    expect(await handling).toMatchObject({ response: { status: 204 } });
+    other.cut(false);
+  });
+
   it('learns which node could not follow, and does not wait longer than it prefers', async () => {
     other.gateway.otherwise({ apply: new EffectRefused('No room.') });
     const refused = await send('/service/My-Service/stop', 'wait=5');

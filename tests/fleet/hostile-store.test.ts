@@ -146,13 +146,14 @@ describe('a store that answers something else', () => {
   it.each([undefined, 5, '', 'x'.repeat(256), '{"sealed":"planted-secret"}\n'])(
     'is asked again, and quoted nowhere, if append gives %j',
     async (answer) => {
-      let isWrong = true;
+      let isWrong = false;
       const opened = await openOn((store) => ({
         append: async (...how: Parameters<SharedStore['append']>) => {
           const position = await store.append(...how);
           return isWrong ? answer : position;
         },
       }));
+      isWrong = true;
       expect(await executed(opened)).toBe('store-unavailable');
       isWrong = false;
       await opened.world.clock.advance(10_000);
@@ -166,7 +167,11 @@ describe('a store that answers something else', () => {
   );
 
   it('is told of in a sentence if it rejects with nothing', async () => {
-    const opened = await openOn(() => ({ append: silently }));
+    let isSilent = false;
+    const opened = await openOn((store) => ({
+      append: (...how: Parameters<SharedStore['append']>) => (isSilent ? silently() : store.append(...how)),
+    }));
+    isSilent = true;
     expect(await executed(opened)).toBe('store-unavailable');
     expect(told(opened.node)).toEqual(['The shared store rejected append() and did not say why.']);
     await opened.node.admin.close();
@@ -230,7 +235,7 @@ describe('a store that takes no announcements', () => {
 });
 
 describe('what hostile nodes say', () => {
-  const status = { beat: 1, boot: 'z', version: '1', levels: [1, 1], revision: 0, behind: [] };
+  const status = { beat: 1, boot: 'z', version: '1', levels: [1, 1], behind: [] };
   const said = { ...status, position: 'p', applied: 'p' };
 
   it.each([
@@ -271,6 +276,7 @@ describe('what hostile nodes say', () => {
     const record = {
       level: 1,
       node: 'b',
+      life: 'x',
       command: 'b-1',
       resources: [],
       type: 'settlement',
@@ -329,7 +335,7 @@ describe('a command that waits for another node', () => {
     });
     const event = { type: 'service.stopped', resource: '/services/My-Service', at: 1 };
     const effect = { type: 'service.stop', resource: '/services/My-Service' };
-    const head = { level: 1, node: 'b', command: 'b-1', resources: ['/services/My-Service'] };
+    const head = { level: 1, node: 'b', life: 'x', command: 'b-1', resources: ['/services/My-Service'] };
     const intent = { ...head, type: 'intent', part: 0, of: 1, events: [event], effects: [effect] };
     const store = memory.open();
     const { position } = await store.load();

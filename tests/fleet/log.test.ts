@@ -247,7 +247,7 @@ describe('a log that has grown over many short lives', () => {
     await close(await world.open('one'));
     const store = world.memory.open();
     const { position } = await store.load();
-    const end = { level, node: 'one', resources: [], type: 'settlement', events: [], last: true };
+    const end = { level, node: 'one', life: 'x', resources: [], type: 'settlement', events: [], last: true };
     const records = Array.from({ length: 10_000 }, (_none, index) => ({
       ...end,
       command: `c-${String(index)}`,
@@ -329,7 +329,7 @@ async function append({ memory }: World, record: unknown): Promise<void> {
 }
 
 async function raise(world: World): Promise<void> {
-  await append(world, levelRecord(level + 1, 'new'));
+  await append(world, levelRecord(level + 1, { node: 'new', life: 'x' }));
 }
 
 /** Changes members of the stored state, as a version of another time or a damaged backup would. */
@@ -379,7 +379,7 @@ describe('a node that is older than the log', () => {
 
   it.each([
     ['that it cannot read', { type: 'later', level: level + 1 }],
-    ['that looks like its own', { ...levelRecord(level, 'new'), level: level + 1 }],
+    ['that looks like its own', { ...levelRecord(level, { node: 'new', life: 'x' }), level: level + 1 }],
   ])('refuses commands after a record of a later level %s', async (_how, record) => {
     const world = createWorld();
     const one = await world.open('one');
@@ -406,7 +406,7 @@ describe('a log that no version can read', () => {
     },
   );
 
-  it.each([null, 5, { type: 'later' }, { ...levelRecord(level, 'one'), to: 'x' }])(
+  it.each([null, 5, { type: 'later' }, { ...levelRecord(level, { node: 'one', life: 'x' }), to: 'x' }])(
     'ends commands, with a sentence: the record %j',
     async (record) => {
       const world = createWorld();
@@ -592,6 +592,19 @@ describe('the key of a fleet', () => {
     );
     await close(one);
   });
+
+  it.each(['seal', 'open'] as const)(
+    'is not waited for without end: %s of the sealer never answers',
+    async (name) => {
+      const world = createWorld();
+      const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+      const sealer = { ...sealerOf(1), [name]: () => new Promise<never>(() => undefined) };
+      await expect(opened(world, world.open('other', 10_000, { sealer }))).rejects.toThrow(
+        `sealer.${name} did not answer within 10000 ms. The node was not started.`,
+      );
+      await close(one);
+    },
+  );
 
   it('can be another one once every node with the old one has ended, in whatever way', async () => {
     const world = createWorld();

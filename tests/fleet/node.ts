@@ -8,7 +8,9 @@ import {
   patchService,
   type AdminOptions,
   type Clock,
+  type Hasher,
   type SecretSealer,
+  type Snapshot,
   type Veto,
 } from 'gateway-admin-core';
 import { createSharedMemory } from 'gateway-admin-core/fleet';
@@ -44,10 +46,15 @@ export interface Node {
 
 /** How a node differs from the others. */
 interface NodeOptions {
+  /** Differs from that of the others in the users alone. */
+  readonly snapshot?: Snapshot;
   readonly sealer?: SecretSealer;
+  readonly hasher?: Hasher;
+  readonly secretParameters?: readonly string[];
   readonly veto?: Veto;
   readonly audit?: NonNullable<AdminOptions['audit']>;
   readonly limits?: NonNullable<AdminOptions['limits']>;
+  readonly authenticate?: NonNullable<AdminOptions['authenticate']>;
   readonly wrap?: (store: SharedStore) => SharedStore;
   /** In place of the clock of the world. */
   readonly clock?: Clock;

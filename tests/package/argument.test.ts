@@ -116,7 +116,7 @@ const withOptions: readonly (readonly [string, (options: never) => unknown, read
   ['createOpenApi', (options) => openapi.createOpenApi(options), ['title', 'servers', 'security']],
   ['openAuditFile', (options) => auditFile.openAuditFile('/dev/null/x', options), ['maxBytes', 'maxFiles']],
   ['createVirtualClock', (options) => testing.createVirtualClock(0, options), ['turn', 'turns']],
-  ['gatewayAudits', (options) => testing.gatewayAudits({}, open, options), ['connect']],
+  ['gatewayAudits', (options) => testing.gatewayAudits({}, open, options), ['connect', 'obstruct']],
   [
     'createScriptedGateway',
     (options: object) => testing.createScriptedGateway({ snapshot, ...options }),

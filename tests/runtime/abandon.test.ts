@@ -13,7 +13,7 @@ import {
   type Json,
   type Transition,
 } from 'gateway-admin-core';
-import { hold, type InspectWay } from 'gateway-admin-core/testing';
+import { hold, type InspectWay, type ScriptedGateway } from 'gateway-admin-core/testing';
 
 import { otherLife } from '../support/event-reader.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -339,6 +339,66 @@ describe('an abandoned command at the next start', () => {
     const running = await openSeeing(between);
     expect([stateOf(running), running.gateway.calls, running.admin.commands()]).toEqual(['stopped', [], []]);
     await running.admin.close();
+  });
+
+  /**
+   * Abandons a stop whose call is lost. The process then ends in the middle of a sequence that has stopped the service again,
+   * and has not stopped the monitor yet.
+   */
+  async function leftBehindSequence(): Promise<{
+    readonly store: ConfigurationStore;
+    readonly gateway: ScriptedGateway;
+  }> {
+    const store = createMemoryStore();
+    const gateway = sampleGateway().will(hold().apply, 'done', hold().apply).willSee('not-in-place');
+    const { admin, clock } = await openRunning(store, { gateway });
+    const execution = admin.execute(stop);
+    await clock.advance(admin.limits.effectDeadlineMs);
+    await admin.abandon(idOf(await execution));
+    admin.execute(sequence(stop, stopMain)).catch(() => undefined);
+    await clock.settle();
+    gateway.dropCalls();
+    return { store, gateway };
+  }
+
+  it('is inspected after an open command on its resource has ended: what that had done is undone by then', async () => {
+    const { store, gateway } = await leftBehindSequence();
+    const running = await openRunning(store, { gateway });
+    expect([stateOf(running), running.errors]).toEqual(['started', []]);
+    expect(gateway.state.services['my-service']?.state).toBe('started');
+    await running.admin.close();
+    const { length } = gateway.calls;
+    expect(stateOf(await openRunning(store, { gateway }))).toBe('started');
+    expect(gateway.calls).toHaveLength(length);
+  });
+
+  it('is not inspected while the outcome of an open command on its resource is unknown', async () => {
+    const { store, gateway } = await leftBehindSequence();
+    gateway.otherwise({ inspect: new Error('cannot see') });
+    const running = await openRunning(store, { gateway });
+    const [{ id } = { id: '' }, ...others] = running.admin.commands();
+    expect([gateway.inspected.at(-1)?.type, others]).toEqual(['service.stop', []]);
+    expect(new Set(gateway.calls.slice(4).map(({ context }) => context.commandId))).toEqual(new Set([id]));
+    expect(running.errors).toMatchObject([
+      { name: 'HostError' },
+      {
+        message: expect.stringMatching(
+          new RegExp(`^The gateway was not asked what became of the abandoned command .* command ${id} `),
+        ),
+      },
+    ]);
+    // Ends the search, and undoes what is left of the sequence.
+    gateway.otherwise({});
+    await running.clock.advance(1000);
+    expect([stateOf(running), running.admin.commands()]).toEqual(['started', []]);
+    await running.admin.close();
+    const next = await openRunning(store, { gateway });
+    expect([stateOf(next), next.errors]).toEqual(['started', []]);
+    expect(gateway.state.services['my-service']?.state).toBe('started');
+    await next.admin.close();
+    const { length } = gateway.calls;
+    await openRunning(store, { gateway });
+    expect(gateway.calls).toHaveLength(length);
   });
 
   it('settles only what is in place of several effects', async () => {

@@ -161,6 +161,7 @@ describe('the journal of a log that others append to', () => {
     const log: Log = {
       revision: 0,
       position: '',
+      moment: 0,
       enter: () => ({ json: {}, objection: nothing, found: nothing, take: () => nowhere, drop: nothing }),
       append: make('append'),
       compact: make('compact'),
@@ -180,12 +181,13 @@ describe('the journal of a log that others append to', () => {
     expect([journal.outage, errors]).toEqual([undefined, []]);
   });
 
-  it('catches up with nothing while the store is out of reach, and says so at once', async () => {
+  it('reads on with nothing while the store is out of reach, and says so at once', async () => {
     const failed = (): Promise<never> => Promise.reject(new Error('The disk is full'));
     const nothing = (): undefined => undefined;
     const log: Log = {
       revision: 0,
       position: '',
+      moment: 0,
       enter: () => ({ json: {}, objection: nothing, found: nothing, take: () => nowhere, drop: nothing }),
       append: (_records, ask) => ask('append', failed),
       compact: (ask) => ask('compact', failed),
@@ -194,8 +196,8 @@ describe('the journal of a log that others append to', () => {
     };
     const journal = openJournal({ log, ...toldOf({ onError: nothing }), deadlineMs: 1000 });
     journal.startRepeating();
-    expect(await journal.catchUp('')).toMatchObject({ error: { message: 'The disk is full' } });
-    expect(await journal.catchUp('')).toBe(journal.outage);
+    expect(await journal.readOn()).toMatchObject({ error: { message: 'The disk is full' } });
+    expect(await journal.readOn()).toBe(journal.outage);
     await journal.close();
   });
 
@@ -206,7 +208,8 @@ describe('the journal of a log that others append to', () => {
     const log: Log = {
       revision: 0,
       position: '',
-      enter: (record) => {
+      moment: 0,
+      enter: ({ record }) => {
         const isOvertaken = record.type === 'mark' && record.revision === 1;
         return {
           json: {},

@@ -221,10 +221,7 @@ export class Life {
       (error: unknown) => {
         if (!this.alive) return;
         this.#waiting.delete(waiting);
-        // Closing leaves what is not known to the next life.
-        if (String(error).includes('The search for the outcome of a command has ended'))
-          model.mayHaveHappened(command.changes);
-        else this.faults.push(`${command.kind} threw ${String(error)}`);
+        this.faults.push(`${command.kind} threw ${String(error)}`);
       },
     );
   }

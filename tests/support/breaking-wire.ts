@@ -11,6 +11,9 @@ export class BreakingWire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #next: 'request' | 'answer' | undefined;
+  /** The request whose answer is lost. */
+  #cut: { readonly text: string; readonly lost: () => void } | undefined;
+  #isDown = false;
 
   private constructor(server: Server, to: number) {
     this.#server = server;
@@ -29,6 +32,20 @@ export class BreakingWire {
     this.#next = what;
   }
 
+  /**
+   * Carries the next request that contains a text, and loses its answer. The connection breaks, and nobody can connect until
+   * `mend`. Resolves when the answer is lost.
+   */
+  cutAnswerTo(text: string): Promise<void> {
+    return new Promise((lost) => (this.#cut = { text, lost }));
+  }
+
+  /** Lets clients connect again. */
+  mend(): void {
+    this.#cut = undefined;
+    this.#isDown = false;
+  }
+
   /** Carries nothing any more on the connections that there are, and keeps them open. */
   silence(): void {
     for (const socket of this.#sockets) socket.removeAllListeners('data').resume();
@@ -39,8 +56,9 @@ export class BreakingWire {
       client.destroy();
       server.destroy();
     };
-    let isCut = false;
+    let isCut = this.#isDown;
     this.connections += 1;
+    if (isCut) return end();
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', end).on('close', end);
@@ -49,10 +67,16 @@ export class BreakingWire {
       const broken = this.#next;
       this.#next = undefined;
       if (broken === 'request') return end();
-      isCut ||= broken === 'answer';
+      isCut ||= broken === 'answer' || (this.#cut !== undefined && data.includes(this.#cut.text));
       server.write(data);
     });
-    server.on('data', (data) => (isCut ? end() : client.write(data)));
+    server.on('data', (data) => {
+      if (isCut) {
+        this.#isDown = this.#cut !== undefined;
+        this.#cut?.lost();
+        end();
+      } else client.write(data);
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import {
   createPbkdf2Hasher,
   createSnapshot,
   defaultLimits,
+  HostError,
   systemClock,
   type AdminRequest,
   type Authenticate,
@@ -32,7 +33,7 @@ export function createLogIn(hasher: Hasher, limits: Partial<Limits> = {}, clock:
     snapshot: fail,
     execute: fail,
     isReadOnly: () => false,
-    onError: fail,
+    onError: (error) => (error instanceof HostError ? undefined : fail()),
   });
   const authenticate = createBasicAuthentication();
   return (request, snapshot) =>

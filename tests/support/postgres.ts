@@ -77,13 +77,16 @@ export class PostgresServer {
 
   /** Starts the server, which must not run, again, with a standby that has every change before a client is told of it. */
   async beginWithStandby(): Promise<PostgresServer> {
-    const standby = await this.#copy(
-      `primary_conninfo=host=127.0.0.1 port=${String(this.port)} user=postgres application_name=standby`,
-    );
+    const standby = await this.#copy(conninfo(this));
     await this.begin('synchronous_standby_names=standby');
     while ((await this.query(`select 1 from pg_stat_replication where sync_state = 'sync'`)).length === 0)
       await new Promise((resolve) => setTimeout(resolve, 20));
     return standby;
+  }
+
+  /** Starts a standby, which must not run, again. */
+  async beginBehind(primary: PostgresServer): Promise<void> {
+    await this.begin(conninfo(primary));
   }
 
   /** Starts the server, which must not run, again, for clients with and without TLS. */
@@ -109,8 +112,8 @@ export class PostgresServer {
   }
 
   /** Connects as the superuser. */
-  async client(): Promise<Client> {
-    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database: 'postgres' });
+  async client(database = 'postgres'): Promise<Client> {
+    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database });
     // The tests end connections.
     client.on('error', () => undefined);
     await client.connect();
@@ -131,6 +134,11 @@ export class PostgresServer {
     await this.kill();
     await rm(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** How a standby reaches its primary. */
+function conninfo({ port }: PostgresServer): string {
+  return `primary_conninfo=host=127.0.0.1 port=${String(port)} user=postgres application_name=standby`;
 }
 
 /** Gives copied files to the account of the server. */

@@ -28,7 +28,7 @@ function surroundingsWith(
   };
   return {
     times: createTimeFormat(sampleZone),
-    self: { state: () => state, setReadOnly: () => undefined },
+    self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     nodes: () => nodes,
   };

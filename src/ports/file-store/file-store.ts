@@ -17,7 +17,7 @@ import { join } from 'node:path';
 
 import type { Json } from '../../json/value.ts';
 import { readBytes, writeSynced } from '../file/bytes.ts';
-import { OwnDirectory, type OwnFile } from '../file/directory.ts';
+import { OwnDirectory, type FileAtRest, type OwnFile } from '../file/directory.ts';
 import { assertOwnFile, statusAt } from '../file/identity.ts';
 import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { ConfigurationStore, StoredHistory } from '../port.ts';
@@ -49,8 +49,9 @@ export { StoreLockedError } from '../file/lock.ts';
  * confirmed the data. After a failed write, only the same call can follow: the store then writes everything again that
  * the disk has not confirmed. The lock ends with the process at the latest, and does not keep the process alive.
  *
- * Before and after each write, the store looks whether directory, journal and lock are still its own. If another program
- * has removed, replaced or cut one of them, the call rejects with `StoreLost`, and so does every later call.
+ * Before and after each write, the store looks whether directory, journal, snapshot and lock are still its own. If another
+ * program has removed, replaced or cut one of them, or opened one to other users, the call rejects with `StoreLost`, and so
+ * does every later call.
  *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
  * For any other damage `load` rejects with `DamagedStoreError`, and for files of a newer version with an Error; in both
@@ -107,6 +108,8 @@ class FileStore implements ConfigurationStore {
   readonly durable = true;
   readonly #directory: OwnDirectory;
   #journal: Journal | undefined;
+  /** What can be at the path of the snapshot. More than one only after a compaction that has failed. */
+  #snapshots: readonly (FileAtRest | undefined)[] = [];
   /** The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write. */
   #failed: Buffer | undefined;
 
@@ -118,8 +121,9 @@ class FileStore implements ConfigurationStore {
     return this.#directory.inTurn(async () => {
       if (this.#journal !== undefined)
         throw new Error('The store is loaded already. Dispose of the store and open it again.');
-      const { journal, history } = await recover(this.#directory);
+      const { journal, snapshot, history } = await recover(this.#directory);
       this.#journal = journal;
+      this.#snapshots = [snapshot];
       return history;
     });
   }
@@ -140,7 +144,7 @@ class FileStore implements ConfigurationStore {
       return this.#write(frame, journal, async () => {
         await writeSynced(journal.file, frame, journal.end);
         // Only now: a store that another process opened after this look has loaded the frame.
-        this.#directory.assertLength(journal, journal.end + frame.length);
+        this.#look(journal, journal.end + frame.length);
         journal.end += frame.length;
         return journal;
       });
@@ -157,10 +161,14 @@ class FileStore implements ConfigurationStore {
       }
       const snapshot = encodeSnapshot(text, journal.generation + 1);
       return this.#write(snapshot, journal, async () => {
-        this.#journal = await replace(this.#directory, journal, snapshot);
+        const next = await replace(this.#directory, journal, snapshot, (renamed) => {
+          this.#snapshots = [...this.#snapshots, renamed];
+        });
+        this.#journal = next;
+        this.#snapshots = this.#snapshots.slice(-1);
         this.#failed = undefined;
-        this.#directory.assertLength(this.#journal, this.#journal.end);
-        return this.#journal;
+        this.#look(next, next.end);
+        return next;
       });
     });
   }
@@ -178,8 +186,14 @@ class FileStore implements ConfigurationStore {
   /** Confirms a call that was kept already; any other call for this position comes from another writer. */
   #repeated(journal: Journal, expectedPosition: string, isRepeated: boolean): string {
     if (!isRepeated) throw new StoreConflictError(expectedPosition, positionOf(journal));
-    this.#directory.assertLength(journal, journal.end);
+    this.#look(journal, journal.end);
     return positionOf(journal);
+  }
+
+  /** Looks whether everything is as this process has left it. @throws StoreLost if another program has changed something */
+  #look(journal: Journal, end: number): void {
+    this.#directory.assertLength(journal, end);
+    this.#directory.assertAtRest(join(this.#directory.path, snapshotName), this.#snapshots);
   }
 
   /**
@@ -196,7 +210,7 @@ class FileStore implements ConfigurationStore {
       );
     try {
       if (this.#failed !== undefined) await this.#cutFailed(journal);
-      this.#directory.assertLength(journal, journal.end);
+      this.#look(journal, journal.end);
       this.#failed = bytes;
       const next = await work();
       this.#failed = undefined;
@@ -248,7 +262,11 @@ function positionOf({ generation, end }: Pick<Journal, 'generation' | 'end'>): s
 }
 
 /** Loads the content, and repairs the traces of a crash. */
-async function recover(directory: OwnDirectory): Promise<{ journal: Journal; history: StoredHistory }> {
+async function recover(directory: OwnDirectory): Promise<{
+  readonly journal: Journal;
+  readonly snapshot: FileAtRest | undefined;
+  readonly history: StoredHistory;
+}> {
   const names = await namesIn(directory);
   const snapshot = names.includes(snapshotName) ? await loadSnapshot(directory) : undefined;
   const generation = snapshot?.generation ?? 1;
@@ -266,7 +284,8 @@ async function recover(directory: OwnDirectory): Promise<{ journal: Journal; his
     throw error;
   }
   const history = { records, position: positionOf(journal), ...repaired };
-  return { journal, history: snapshot === undefined ? history : { state: snapshot.state, ...history } };
+  if (snapshot === undefined) return { journal, snapshot, history };
+  return { journal, snapshot: snapshot.file, history: { state: snapshot.state, ...history } };
 }
 
 /** Lists the directory, after creating the first journal if there is none. */
@@ -321,9 +340,15 @@ async function assertEmptyJournal(
   }
 }
 
-async function loadSnapshot(directory: OwnDirectory): Promise<{ state: Json; generation: number }> {
+async function loadSnapshot(
+  directory: OwnDirectory,
+): Promise<{ readonly state: Json; readonly generation: number; readonly file: FileAtRest }> {
   const path = join(directory.path, snapshotName);
-  return readSnapshot(path, await using(directory, path, 'r', (file) => readAll(file, path)));
+  return using(directory, path, 'r', async (file) => {
+    const identity = await file.stat({ bigint: true });
+    const bytes = await readAll(file, path);
+    return { ...readSnapshot(path, bytes), file: { identity, length: bytes.length } };
+  });
 }
 
 interface OpenJournal {
@@ -373,14 +398,27 @@ function recordsIn(path: string, [, ...frames]: readonly Frame[]): readonly Json
   return records;
 }
 
-/** Creates the next journal, and makes a new snapshot refer to it. */
-async function replace(directory: OwnDirectory, old: Journal, snapshot: Buffer): Promise<Journal> {
+/**
+ * Creates the next journal, and makes a new snapshot refer to it.
+ *
+ * @param onRename - called before the new snapshot gets its name: also a rename that fails can have been made
+ */
+async function replace(
+  directory: OwnDirectory,
+  old: Journal,
+  snapshot: Buffer,
+  onRename: (snapshot: FileAtRest) => void,
+): Promise<Journal> {
   const generation = old.generation + 1;
   // The name of the journal must be durable before a snapshot refers to the journal.
   const journal = await createJournal(directory, generation);
   try {
     const path = join(directory.path, `${snapshotName}${unfinished}`);
-    await using(directory, path, 'w', (file) => writeSynced(file, snapshot, 0));
+    const identity = await using(directory, path, 'w', async (file) => {
+      await writeSynced(file, snapshot, 0);
+      return file.stat({ bigint: true });
+    });
+    onRename({ identity, length: snapshot.length });
     await rename(directory, `${snapshotName}${unfinished}`, snapshotName);
   } catch (error) {
     await journal.file.close().catch(ignore);

@@ -2,11 +2,12 @@
  * The directory of a program that keeps files durable: created, checked and locked at the opening, and looked at again at
  * each write. One call at a time uses the directory.
  */
+import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 import { StoreLost } from '../port-error.ts';
-import { assertOwnDirectory, isSameFile, statusAt, type Identity } from './identity.ts';
+import { assertOwnDirectory, isSameFile, openingOf, statusAt, type Identity } from './identity.ts';
 import { lockDirectory, type Lock } from './lock.ts';
 import type { NodeFiles } from './node-files.ts';
 
@@ -16,6 +17,13 @@ export interface OwnFile {
   readonly path: string;
   readonly file: FileHandle;
   readonly identity: Identity;
+}
+
+/** A file of the directory that is not written any more. @internal */
+export interface FileAtRest {
+  readonly identity: Identity;
+  /** In bytes. */
+  readonly length: number;
 }
 
 /** A directory that belongs to this process alone, as long as it is open. @internal */
@@ -91,31 +99,57 @@ export class OwnDirectory {
   }
 
   /**
-   * Checks that directory, lock and file are still those that this process has opened, and gives the length of the file.
+   * Checks that directory, lock and file are still those that this process has opened, and closed to other users, and gives the
+   * length of the file.
    *
-   * @throws StoreLost if another program has removed or replaced one of them
+   * @throws StoreLost if another program has removed, replaced or opened one of them
    */
   lengthOf({ path, identity }: OwnFile): number {
-    const places = [{ path: this.path, identity: this.#identity }, this.#lock];
-    for (const place of places) {
-      if (!isSameFile(statusAt(place.path, this.files), place.identity))
-        throw this.#lose(`${place.path} was removed or replaced`);
-    }
-    const status = statusAt(path, this.files);
-    if (status === undefined || !isSameFile(status, identity))
-      throw this.#lose(`${path} was removed or replaced`);
-    return Number(status.size);
+    this.#statusOf({ path: this.path, identity: this.#identity });
+    // The mode of the lock does not matter: other users cannot enter the directory.
+    if (!isSameFile(statusAt(this.#lock.path, this.files), this.#lock.identity))
+      throw this.#lose(`${this.#lock.path} was removed or replaced`);
+    return Number(this.#statusOf({ path, identity }).size);
   }
 
   /**
    * Checks the same, and that the file ends where this process has stopped writing.
    *
-   * @throws StoreLost if another program has removed, replaced or changed one of them
+   * @throws StoreLost if another program has removed, replaced, opened or changed one of them
    */
   assertLength(file: OwnFile, expected: number): void {
-    const length = this.lengthOf(file);
+    this.#assertLength(file.path, this.lengthOf(file), expected);
+  }
+
+  /**
+   * Checks that a file that is not written any more is still as this process has left or found it.
+   *
+   * @param path - absolute path of the file
+   * @param expected - the files that can be there; `undefined` for none
+   * @throws StoreLost if another program has removed, replaced, opened or changed the file
+   */
+  assertAtRest(path: string, expected: readonly (FileAtRest | undefined)[]): void {
+    const status = statusAt(path, this.files);
+    if (status === undefined && expected.includes(undefined)) return;
+    const files = expected.filter((each) => each !== undefined);
+    const file = files.find(({ identity }) => isSameFile(status, identity));
+    if (file === undefined)
+      throw this.#lose(`${path} was ${files.length === 0 ? 'added' : 'removed or replaced'}`);
+    this.#assertLength(path, Number(this.#statusOf({ path, identity: file.identity }).size), file.length);
+  }
+
+  #statusOf({ path, identity }: Pick<OwnFile, 'path' | 'identity'>): BigIntStats {
+    const status = statusAt(path, this.files);
+    if (status === undefined || !isSameFile(status, identity))
+      throw this.#lose(`${path} was removed or replaced`);
+    const opening = openingOf(status);
+    if (opening !== undefined) throw this.#lose(`${path} ${opening}`);
+    return status;
+  }
+
+  #assertLength(path: string, length: number, expected: number): void {
     if (length !== expected)
-      throw this.#lose(`${file.path} has ${String(length)} bytes instead of ${String(expected)}`);
+      throw this.#lose(`${path} has ${String(length)} bytes instead of ${String(expected)}`);
   }
 
   /**

@@ -58,6 +58,18 @@ export function assertOwnDirectory(path: string, status: BigIntStats, user = pro
     );
 }
 
+/**
+ * What has opened a file or directory to other users, as a clause; `undefined` if it belongs to the user of this process, and
+ * nobody else may write to it. On platforms without user ids, nothing has.
+ *
+ * @internal
+ */
+export function openingOf(status: BigIntStats, user = process.geteuid?.()): string | undefined {
+  if (user === undefined) return undefined;
+  if (status.uid !== BigInt(user)) return `was given to the user with the id ${String(status.uid)}`;
+  return isWritableByOthers(status) ? `was opened to other users (mode ${modeOf(status)})` : undefined;
+}
+
 function isWritableByOthers({ mode }: BigIntStats): boolean {
   return (mode & writableByOthers) !== 0n;
 }

@@ -5,6 +5,8 @@ import type { ConnectionOptions } from 'node:tls';
 
 import { Client, type ClientConfig } from 'pg';
 
+import { assertKept, keptColumn } from './durability.ts';
+
 /**
  * The address of a PostgreSQL server.
  *
@@ -42,9 +44,22 @@ export interface ConnectionHooks {
   readonly notified?: (payload: string) => void;
 }
 
+/** The server has undone a statement because of another transaction: the work can be done again. */
+class Interrupted extends Error {}
+
+/** A serialization failure, and a deadlock. */
+const interruptions: readonly unknown[] = ['40001', '40P01'];
+
+/** How often work is done in all when other transactions interrupt it. */
+const mostTries = 12;
+
+/** The longest pause between two tries, in milliseconds. */
+const longestPauseMs = 100;
+
 /**
  * A connection to the primary. Its work is done in turn. Every step has a deadline. A failed query closes the connection,
- * because the state of the connection is then unknown; the next work makes a new one.
+ * because the state of the connection is then unknown; the next work makes a new one. Work that other transactions interrupt
+ * is done again, because the server has undone it.
  *
  * @internal
  */
@@ -71,10 +86,12 @@ export class PrimaryConnection {
     if (this.#isClosed) return Promise.reject(new Error('The store was disposed of.'));
     this.#undone += 1;
     const result = this.#turn
-      .then(async () => {
-        this.#client ??= await this.#connect();
-        return work(this.#queryOf(this.#client));
-      })
+      .then(() =>
+        throughInterruptions(async () => {
+          this.#client ??= await this.#connect();
+          return work(this.#queryOf(this.#client));
+        }),
+      )
       .finally(() => (this.#undone -= 1));
     this.#turn = result.catch(ignore);
     return result;
@@ -122,13 +139,7 @@ export class PrimaryConnection {
       throw new Error(
         `the database has the encoding ${encoding}, which cannot store every text. Use a database with the encoding UTF8`,
       );
-    for (const setting of ['synchronous_commit', 'fsync']) {
-      if (row?.[setting] === 'off')
-        throw new Error(
-          `${setting} is off, and the server would lose changes that clients got a 204 for. ` +
-            `Set ${setting} = on for the server, the database or the role`,
-        );
-    }
+    assertKept(row);
     await this.#hooks.prepare?.(query);
   }
 
@@ -136,8 +147,11 @@ export class PrimaryConnection {
     return async (text, values = []) => {
       const result = client.query<Record<string, string | null>>(text, [...values]);
       const { rows } = await result.catch((error: unknown) => {
+        const sentence = `PostgreSQL at ${client.host}:${String(client.port)}: ${sentenceOf(error)}`;
+        if (interruptions.includes((error as { readonly code?: unknown } | undefined)?.code))
+          throw new Interrupted(sentence);
         void this.#drop(client);
-        throw new Error(`PostgreSQL at ${client.host}:${String(client.port)}: ${sentenceOf(error)}`);
+        throw new Error(sentence);
       });
       return rows;
     };
@@ -154,14 +168,29 @@ export class PrimaryConnection {
   }
 }
 
+/** Does work until no other transaction interrupts it. The pauses are random: two that have met must not meet again. */
+async function throughInterruptions<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Interrupted) || tries === mostTries) throw error;
+      const pauseMs = Math.random() * Math.min(2 ** tries, longestPauseMs);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}
+
 /**
  * Looks for a primary, as `target_session_attrs=read-write` does, and bounds every statement on the server too. Otherwise
- * a statement could wait there for a lock long after its client has given up.
+ * a statement could wait there for a lock long after its client has given up. The statements of the store rest on the level
+ * "read committed": at a higher level, a conflict of two nodes is an interruption first.
  */
 const check = `
   select (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)::text as read_only,
-    current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
-    set_config('statement_timeout', $1, false)`;
+    current_setting('server_encoding') as encoding, ${keptColumn},
+    set_config('statement_timeout', $1, false),
+    set_config('default_transaction_isolation', 'read committed', false)`;
 
 /** Every column is text: the parsers that a host sets for its own connections do not change ours. */
 const asText = { getTypeParser: () => (value: string) => value } as unknown as ClientConfig['types'];

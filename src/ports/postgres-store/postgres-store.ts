@@ -10,6 +10,7 @@ import type { Json } from '../../json/value.ts';
 import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
+import { assertKept } from './durability.ts';
 import { assertPostgresOptions, type PostgresStoreOptions } from './options.ts';
 import { migrate, statementsFor, type Statements } from './schema.ts';
 
@@ -20,16 +21,16 @@ export type { PostgresStoreOptions } from './options.ts';
  * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.
  *
  * The tables are created if they are missing, and brought to the version of this library. `append` and `compact` resolve
- * once the server has confirmed the commit. After a broken connection or a failover, the next call connects again. No error
- * contains the password or stored values.
+ * once the server has confirmed the commit, and wait for the disk and the synchronous standby whatever `synchronous_commit`
+ * is. After a broken connection or a failover, the next call connects again. No error contains the password or stored values.
  *
  * The store has two connections: one for the calls, and one for announcements and hints (`LISTEN`). Hints stay silent behind
  * a pool that shares connections between transactions; the store works all the same.
  *
  * @param options - the servers and the log-in
- * @returns the store. Rejects if no server can be reached that takes changes, if the server does not keep commits
- *   (`synchronous_commit` or `fsync` is off), if the database has another encoding than UTF8, or if the tables belong to a
- *   later version of the library
+ * @returns the store. Rejects if no server can be reached that takes changes, if a crash of the server loses commits (`fsync`
+ *   is off), if the database has another encoding than UTF8, or if the tables belong to a later version
+ *   of the library
  * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
  * @example
@@ -122,7 +123,7 @@ class PostgresStore implements SharedStore {
     return calls.inTurn(async (query) => {
       for (let seen: string | undefined; ;) {
         const [row] = await query(statements.state, [cluster]);
-        if (row === undefined) throw this.#missing();
+        if (typeof row?.['position'] !== 'string') throw await this.#unfounded(query, row);
         const { state } = row;
         const start = positionIn(row);
         const steps = await this.#follow(query, start);
@@ -198,24 +199,30 @@ class PostgresStore implements SharedStore {
     return calls.inTurn(async (query) => {
       const [row] = await query(statements[kind], [cluster, number, call, id, given]);
       if (row !== undefined) return textOf({ number: row['position'] ?? '', call: id });
-      const [end] = await query(statements.end, [cluster]);
-      if (end === undefined) throw this.#missing();
-      const position = positionIn(end);
+      const seen = await this.#look(query);
+      assertKept(seen);
+      const position = positionIn(seen);
       if (position.call !== id) throw new StoreConflictError(expected, textOf(position));
+      const [kept] = await query(statements.confirm, [cluster, id]);
+      if (kept === undefined) throw new StoreConflictError(expected, textOf(position));
       return textOf(position);
     });
   }
 
   /**
    * Reads the records behind a position, page by page. Each page begins with the last row of the page before. If a row is
-   * missing in between, no way leads on.
+   * missing in between, no way leads on. The last page ends where `gateway_head` says.
    */
   async #follow(query: Query, start: Position): Promise<readonly LogStep[] | 'gone'> {
     const { cluster, statements } = this.#parts;
     const steps: { records: Json[]; position: string }[] = [];
+    const gone = async (): Promise<'gone'> => {
+      await this.#look(query);
+      return 'gone';
+    };
     for (let end = start; ;) {
       const [first, ...rows] = await query(statements.page, [cluster, end.number, pageSize]);
-      if (first === undefined || textOf(positionIn(first)) !== textOf(end)) return 'gone';
+      if (first === undefined || textOf(positionIn(first)) !== textOf(end)) return gone();
       for (const row of rows) {
         if (Number(row['position']) !== Number(end.number) + 1) return 'gone';
         const before = end;
@@ -228,7 +235,7 @@ class PostgresStore implements SharedStore {
         if (typeof row['record'] === 'string') step.records.push(valueOf(row['record']));
         step.position = textOf(end);
       }
-      if (rows.length < pageSize - 1) return steps;
+      if (rows.length < pageSize - 1) return first['head'] === textOf(end) ? steps : gone();
     }
   }
 
@@ -239,11 +246,39 @@ class PostgresStore implements SharedStore {
     return this.#lastCall.id;
   }
 
-  #missing(): Error {
-    return new Error(
-      `The tables have no row for the cluster "${this.#parts.cluster}". Open the store again.`,
+  /** Looks where the log ends. Rejects if the tables contradict each other. */
+  async #look(query: Query): Promise<Row> {
+    const { cluster, statements } = this.#parts;
+    const [row = {}] = await query(statements.look, [cluster]);
+    const head = placeOf(row['position'], row['call']);
+    const last = placeOf(row['last_position'], row['last_call']);
+    if (head !== last)
+      throw this.#contradiction(`gateway_head ends at ${head}, and gateway_record ends at ${last}`);
+    if (head === noRow)
+      throw new Error(`The tables have no row for the cluster "${cluster}". Open the store again.`);
+    return row;
+  }
+
+  /** The reason why the state leads to no record. */
+  async #unfounded(query: Query, row: Row | undefined): Promise<Error> {
+    await this.#look(query);
+    return this.#contradiction(
+      `the state in gateway_head is of position ${row?.['state_at'] ?? noRow}, and gateway_record has no row there`,
     );
   }
+
+  #contradiction(what: string): Error {
+    return new Error(
+      `The tables of the cluster "${this.#parts.cluster}" contradict each other: ${what}. Somebody has changed or restored ` +
+        'one of them alone. Restore gateway_head and gateway_record from the same backup.',
+    );
+  }
+}
+
+const noRow = 'no row';
+
+function placeOf(position: string | null | undefined, call: string | null | undefined): string {
+  return typeof position === 'string' ? `${position}.${call ?? ''}` : noRow;
 }
 
 /** The notifications, for those that wait. */

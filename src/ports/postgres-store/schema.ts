@@ -9,6 +9,7 @@
  * The columns of values are `json`, not `jsonb`: `jsonb` refuses strings with `\u0000` and half characters.
  */
 import type { Query } from './connection.ts';
+import { isKept, keptColumn, waitForDisk } from './durability.ts';
 
 /** The statements of a store, for the tables in one schema. @internal */
 export type Statements = ReturnType<typeof statementsFor>;
@@ -17,37 +18,59 @@ export type Statements = ReturnType<typeof statementsFor>;
 export function statementsFor(schema: string) {
   const at = quoted(schema);
   const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
+  const last = `select log.position, log.call from ${at}.gateway_record as log
+    where log.cluster = $1 order by log.position desc limit 1`;
+  const canChange = `${isExpected} and ($2::bigint, $3::uuid) = (${last}) and ${isKept}`;
   const notify = `pg_notify('gateway_' || $1, position::text || '.' || $4)`;
   return {
-    /** Begins the log of a fleet. `$2` is the id of the call. */
+    /** Begins the log of a fleet. `$2` is the id of the call. Records without a head are left alone. */
     begin: `
       with head as (insert into ${at}.gateway_head (cluster, position, call, state_at)
-        values ($1, 0, $2::uuid, 0) on conflict (cluster) do nothing returning position, call)
+        select $1, 0, $2::uuid, 0 where not exists (${last})
+        on conflict (cluster) do nothing returning position, call)
       insert into ${at}.gateway_record (cluster, position, call) select $1, position, call from head`,
-    end: `select position::text, call::text from ${at}.gateway_head where cluster = $1`,
-    /** Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict. */
+    /** The end of the log after both tables, and the settings of the server. */
+    look: `
+      select head.position::text, head.call::text, last.position::text as last_position, last.call::text as last_call,
+        ${keptColumn}
+      from (select) as always left join ${at}.gateway_head as head on head.cluster = $1 left join (${last}) as last on true`,
+    /**
+     * Waits for a call that was kept before: after a crash, a server shows a change also if its standby does not have it yet.
+     * The lock makes the statement a change, whose commit waits.
+     */
+    confirm: `select position::text, ${waitForDisk} from ${at}.gateway_head
+      where cluster = $1 and call = $2::uuid and ${isKept} for update`,
+    /**
+     * Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict, a server that
+     * could lose the change, or tables that contradict each other.
+     */
     append: `
       with head as (update ${at}.gateway_head set position = position + cardinality($5::text[]), call = $4::uuid
-        where ${isExpected} returning position),
+        where ${canChange} returning position),
       kept as (insert into ${at}.gateway_record (cluster, position, call, record)
         select $1, $2::bigint + number, $4::uuid, text::json
         from head, unnest($5::text[]) with ordinality as given (text, number))
-      select position::text, ${notify} from head`,
-    /** Replaces the state by `$5`. No row is a conflict. */
+      select position::text, ${notify}, ${waitForDisk} from head`,
+    /** Replaces the state by `$5`. No row has the same reasons. */
     compact: `
       with head as (update ${at}.gateway_head
         set position = position + 1, call = $4::uuid, state_at = position + 1, state = $5::json
-        where ${isExpected} returning position),
+        where ${canChange} returning position),
       kept as (insert into ${at}.gateway_record (cluster, position, call) select $1, position, $4::uuid from head)
-      select position::text, ${notify} from head`,
+      select position::text, ${notify}, ${waitForDisk} from head`,
     state: `
-      select head.state::text, record.position::text, record.call::text
-      from ${at}.gateway_head as head join ${at}.gateway_record as record
+      select head.state::text, head.state_at::text, record.position::text, record.call::text
+      from ${at}.gateway_head as head left join ${at}.gateway_record as record
         on record.cluster = head.cluster and record.position = head.state_at
       where head.cluster = $1`,
-    /** A page of the log, from the position `$2` on. `order by position` alone would order texts. */
+    /**
+     * A page of the log, from the position `$2` on, and the end of the log after `gateway_head`. `order by position` alone would
+     * order texts.
+     */
     page: `
-      select log.position::text, log.call::text, log.record::text from ${at}.gateway_record as log
+      select log.position::text, log.call::text, log.record::text,
+        (select position || '.' || call from ${at}.gateway_head where cluster = $1) as head
+      from ${at}.gateway_record as log
       where log.cluster = $1 and log.position >= $2::bigint order by log.position limit $3::int`,
     announce: `
       with own as (insert into ${at}.gateway_node (cluster, node, report) values ($1, $2, $3::json)
@@ -68,14 +91,21 @@ export function statementsFor(schema: string) {
  */
 export async function migrate(query: Query, schema: string): Promise<void> {
   if ((await versionOf(query, schema)) === migrations.length) return;
-  await query('begin');
-  await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
-  const [row] = await query('select to_regnamespace($1)::text as name', [quoted(schema)]);
-  if (row?.['name'] === null) await query(`create schema ${quoted(schema)}`);
-  for (const migration of migrations.slice(await versionOf(query, schema))) {
-    await query(migration(quoted(schema)));
+  // A higher level would show the tables as they were before the lock.
+  await query('begin isolation level read committed');
+  try {
+    await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
+    const [row] = await query('select to_regnamespace($1)::text as name', [quoted(schema)]);
+    if (row?.['name'] === null) await query(`create schema ${quoted(schema)}`);
+    for (const migration of migrations.slice(await versionOf(query, schema))) {
+      await query(migration(quoted(schema)));
+    }
+    await query('commit');
+  } catch (error) {
+    // The error is the one to tell; a connection that broke has no transaction any more.
+    await query('rollback').catch(() => undefined);
+    throw error;
   }
-  await query('commit');
 }
 
 /** The number of migrations that were made in a schema. */

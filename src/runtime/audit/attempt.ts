@@ -29,10 +29,6 @@ type Ending = Pick<WriteRecord, 'outcome' | 'code' | 'revision'>;
 export interface AttemptLog {
   /** The revision of the current snapshot. */
   readonly revision: () => number;
-  /** The attempt has sent a command. */
-  readonly open: (attempt: Attempt) => void;
-  /** The attempt has ended. */
-  readonly close: (attempt: Attempt) => void;
   /** Records the entry. Resolves when the caller can be answered. */
   readonly write: (entry: WriteEntry) => Promise<void>;
   /** Counts an attempt that was refused before the caller was known; see `Strangers.note`. */
@@ -119,7 +115,6 @@ export class Attempt implements CommandWatch {
 
   /** Executes a command, and takes the result. */
   async execute(request: CommandRequest, execute: Execute): Promise<Execution> {
-    this.#log.open(this);
     return (this.#execution = await execute({ ...request, watch: this }));
   }
 
@@ -170,7 +165,6 @@ export class Attempt implements CommandWatch {
     } else if (this.#writes) {
       const answerable = this.#log.write(this.#entry(this.#ending()));
       this.#tellLater();
-      this.#log.close(this);
       return answerable;
     }
     return undefined;

@@ -29,10 +29,6 @@ export class Audit {
   readonly #strangers: Strangers;
   readonly #sink: SinkQueue | undefined;
   readonly #attemptLog: AttemptLog;
-  /** The attempts that have sent a command and have not ended. */
-  readonly #open = new Set<Attempt>();
-  /** Called when no such attempt is left. */
-  #onNoneOpen: () => void = () => undefined;
 
   constructor(parts: AuditParts) {
     const { audit, clock, life, limits, revision } = parts;
@@ -50,12 +46,6 @@ export class Audit {
       });
     this.#attemptLog = {
       revision,
-      open: (attempt) => {
-        this.#open.add(attempt);
-      },
-      close: (attempt) => {
-        if (this.#open.delete(attempt) && this.#open.size === 0) this.#onNoneOpen();
-      },
       write: (entry) => this.#keep(entry),
       countStranger: (kind, entry) => {
         this.#strangers.note(kind, entry);
@@ -112,11 +102,9 @@ export class Audit {
 
   /**
    * Hands over the records that the sink has not kept, and ends each reader after the reader has read the records. The
-   * commands must have ended.
+   * attempts must have ended.
    */
   async close(): Promise<void> {
-    // The result of a command reaches its attempt some promises later.
-    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#onNoneOpen = resolve));
     this.#strangers.close();
     await this.#sink?.close();
     this.#log.close();

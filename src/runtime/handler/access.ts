@@ -7,12 +7,15 @@
 import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
-import type { Authenticate } from '../../ports/port.ts';
+import type { Authenticate, Clock } from '../../ports/port.ts';
+import type { Execution } from '../execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { answerInTime, type HostDeadline } from '../host-deadline.ts';
 import { callHost, isThenable, wrongAnswer } from '../host-error.ts';
+import type { Limits } from '../limits.ts';
 import type { Headers } from './respond.ts';
 
 /**
@@ -33,6 +36,8 @@ export type Authorize = (
 
 /** The options of {@link admit}. @internal */
 export interface AccessOptions {
+  readonly clock: Clock;
+  readonly limits: Pick<Limits, 'hashDeadlineMs'>;
   readonly snapshot: () => Snapshot;
   readonly authenticate: Authenticate | undefined;
   /** Whether nobody has to log in at a state. Never throws. */
@@ -40,6 +45,10 @@ export interface AccessOptions {
   readonly authorize: Authorize | undefined;
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: () => boolean;
+  /** Takes in what the other nodes of a fleet have changed up to now; see `Writer.readOn`. Left out without a fleet. */
+  readonly readOn?: (
+    links: readonly string[],
+  ) => Promise<Extract<Execution, { readonly outcome: 'refused' }> | undefined>;
   readonly passwords: Passwords;
   readonly instruments: Instruments;
   readonly onError: (error: unknown) => void;
@@ -66,7 +75,26 @@ interface Target {
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
-export function admit(
+export function admit(...asked: Parameters<typeof admitNow>): Result<Caller> | Promise<Result<Caller>> {
+  const [{ readOn }] = asked;
+  return readOn === undefined ? admitNow(...asked) : admitInFleet(asked, readOn);
+}
+
+/** Turns no caller away for what another node has changed by now: the users, or the read-only mode. */
+async function admitInFleet(
+  asked: Parameters<typeof admitNow>,
+  readOn: NonNullable<AccessOptions['readOn']>,
+): Promise<Result<Caller>> {
+  const [options] = asked;
+  const { users } = options.snapshot();
+  const admitted = await admitNow(...asked);
+  if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
+  await readOn(['/users']);
+  const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : options.snapshot().users !== users;
+  return isMoved ? admitNow(...asked) : admitted;
+}
+
+function admitNow(
   options: AccessOptions,
   request: AdminRequest,
   target: Target,
@@ -122,24 +150,44 @@ async function identify(
   request: AdminRequest,
   snapshot: Snapshot,
 ): Promise<Result<Principal>> {
+  const { clock, limits } = options;
+  let verifying = 0;
   const verify: Parameters<Authenticate>[2] = async (name, password) => {
-    const verified = await options.passwords.verify(snapshot, request, { name, password });
+    verifying += 1;
+    const verifyingOne = options.passwords.verify(snapshot, request, { name, password });
+    const verified = await verifyingOne.finally(() => (verifying -= 1));
     options.instruments.logIn(verified, request);
     return verified;
   };
-  const { principal: given } = request;
-  const principal: unknown =
-    given === undefined
-      ? await options.authenticate?.(request, snapshot, verify)
-      : typeof given === 'function'
-        ? await given()
-        : given;
+  const deadline = { clock, deadlineMs: limits.hashDeadlineMs, isWaiting: () => verifying > 0 };
+  const principal: unknown = await callerOf(options, request, { snapshot, verify, deadline });
   if (isPrincipal(principal)) return ok(principal);
   if (principal === 'throttled')
     return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
   if (principal === 'overloaded')
     return fail('overloaded', 'The password was not checked in time. Try again later.');
   return { ok: false, problem: unauthenticated };
+}
+
+/** Asks the host who sends a request. */
+async function callerOf(
+  { authenticate }: AccessOptions,
+  request: AdminRequest,
+  {
+    snapshot,
+    verify,
+    deadline,
+  }: {
+    readonly snapshot: Snapshot;
+    readonly verify: Parameters<Authenticate>[2];
+    readonly deadline: HostDeadline;
+  },
+): Promise<unknown> {
+  const { principal } = request;
+  if (typeof principal === 'function')
+    return answerInTime('principal', deadline, async () => (await principal()) as unknown);
+  if (principal !== undefined || authenticate === undefined) return principal;
+  return answerInTime('authenticate', deadline, () => authenticate(request, snapshot, verify));
 }
 
 /** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */

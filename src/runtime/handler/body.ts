@@ -7,6 +7,7 @@ import { fail, type Result } from '../../problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Clock } from '../../ports/port.ts';
+import { onAbort } from '../abort-listener.ts';
 import { beforeDeadline } from '../deadline.ts';
 import type { Limits } from '../limits.ts';
 import { bytesOf } from './request.ts';
@@ -15,6 +16,8 @@ import { bytesOf } from './request.ts';
 export interface BodyOptions {
   readonly limits: Limits;
   readonly clock: Clock;
+  /** Aborts when the interface begins to close. A slow client must not hold it up. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface BodyOptions {
 export async function readBody(
   request: AdminRequest,
   rule: Pick<Route, 'mediaTypes'>,
-  { limits, clock }: BodyOptions,
+  { limits, clock, closing }: BodyOptions,
 ): Promise<Result<Json>> {
   const coding = request.headers['content-encoding'] ?? 'identity';
   if (!/^\s*(?:identity\s*)?$/i.test(coding)) return encoded;
@@ -35,13 +38,28 @@ export async function readBody(
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) return tooLarge(limits);
   const read = (): Promise<Uint8Array> => bytesOf(request, limits.maxBodyBytes);
   const isThere = typeof request.body !== 'function';
-  const body = isThere ? await read() : await beforeDeadline(clock, limits.bodyDeadlineMs, read);
+  const body = isThere
+    ? await read()
+    : await beforeDeadline(clock, limits.bodyDeadlineMs, () => unlessClosing(read, closing));
   if (body === 'late') return tooLate(limits);
+  if (body === 'closed') return interfaceCloses;
   if (body.length > limits.maxBodyBytes) return tooLarge(limits);
   if (mediaType === undefined && body.length > 0) return unsupported(rule);
   const text = decodeUtf8(body);
   if (text === undefined) return fail('body-encoding-invalid', 'The body is not UTF-8. Send JSON as UTF-8.');
   return parseJson(text, { depth: limits.maxBodyDepth, values: limits.maxBodyValues });
+}
+
+/** Reads until the interface closes. */
+async function unlessClosing<T>(read: () => Promise<T>, closing: AbortSignal): Promise<T | 'closed'> {
+  if (closing.aborted) return 'closed';
+  let stopListening = (): void => undefined;
+  const closed = new Promise<'closed'>((resolve) => {
+    stopListening = onAbort(closing, () => {
+      resolve('closed');
+    });
+  });
+  return Promise.race([read(), closed]).finally(stopListening);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -73,6 +91,12 @@ function unsupported({ mediaTypes }: Pick<Route, 'mediaTypes'>): Result<never> {
 const encoded = fail(
   'unsupported-media-type',
   'The body has a Content-Encoding, which is not supported. Send the body as it is, without compression.',
+);
+
+const interfaceCloses = fail(
+  'closed',
+  'The administration interface closed before the body had arrived. Nothing was changed. Send the request again when the ' +
+    'interface is running again.',
 );
 
 function tooLate({ bodyDeadlineMs }: Limits): Result<never> {

@@ -31,8 +31,10 @@ import type { Execution } from '../execution.ts';
 import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
+import { LateAnswer } from '../host-deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
+import { modeLink } from '../log.ts';
 import { shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { parseEventId, type EventId } from '../event-log.ts';
@@ -70,19 +72,24 @@ export type Handled =
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
   readonly decide: (command: CommandRequest) => Decision;
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
+  readonly refuseAll: () => Refusal | undefined;
   readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
   readonly origins: Origins;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
   readonly streams: EventStreams;
+  /** Aborts when the interface begins to close. */
+  readonly closing: AbortSignal;
   readonly texts: TextCache;
   /** The fleet around the interface; left out if the interface runs alone. */
   readonly fleet?: FleetView;
-  readonly audit: Pick<Audit, 'attempt' | 'refuseAll'>;
+  readonly audit: Pick<Audit, 'attempt'>;
   readonly onError: (error: unknown) => void;
 }
 
+type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 type ReadRoute = Exclude<BoundResourceRoute, CommandRoute>;
 
@@ -140,6 +147,10 @@ async function replyTo(
     const reply = respond(options, { checked, match, rawQuery, attempt });
     return withoutBody(request, reply instanceof Promise ? await reply : reply);
   } catch (error) {
+    if (error instanceof LateAnswer) {
+      options.onError(error);
+      return refusal(problem('overloaded', error.detail), { 'retry-after': '1' });
+    }
     if (hasLeft(request)) return refusal(goneAway());
     options.onError(error);
     const isCallers = error instanceof RequestError;
@@ -390,6 +401,8 @@ async function act(
   if (!conditions.ok) return refusal(conditions.problem);
   const body = await bodyOf(request, route, options);
   if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
+  const unread = await options.readOn?.(callerLinks);
+  if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
   const late = caller.refusalIn(snapshot());
   if (late !== undefined) return refusal(late, accessHeaders(options, late));
   const found = route.findIn(surroundings, parameters, body.value);
@@ -400,7 +413,7 @@ async function act(
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
   if (query.dryRun) return json(200, actionPlan(decided), {});
-  const acted = options.audit.refuseAll() ?? (await decided.act());
+  const acted = options.refuseAll() ?? (await decided.act());
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt.act(decided);
   return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});
@@ -433,13 +446,17 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   attempt.ask(body.value);
   const toDo: CommandRequest = {
     transition: checked(caller, transitionAt(asked, conditions.value, change.value.decide)),
+    restsOn: callerLinks,
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
-  if (query.dryRun) return plan(options, asked, toDo);
+  if (query.dryRun) return plan(options, asked, toDo, await options.readOn?.(callerLinks));
   return conclude(options, request, asked, await attempt.execute(toDo, options.execute));
 }
+
+/** What {@link checked} looks at: the users, and the mode of the interface. */
+const callerLinks = ['/users', modeLink];
 
 /** Makes a transition that first checks whether the caller still may send the command. */
 function checked({ refusalIn }: Caller, transition: Transition): Transition {
@@ -449,7 +466,13 @@ function checked({ refusalIn }: Caller, transition: Transition): Transition {
   };
 }
 
-function plan(options: HandlerOptions, asked: AskedCommand, toDo: CommandRequest): Reply {
+function plan(
+  options: HandlerOptions,
+  asked: AskedCommand,
+  toDo: CommandRequest,
+  unread: Refusal | undefined,
+): Reply {
+  if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
   const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
   if (planned.outcome !== 'refused') return json(200, planned, {});
   return refusal(planned.problem, accessHeaders(options, planned.problem));

@@ -14,6 +14,7 @@ import { rehashUser, userNamePattern, type User } from '../../resources/user.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Execution } from '../execution.ts';
 import { hashWith, verifyWith } from '../guarded-secret.ts';
+import { LateAnswer } from '../host-deadline.ts';
 import { askHost } from '../host-error.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
@@ -80,7 +81,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
   const { hasher, clock, limits } = options;
   const logins = createRememberedLogins(clock);
   const decoy = createDecoy(hasher);
-  const inTurn = createFairQueue(
+  const queue = createFairQueue(
     {
       maxInFlight: limits.maxHashesInFlight,
       maxQueued: limits.maxHashesQueued,
@@ -88,11 +89,21 @@ export function createPasswords(options: PasswordOptions): Passwords {
     },
     clock,
   );
-  const renew = createRenewal(options, (share, password) => inTurn(share, () => hashWith(hasher, password)));
+  const inTurn = async <T>(
+    call: 'hasher.hash' | 'hasher.verify',
+    share: Share,
+    job: () => Promise<T>,
+  ): Promise<Turn<T>> => {
+    const turn = await queue(share, job);
+    if (turn.outcome === 'overloaded') options.onError(new LateAnswer(call, limits.hashDeadlineMs));
+    return turn;
+  };
+  // No client waits for a renewal, and a later log-in tries again.
+  const renew = createRenewal(options, (share, password) => queue(share, () => hashWith(hasher, password)));
 
   return {
     async hash(share, password) {
-      const turn = await inTurn(share, () => hashWith(hasher, password.normalize('NFC')));
+      const turn = await inTurn('hasher.hash', share, () => hashWith(hasher, password.normalize('NFC')));
       if (turn.outcome === 'done') return ok(turn.value);
       return turn.outcome === 'throttled'
         ? fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.')
@@ -109,7 +120,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
       const isRemembered = (): boolean => logins.has(user, fingerprint);
       if (user !== undefined && isRemembered()) return principalOf(user);
       const share = { ...asked, attempt: fingerprint };
-      const turn = await inTurn(share, async () => {
+      const turn = await inTurn('hasher.verify', share, async () => {
         if (request.signal?.aborted === true) return false;
         // Several requests of one client wait at the same time, and the first of them was verified meanwhile.
         if (isRemembered()) return true;

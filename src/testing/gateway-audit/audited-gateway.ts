@@ -45,6 +45,14 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    * it the audits close the sessions of the document, and know only what `inspect` answers.
    */
   readonly connect?: (service: Service, gateway: Gateway) => Promise<AuditClient>;
+  /**
+   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. Resolves to the function that
+   * removes the obstacle.
+   *
+   * With this function an audit looks whether a gateway that goes on trying answers `in-place`. A gateway that tries again
+   * should do so several times a second.
+   */
+  readonly obstruct?: (service: Service, gateway: Gateway) => Promise<() => Promise<void>>;
 }
 
 /** How a host opens a gateway and connects clients. @internal */
@@ -60,6 +68,8 @@ export interface OpenedGateway {
   readonly gateway: GatewayPort;
   /** Left out if the host connects no clients. */
   readonly clients?: Clients;
+  /** Obstructs the start of a service; `undefined` if the host cannot. */
+  readonly obstruct: ((service: Service) => Promise<() => Promise<void>>) | undefined;
 }
 
 /** The clients of a gateway. */
@@ -75,6 +85,10 @@ export interface Calls {
   readonly apply: (effect: Effect) => Promise<void>;
   /** Applies an effect, and aborts the signal during the call. */
   readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
+  /** Applies an effect that is obstructed, and aborts the signal if the call takes long. */
+  readonly applyObstructed: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
+  /** Obstructs the start of a service. Resolves to the function that removes the obstacle. */
+  readonly obstruct: (service: string) => Promise<() => Promise<void>>;
   /** Asks `inspect` until it answers; `undefined` if it rejects for too long. */
   readonly answerOf: (effect: Effect) => Promise<unknown>;
   readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
@@ -97,7 +111,7 @@ export function clientServices({ services }: Snapshot): readonly Service[] {
 
 /** Opens a gateway with its clients, and disposes of the gateway after the check. @internal */
 export async function withGateway<Gateway extends AuditedGateway>(
-  { snapshot, open, connect }: Host<Gateway>,
+  { snapshot, open, connect, obstruct }: Host<Gateway>,
   check: (opened: OpenedGateway) => Promise<void>,
 ): Promise<void> {
   // The audit calls the port itself. The interface only settles what the port has applied.
@@ -105,8 +119,12 @@ export async function withGateway<Gateway extends AuditedGateway>(
   const admin = createAdmin({ snapshot, gateway: settled });
   const gateway = await open(admin);
   try {
-    if (connect === undefined) await check({ admin, gateway });
-    else await check({ admin, gateway, clients: await connectClients(admin, gateway, connect) });
+    await check({
+      admin,
+      gateway,
+      ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect) }),
+      obstruct: obstruct && ((service) => obstruct(service, gateway)),
+    });
   } finally {
     await gateway[Symbol.asyncDispose]?.();
     await admin.close();
@@ -136,7 +154,10 @@ function isSame(one: SessionIdentity, other: SessionIdentity): boolean {
 }
 
 /** The calls for the audit of one effect. @internal */
-export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: OpenedGateway): Calls {
+export function callsFor(
+  audited: AuditedEffect,
+  { admin, gateway, clients, obstruct }: OpenedGateway,
+): Calls {
   // An async function, so that an error thrown by the port becomes a rejection.
   const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
     gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
@@ -164,6 +185,7 @@ export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: Op
       if (outcome === 'done') await settleOnce(effect);
       return outcome;
     },
+    ...startCalls(call, { admin, obstruct }),
     async answerOf(effect) {
       for (let waitMs = pauseMs; waitMs <= longestPauseMs; waitMs *= 2) {
         try {
@@ -181,6 +203,31 @@ export function callsFor(audited: AuditedEffect, { admin, gateway, clients }: Op
     },
     async expectClients(closed, when) {
       if (clients !== undefined) await expectClients(clients, closed, when);
+    },
+  };
+}
+
+/** The calls for the audit of a start that is obstructed. */
+function startCalls(
+  call: (effect: Effect, deadline: AbortController) => Promise<void>,
+  { admin, obstruct }: Pick<OpenedGateway, 'admin' | 'obstruct'>,
+): Pick<Calls, 'applyObstructed' | 'obstruct'> {
+  return {
+    async applyObstructed(effect) {
+      const [deadline, answered] = [new AbortController(), new AbortController()];
+      void systemClock.sleep(patienceMs, answered.signal).then(() => {
+        deadline.abort(new Error('The deadline for the effect has passed'));
+      });
+      return call(effect, deadline)
+        .then(() => 'done' as const, outcomeOf)
+        .finally(() => {
+          answered.abort();
+        });
+    },
+    async obstruct(service) {
+      const found = admin.snapshot.services.find(service);
+      if (found === undefined || obstruct === undefined) throw new Error('There is nothing to obstruct');
+      return obstruct(found);
     },
   };
 }

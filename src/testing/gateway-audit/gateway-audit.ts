@@ -22,7 +22,7 @@ import {
   type GatewayAuditOptions,
   type Host,
 } from './audited-gateway.ts';
-import { clientLaws, laws, type Law } from './law.ts';
+import { clientLaws, laws, startLaws, type Law } from './law.ts';
 
 /**
  * One requirement for a gateway port.
@@ -52,7 +52,8 @@ export interface GatewayAudit {
  *
  * @param document - the initial state of the gateway
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
- * @param options - `connect`: connects a client, to audit how the port closes sessions and connections
+ * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`: lets the
+ *   start of a service fail, to audit what `inspect` answers while the gateway tries again
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  * @throws TypeError for an unknown option, and for something that is no function
@@ -77,15 +78,18 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   open: (admin: Admin) => Promise<Gateway>,
   options: GatewayAuditOptions<Gateway> = {},
 ): readonly GatewayAudit[] {
-  assertMembers(options, ['connect'], 'option of gatewayAudits');
+  assertMembers(options, ['connect', 'obstruct'], 'option of gatewayAudits');
+  const { connect, obstruct } = options;
   assertFunction('open', open);
-  if (options.connect !== undefined) assertFunction('connect', options.connect);
+  if (connect !== undefined) assertFunction('connect', connect);
+  if (obstruct !== undefined) assertFunction('obstruct', obstruct);
   const host = { ...options, snapshot: createSnapshot(document), open };
-  const hasClients = options.connect !== undefined;
+  const hasClients = connect !== undefined;
+  const required = [...laws, ...(obstruct === undefined ? [] : startLaws), ...(hasClients ? clientLaws : [])];
   const all = auditedEffectsOf(hasClients ? withClients(host.snapshot) : host.snapshot);
   const types = [...new Set(all.map(({ effect }) => effect.type))];
   return types.flatMap((type) =>
-    [...laws, ...(hasClients ? clientLaws : [])]
+    required
       .filter((law) => coveredBy(law, type, all).length > 0)
       .map((law) => ({
         id: `${type}/${law.id}`,

@@ -137,6 +137,32 @@ function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
   return other.inverse !== undefined && other.effect.resource !== effect.resource;
 }
 
+/** The requirements for gateways whose starts can be obstructed. @internal */
+export const startLaws: readonly Law[] = [
+  {
+    id: 'retry',
+    name: 'is in place while the gateway goes on trying, and stays out of place otherwise',
+    covers: ({ effect }) => effect.type === 'service.start',
+    async check({ effect }, { applyObstructed, obstruct, answerOf, expect }) {
+      const release = await obstruct('service' in effect ? effect.service : '');
+      const outcome = await applyObstructed(effect);
+      const answer = outcome === 'unclear' ? await answerOf(effect) : expectedAfter[outcome];
+      await release();
+      // A gateway that could not tell is asked again, so only an answer counts.
+      if (answer !== 'in-place' && answer !== 'not-in-place') return;
+      for (let look = 0; look < mostTries; look += 1) {
+        await expect(effect, answer, `after the start was obstructed, and apply was ${outcome}`);
+        await systemClock.sleep(lookPauseMs);
+      }
+    },
+  },
+];
+
+const expectedAfter = { done: 'in-place', refused: 'not-in-place' } as const;
+
+/** The number of looks after an obstacle is removed. They take a second. */
+const mostTries = 100;
+
 /** The requirements for gateways with clients. @internal */
 export const clientLaws: readonly Law[] = [
   {

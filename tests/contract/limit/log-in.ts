@@ -140,7 +140,7 @@ export const logInLimits: readonly Limit[] = [
     option: 'hashDeadlineMs',
     value: defaultLimits.hashDeadlineMs,
     unit: 'milliseconds',
-    bounds: 'one call of the hasher',
+    bounds: 'one call of the hasher, the sealer, `authenticate`, or `principal` of a request',
     beyond: '503 overloaded',
     trial: verifiesLate,
   },

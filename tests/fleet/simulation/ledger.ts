@@ -49,9 +49,11 @@ export interface Ledger {
   readonly faults: readonly string[];
 }
 
-/** The records of a step. */
+/** The records of a step that are about commands. */
 export function recordsIn({ kind, texts }: Step): readonly LogRecord[] {
-  return kind === 'append' ? texts.map((text) => JSON.parse(text) as LogRecord) : [];
+  if (kind !== 'append') return [];
+  const records = texts.map((text) => JSON.parse(text) as LogRecord | { readonly type: 'life' | 'mode' });
+  return records.filter((record) => record.type === 'intent' || record.type === 'settlement');
 }
 
 /** The text of an event, without its place. */

@@ -219,8 +219,10 @@ const expectedErrors = [
   /did not answer/,
   /The configuration of the fleet has gone back/,
   /The gateway did not say what became of the abandoned command/,
+  /The gateway was not asked what became of the abandoned command/,
   /Another process runs the node/,
   /cannot announce itself/,
+  /DifferingDocumentError/,
 ];
 
 /** What a gateway is to have of a resource. */

@@ -273,6 +273,11 @@ const changes: readonly [name: string, change: (directory: string) => Promise<un
   ],
   ['removes the lock', async (directory) => unlink(await lockIn(directory)), /lock-\w+\.sock was removed/],
   ['moves the directory', (directory) => rename(directory, `${directory}-moved`), /audit was removed or/],
+  [
+    'opens the newest file to other users',
+    (directory) => chmod(join(directory, first), 0o666),
+    /000001\.jsonl was opened to other users \(mode 666\)/,
+  ],
 ];
 
 describe('an open audit file whose directory another program changes', () => {

@@ -28,6 +28,7 @@ import { StoreLost } from 'gateway-admin-core';
 import { StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
 
 import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file/identity.ts';
+import { nodeFiles, type NodeFiles } from '../../../src/ports/file/node-files.ts';
 import { appendIn, historyIn, openStoreWith } from '../../support/store-life.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
 import { failingDisk, watchedFiles } from '../../support/watched-files.ts';
@@ -131,6 +132,163 @@ const changes: readonly [name: string, change: (directory: string) => Promise<un
     /store was removed or replaced/,
   ],
 ];
+
+/** The same for the snapshot of an open store that has compacted its records. */
+const snapshotChanges: typeof changes = [
+  ['removes the snapshot', (directory) => unlink(join(directory, 'snapshot')), /snapshot was removed or/],
+  [
+    'replaces the snapshot by a copy',
+    async (directory) => {
+      await copyFile(join(directory, 'snapshot'), join(directory, 'copy'));
+      await rename(join(directory, 'copy'), join(directory, 'snapshot'));
+    },
+    /snapshot was removed or replaced/,
+  ],
+  [
+    'replaces the snapshot by a link to it',
+    async (directory) => {
+      await rename(join(directory, 'snapshot'), join(directory, 'moved'));
+      await symlink('moved', join(directory, 'snapshot'));
+    },
+    /snapshot was removed or replaced/,
+  ],
+  [
+    'cuts the snapshot',
+    (directory) => truncate(join(directory, 'snapshot'), 50),
+    /snapshot has 50 bytes instead/,
+  ],
+  [
+    'writes to the snapshot',
+    (directory) => appendFile(join(directory, 'snapshot'), 'x'),
+    /snapshot has \d+ bytes/,
+  ],
+  [
+    'opens the snapshot to other users',
+    (directory) => chmod(join(directory, 'snapshot'), 0o666),
+    /snapshot was opened to other users \(mode 666\)/,
+  ],
+  [
+    'opens the journal to other users',
+    (directory) => chmod(join(directory, 'journal-2'), 0o660),
+    /journal-2 was opened to other users \(mode 660\)/,
+  ],
+  [
+    'opens the directory to other users',
+    (directory) => chmod(directory, 0o770),
+    /store was opened to other users/,
+  ],
+];
+
+describe('an open store whose snapshot another program changes', () => {
+  /** A store with a snapshot, of this process or of an earlier one. */
+  async function compacted(
+    directory: string,
+    of: 'this process' | 'an earlier one',
+    files: NodeFiles = nodeFiles,
+  ) {
+    const store = await openStoreWith(directory, files);
+    const first = await store.load();
+    const position = await store.compact('state', { expectedPosition: first.position });
+    if (of === 'this process') return { store, position };
+    await store[Symbol.asyncDispose]();
+    const again = await openStoreWith(directory, files);
+    return { store: again, position: (await again.load()).position };
+  }
+
+  const lives = ['this process', 'an earlier one'] as const;
+
+  // Promise: store-taken
+  it.each(lives.flatMap((of) => snapshotChanges.map((change) => [of, ...change] as const)))(
+    'confirms nothing from then on: the snapshot is of %s, and the program %s',
+    async (of, _name, change, named) => {
+      for (const call of ['append', 'compact'] as const) {
+        const directory = await place();
+        const { store, position } = await compacted(directory, of);
+        const where = { expectedPosition: await store.append(['kept'], { expectedPosition: position }) };
+        await change(directory);
+        const lost = await rejectionOf(
+          call === 'append' ? store.append(['lost'], where) : store.compact({}, where),
+        );
+        expect(lost).toBeInstanceOf(StoreLost);
+        expect((lost as StoreLost).message).toMatch(named);
+        await expect(store.append(['later'], where)).rejects.toBe(lost);
+        await store[Symbol.asyncDispose]();
+      }
+    },
+  );
+
+  it.each(snapshotChanges)(
+    'confirms no call during which it happens: the program %s',
+    async (_name, change) => {
+      const directory = await place();
+      let sabotage = (): Promise<unknown> => Promise.resolve();
+      const files = watchedFiles(async ({ method, path }, make) => {
+        const result = await make();
+        if (method === 'datasync' && basename(path) === 'journal-2') await sabotage();
+        return result;
+      });
+      const { store, position } = await compacted(directory, 'an earlier one', files);
+      sabotage = () => change(directory);
+      await expect(store.append(['lost'], { expectedPosition: position })).rejects.toBeInstanceOf(StoreLost);
+      await store[Symbol.asyncDispose]();
+    },
+  );
+
+  it('confirms nothing if a snapshot is put into a directory that has none yet', async () => {
+    const directory = await place();
+    const store = await openFileStore(directory);
+    const { position } = await store.load();
+    await writeFile(join(directory, 'snapshot'), 'text', { mode: 0o600 });
+    const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
+    expect(lost).toBeInstanceOf(StoreLost);
+    expect(String(lost)).toContain('snapshot was added while');
+    await store[Symbol.asyncDispose]();
+  });
+
+  it.each(['snapshot', 'journal-2', 'store'])('confirms nothing if %s gets another owner', async (name) => {
+    const directory = await place();
+    let isGiven = false;
+    const look = ((...call: Parameters<typeof lstatSync>) => {
+      const status = lstatSync(...call) as { uid: bigint } | undefined;
+      if (status !== undefined && isGiven && basename(String(call[0])) === name) status.uid += 1n;
+      return status;
+    }) as typeof lstatSync;
+    const { store, position } = await compacted(directory, 'this process', { ...promises, lstatSync: look });
+    isGiven = true;
+    const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
+    expect(lost).toBeInstanceOf(StoreLost);
+    expect(String(lost)).toMatch(new RegExp(`${name} was given to the user with the id \\d+ while`));
+    await store[Symbol.asyncDispose]();
+  });
+
+  it.each(['before', 'after'] as const)(
+    'goes on after a compaction that failed, %s any step',
+    async (when) => {
+      for (let step = 1, done = false; !done; step += 1) {
+        const directory = await place();
+        let left = Infinity;
+        const files = watchedFiles(async ({ method }, make) => {
+          left -= 1;
+          const fault = Object.assign(new Error(`EIO: i/o error, ${method}`), { code: 'EIO' });
+          if (left === 0 && when === 'before') throw fault;
+          const result = await make();
+          if (left === 0) throw fault;
+          return result;
+        });
+        const { store, position } = await compacted(directory, 'this process', files);
+        left = step;
+        const failed = await rejectionOf(store.compact('next', { expectedPosition: position }));
+        done = left > 0;
+        left = Infinity;
+        expect(failed).not.toBeInstanceOf(StoreLost);
+        const next = await store.compact('next', { expectedPosition: position });
+        await store.append(['kept'], { expectedPosition: next });
+        await store[Symbol.asyncDispose]();
+        expect(await historyIn(directory)).toMatchObject({ state: 'next', records: ['kept'] });
+      }
+    },
+  );
+});
 
 describe('an open store whose directory another program changes', () => {
   // Promise: store-taken

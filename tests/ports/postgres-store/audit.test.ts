@@ -11,6 +11,7 @@ import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 import { sharedStoreAudits, type SharedStorePlace } from 'gateway-admin-core/testing';
 
 import { PostgresServer } from '../../support/postgres.ts';
+import { TransactionPool } from '../../support/transaction-pool.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -21,11 +22,11 @@ afterAll(() => server[Symbol.asyncDispose]());
 let places = 0;
 
 /** A place is a fleet of its own in the same tables. */
-function createPlace(): Promise<SharedStorePlace> {
+function createPlace(port = server.port): Promise<SharedStorePlace> {
   places += 1;
   const cluster = `fleet-${String(places)}`;
   return Promise.resolve({
-    open: () => openPostgresStore({ ...server.address, cluster }),
+    open: () => openPostgresStore({ ...server.address, hosts: [{ host: '127.0.0.1', port }], cluster }),
     backup: () => backup(cluster),
   });
 }
@@ -48,11 +49,25 @@ async function backup(cluster: string): Promise<() => Promise<void>> {
   };
 }
 
-const audits = sharedStoreAudits(createPlace);
+const audits = sharedStoreAudits(() => createPlace());
 
 describe('a PostgreSQL store', () => {
   // Promise: postgres-store
   it.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
+    await expect(audit.run()).resolves.toBeUndefined();
+  });
+});
+
+describe('a PostgreSQL store behind a pool in transaction mode', () => {
+  let pool: TransactionPool;
+  beforeAll(async () => {
+    pool = await TransactionPool.to(server.port, 3);
+  });
+  afterAll(() => pool[Symbol.asyncDispose]());
+
+  const pooled = sharedStoreAudits(() => createPlace(pool.port));
+
+  it.each(pooled.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
     await expect(audit.run()).resolves.toBeUndefined();
   });
 });

@@ -490,6 +490,10 @@ describe('what a PostgreSQL store shows', () => {
         });
       await expect(open({ user: 'guarded', password: failing })).rejects.toThrow(sentence);
     }
+    const never = (): Promise<never> => new Promise(() => undefined);
+    await expect(open({ user: 'guarded', password: never, connectTimeoutMs: 200 })).rejects.toThrow(
+      'timeout',
+    );
     const store = await open({ user: 'guarded', password: 'right-planted-secret' });
     expect(shownIn(store)).not.toContain('planted-secret');
   });

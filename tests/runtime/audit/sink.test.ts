@@ -480,6 +480,23 @@ describe('the end of an interface with a sink', () => {
     expect(sink.kept).toHaveLength(2);
   });
 
+  it('waits for the record of a request whose password is hashed when the end begins', async () => {
+    let hashed: (hash: string) => void = () => undefined;
+    const hash = (): Promise<string> => new Promise((resolve) => (hashed = resolve));
+    const hasher = { hash, verify: () => Promise.resolve(false) };
+    const { admin, sink, send, clock } = audited(false, { hasher });
+    const headers = { 'content-type': 'application/json' };
+    const creating = send({ target: '/users', headers, body: '{"name":"eve","password":"plum pie"}' });
+    await clock.settle();
+    const closing = admin.close();
+    await clock.settle();
+    expect(sink.disposals).toBe(0);
+    hashed('a hash');
+    await closing;
+    expect([(await creating)[0], sink.disposals]).toEqual([503, 1]);
+    expect(inShort(sink.kept)).toEqual(['ada users.create refused closed']);
+  });
+
   it('tries once more at once, and says what is lost', async () => {
     for (const works of [true, false]) {
       const { admin, sink, errors, clock } = audited(false);

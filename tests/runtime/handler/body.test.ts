@@ -4,16 +4,13 @@ import { defaultLimits, systemClock, type Json, type ProblemCode, type Result } 
 
 import { readBody } from '../../../src/runtime/handler/body.ts';
 
+const options = { limits: defaultLimits, clock: systemClock, closing: new AbortController().signal };
 const strict = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads a body as that of a route that takes JSON. */
 function read(body: Uint8Array | string): Promise<Result<Json>> {
   const request = { method: 'PUT', target: '/users', headers: { 'content-type': 'application/json' }, body };
-  return readBody(
-    request,
-    { mediaTypes: ['application/json'] },
-    { limits: defaultLimits, clock: systemClock },
-  );
+  return readBody(request, { mediaTypes: ['application/json'] }, options);
 }
 
 /** What the language makes of bytes; `undefined` when it refuses them. */
@@ -52,7 +49,6 @@ describe('readBody', () => {
 
   it('says that the body is missing, not that its media type is, if there is neither', async () => {
     const request = { method: 'PUT', target: '/users', headers: {} };
-    const options = { limits: defaultLimits, clock: systemClock };
     const rule = { mediaTypes: ['application/json'] };
     expect(codeOf(await readBody(request, rule, options))).toBe('body-missing');
     expect(codeOf(await readBody({ ...request, body: '{}' }, rule, options))).toBe('unsupported-media-type');

@@ -19,6 +19,8 @@ export interface Assignment {
   readonly document: GatewayDocument;
   /** The file of a gateway that outlives its interface. */
   readonly keptIn?: string;
+  /** Whether the node hears no hint of the store. */
+  readonly isDeaf?: boolean;
 }
 
 /** A node, over all its processes. */

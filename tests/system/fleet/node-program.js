@@ -2,6 +2,7 @@
  * A node of a fleet in a process of its own: an administration interface over HTTP, and a gateway that takes its time. The
  * assignment is the argument, as JSON. `GET /gateway` says what the gateway does, and how far the node has come.
  */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +13,7 @@ import { openFleet } from 'gateway-admin-core/fleet';
 import { createHandler } from 'gateway-admin-core/node';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
-const { node, hosts, cluster, port, leaseMs, document, keptIn } = JSON.parse(process.argv[2]);
+const { node, hosts, cluster, port, leaseMs, document, keptIn, isDeaf } = JSON.parse(process.argv[2]);
 
 /** The settings that the clients change, by kind. */
 const settings = {
@@ -80,6 +81,11 @@ const store = await openPostgresStore({
   ...{ hosts, cluster, database: 'postgres', user: 'postgres' },
   ...{ connectTimeoutMs: 1000, queryTimeoutMs: 3000 },
 });
+// As behind a pool, or with a connection for hints that has died in silence.
+if (isDeaf)
+  store.changed = async (_after, signal) => {
+    if (!signal.aborted) await once(signal, 'abort');
+  };
 const admin = await openFleet({
   ...{ node, leaseMs, store, gateway },
   snapshot: createSnapshot(document),

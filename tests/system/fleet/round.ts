@@ -10,6 +10,7 @@ import type { PostgresHost } from 'gateway-admin-core/postgres-store';
 import type { PostgresServer } from '../../support/postgres.ts';
 import { until } from '../running-gateway.ts';
 import { NodeProcess, type Assignment } from './node-process.ts';
+import { Readings } from './readings.ts';
 import { changesIn, fold, type Fields } from './shared-log.ts';
 import { documentFor, shownBy, Stream, type Shown } from './stream.ts';
 
@@ -21,28 +22,29 @@ interface RoundOptions {
   readonly hosts: readonly PostgresHost[];
   readonly cluster: string;
   readonly leaseMs: number;
-  /** Where the gateway of a node keeps what it does; nothing if it dies with its interface. */
-  readonly keptIn?: (node: string) => Pick<Assignment, 'keptIn'>;
+  /** The settings that are not the same at all nodes. */
+  readonly own?: (node: string) => Partial<Assignment>;
 }
 
 /** A running round. */
 export class FleetRound {
   readonly nodes: readonly NodeProcess[];
+  readonly readings = new Readings();
   readonly stream: Stream;
   readonly #cluster: string;
   readonly #begun = performance.now();
   #begin: Fields = {};
 
-  private constructor({ random, keptIn = () => ({}), ...shared }: RoundOptions) {
+  private constructor({ random, own = () => ({}), ...shared }: RoundOptions) {
     const document = documentFor(names);
     this.nodes = names.map(
       (node) =>
         new NodeProcess({
           ...{ node, document, hosts: shared.hosts, cluster: shared.cluster, leaseMs: shared.leaseMs },
-          ...keptIn(node),
+          ...own(node),
         }),
     );
-    this.stream = new Stream(random);
+    this.stream = new Stream(random, this.readings);
     this.#cluster = shared.cluster;
   }
 
@@ -62,17 +64,36 @@ export class FleetRound {
 
   /** Lets clients work while something happens, and for a while before and after. */
   async disturb(disturbance: (round: FleetRound) => Promise<void>): Promise<void> {
-    const working = this.stream.run(this.nodes);
-    await sleep(500);
-    await disturbance(this);
-    const enough = this.stream.figures.acknowledged + 50;
-    await until('clients are answered again', () => this.stream.figures.acknowledged > enough, 30_000);
-    this.stream.stop();
-    await working;
+    await this.watch(async () => {
+      const working = this.stream.run(this.nodes);
+      await sleep(500);
+      await disturbance(this);
+      const enough = this.stream.figures.acknowledged + 50;
+      await until('clients are answered again', () => this.stream.figures.acknowledged > enough, 30_000);
+      this.stream.stop();
+      await working;
+    });
   }
 
-  /** All nodes agree with the log within ten seconds, and the log has what clients were told. */
-  async expectTruth(server: PostgresServer): Promise<void> {
+  /** Lets clients read at every node while something happens. */
+  async watch(happening: () => Promise<void>): Promise<void> {
+    const reading = this.readings.run(this.nodes);
+    try {
+      await happening();
+      // Until the nodes without hints have read the last change.
+      await sleep(1500);
+    } finally {
+      this.readings.stop();
+      await reading;
+    }
+  }
+
+  /**
+   * All nodes agree with the log within ten seconds, and the log has what clients were told.
+   *
+   * @param wrong - answers that were wrong
+   */
+  async expectTruth(server: PostgresServer, wrong: readonly string[] = []): Promise<void> {
     const quiet = performance.now();
     let shown: readonly Shown[] = [];
     const agree = async (): Promise<boolean> => {
@@ -88,22 +109,27 @@ export class FleetRound {
     const actual = Object.fromEntries(
       Object.entries(fields).filter(([field]) => !field.startsWith('/users/')),
     );
-    expect(this.stream.lies(changes)).toEqual([]);
-    for (const [index, { name }] of this.nodes.entries())
-      expect([name, shown[index]]).toEqual([
-        name,
-        { fields, actual, behind: [], position: shown[0]?.position, tags: shown[0]?.tags },
-      ]);
-    this.#print(agreedMs);
+    const lies = [
+      ...wrong,
+      ...this.stream.lies(changes),
+      ...this.readings.lies(this.#begin, changes, this.stream),
+    ];
+    this.#print(agreedMs, lies.length);
+    const right = { fields, actual, behind: [], position: shown[0]?.position, tags: shown[0]?.tags };
+    expect({ lies, nodes: this.nodes.map(({ name }, index) => [name, shown[index]]) }).toEqual({
+      lies: [],
+      nodes: this.nodes.map(({ name }) => [name, right]),
+    });
   }
 
   async end(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
   }
 
-  #print(agreedMs: number): void {
+  #print(agreedMs: number, lies: number): void {
     if (process.env['FLEET_ROUNDS'] === undefined) return;
-    const figures = Object.entries(this.stream.figures).map(([name, count]) => `${String(count)} ${name}`);
+    const counts = { ...this.stream.figures, read: this.readings.count, untrue: lies };
+    const figures = Object.entries(counts).map(([name, count]) => `${String(count)} ${name}`);
     const seconds = ((performance.now() - this.#begun) / 1000).toFixed(1);
     process.stdout.write(
       `${this.#cluster}: ${figures.join(', ')}, agreed after ${agreedMs.toFixed(0)} ms (${seconds} s)\n`,

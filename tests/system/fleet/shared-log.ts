@@ -12,6 +12,13 @@ export interface Change {
   readonly value: unknown;
 }
 
+/** A change with its place in the log. */
+export interface LoggedChange extends Change {
+  readonly position: number;
+  /** When the server added the record, in milliseconds since 1970. */
+  readonly at: number;
+}
+
 interface LogEvent {
   readonly type: string;
   readonly resource: string;
@@ -27,13 +34,17 @@ const results: Readonly<Record<string, string | undefined>> = {
 };
 
 /** Every change in the log, in order. */
-export async function changesIn(server: PostgresServer, cluster: string): Promise<readonly Change[]> {
+export async function changesIn(server: PostgresServer, cluster: string): Promise<readonly LoggedChange[]> {
   const rows = await server.query(
-    `select record->'events' as events from gateway_record
-     where cluster = $1 and record->>'type' = 'settlement' order by position`,
+    `select position::int, (extract(epoch from at) * 1000)::float as at, record->'events' as events from gateway_record
+     where cluster = $1 and record->>'type' = 'settlement' order by gateway_record.position`,
     [cluster],
   );
-  return rows.flatMap(({ events }) => (events as readonly LogEvent[]).flatMap(changesOf));
+  return rows.flatMap(({ position, at, events }) =>
+    (events as readonly LogEvent[])
+      .flatMap(changesOf)
+      .map((change) => ({ ...change, position: Number(position), at: Number(at) })),
+  );
 }
 
 function changesOf({ type, resource, operations }: LogEvent): readonly Change[] {
@@ -50,4 +61,15 @@ export function fold(begin: Fields, changes: readonly Change[]): Fields {
   const now: Record<string, unknown> = { ...begin };
   for (const { field, value } of changes) now[field] = value;
   return Object.fromEntries(Object.entries(now).filter(([, value]) => value !== undefined));
+}
+
+/** What a field is at a position. */
+export function valueAt(
+  begin: Fields,
+  ofField: readonly LoggedChange[],
+  field: string,
+  position: number,
+): unknown {
+  const last = ofField.findLast((change) => change.position <= position);
+  return last === undefined ? begin[field] : last.value;
 }

@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayDocument } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { ask } from './ask.ts';
 import type { NodeProcess } from './node-process.ts';
+import type { Acknowledged, Attempt, Readings } from './readings.ts';
+import { fieldsOf, type Listed } from './representation.ts';
 import type { Change, Fields } from './shared-log.ts';
 
 /** What a client was told: it is so, nothing is so, or nobody knows. */
@@ -20,12 +23,17 @@ interface Asked extends Change {
 /** The clients of a fleet. */
 export class Stream {
   readonly asked: Asked[] = [];
+  readonly acknowledged: Acknowledged[] = [];
+  /** The changes that may be made or not, for all that the client was told. */
+  readonly open: Attempt[] = [];
   readonly #random: Random;
+  readonly #readings: Readings;
   readonly #stopped = new AbortController();
   #number = 1000;
 
-  constructor(random: Random) {
+  constructor(random: Random, readings: Readings) {
     this.#random = random;
+    this.#readings = readings;
   }
 
   /** How many commands came to what. */
@@ -38,13 +46,13 @@ export class Stream {
   /** Sends commands to all nodes. Resolves when every command is answered after `stop`. */
   async run(nodes: readonly NodeProcess[]): Promise<void> {
     const clients = nodes.flatMap((node) => [
-      () => this.#patch(node, `Own-${node.name}`),
-      () => this.#patch(node, 'Shared'),
-      () => this.#patch(node, 'Shared'),
+      () => this.#patchNowAndThenInVain(node, `Own-${node.name}`),
+      () => this.#patchNowAndThenInVain(node, 'Shared'),
+      () => this.#patchNowAndThenInVain(node, 'Shared'),
       () => this.#count(node),
       () => this.#count(node),
-      () => this.#switch(node, `/service`, 'Shared'),
-      () => this.#switch(node, `/monitor`, `Own-${node.name}`),
+      () => this.#switchAtRandom(node, 'service', 'Shared'),
+      () => this.#switchAtRandom(node, 'monitor', `Own-${node.name}`),
       this.#registrar(node),
     ]);
     const isStopped = (): boolean => this.#stopped.signal.aborted;
@@ -97,16 +105,67 @@ export class Stream {
     return this.#number;
   }
 
-  /** Sets two fields to the same new number at once; now and then with a part that has it all refused. */
-  async #patch(node: NodeProcess, service: string): Promise<Told> {
+  /** Sets two fields to the same new number at once, with other operations before and after that can have it all refused. */
+  async patch(
+    node: NodeProcess,
+    service: string,
+    {
+      before = [],
+      after = [],
+    }: { readonly before?: readonly object[]; readonly after?: readonly object[] } = {},
+  ): Promise<Told> {
     const target = `/services/${service}`;
     const value = this.#next();
     const fields = ['max_connection', 'connection_timeout'];
     const patch = fields.map((field) => ({ op: 'add', path: `/${field}`, value }));
-    const failing = { op: 'test', path: '/max_connection', value: -1 };
-    const told = await send(node, 'PATCH', target, this.#random.chance(0.1) ? [...patch, failing] : patch);
-    for (const field of fields) this.asked.push({ field: `${target} ${field}`, value, told });
+    const made = fields.map((field) => ({ field: `${target} ${field}`, value }));
+    const told = await this.#send(made, node, 'PATCH', target, [...before, ...patch, ...after]);
+    for (const each of made) this.asked.push({ ...each, told });
     return told;
+  }
+
+  /** Starts or stops a service or monitor. */
+  async switch(
+    node: NodeProcess,
+    kind: 'service' | 'monitor',
+    name: string,
+    command: 'start' | 'stop',
+  ): Promise<Told> {
+    const value = command === 'start' ? 'started' : 'stopped';
+    const made = { field: `/${kind}s/${name} state`, value };
+    const told = await this.#send([made], node, 'PUT', `/${kind}/${name}/${command}`);
+    this.asked.push({ ...made, told });
+    return told;
+  }
+
+  /** Creates a user. */
+  async create(node: NodeProcess, name: string): Promise<Told> {
+    const made = { field: `/users/${name} state`, value: 'exists' };
+    const headers = { 'content-type': 'application/json' };
+    const told = await this.#send(
+      [made],
+      node,
+      'PUT',
+      '/users',
+      { name, password: 'correct horse' },
+      headers,
+    );
+    // The log has the name once, whoever created it.
+    if (told === 'acknowledged') this.asked.push({ ...made, told });
+    return told;
+  }
+
+  /** Deletes a user. */
+  async delete(node: NodeProcess, name: string): Promise<Told> {
+    const made = { field: `/users/${name} state`, value: undefined };
+    const told = await this.#send([made], node, 'DELETE', `/users/${name}`);
+    this.asked.push({ ...made, told });
+    return told;
+  }
+
+  #patchNowAndThenInVain(node: NodeProcess, service: string): Promise<Told> {
+    const failing = { op: 'test', path: '/max_connection', value: -1 };
+    return this.patch(node, service, this.#random.chance(0.1) ? { after: [failing] } : {});
   }
 
   /** Adds one to what the client has read, unless somebody else was faster. */
@@ -116,16 +175,31 @@ export class Stream {
     const etag = response?.headers.get('etag');
     if (response?.status !== 200 || typeof etag !== 'string') return 'unknown';
     const { parameters } = (await response.json()) as { readonly parameters: { readonly count: number } };
-    const patch = [{ op: 'replace', path: '/parameters/count', value: parameters.count + 1 }];
+    const value = parameters.count + 1;
+    const patch = [{ op: 'replace', path: '/parameters/count', value }];
+    const made = { field: `${target} parameters/count`, value };
     // Several clients can ask for the same number. `miscounts` looks after them.
-    return send(node, 'PATCH', target, patch, { 'if-match': etag });
+    return this.#send([made], node, 'PATCH', target, patch, { 'if-match': etag });
   }
 
-  async #switch(node: NodeProcess, kind: '/service' | '/monitor', name: string): Promise<Told> {
-    const [command, value] = this.#random.pick([['start', 'started'] as const, ['stop', 'stopped'] as const]);
-    const told = await send(node, 'PUT', `${kind}/${name}/${command}`);
-    this.asked.push({ field: `${kind}s/${name} state`, value, told });
+  async #switchAtRandom(node: NodeProcess, kind: 'service' | 'monitor', name: string): Promise<Told> {
+    const told = await this.switch(node, kind, name, this.#random.pick(['start', 'stop']));
     await sleep(20);
+    return told;
+  }
+
+  /** Sends a command, and notes what its answer says. */
+  async #send(made: readonly Change[], ...request: Parameters<typeof ask>): Promise<Told> {
+    const [node, , target] = request;
+    const begun = performance.now();
+    const { told, isOpen, position, tag, text } = await send(...request);
+    const ended = performance.now();
+    const attempts = made.map((each) => ({ ...each, node: node.name, begun, ended }));
+    if (isOpen) this.open.push(...attempts);
+    if (told !== 'acknowledged') return told;
+    for (const each of attempts) this.acknowledged.push({ ...each, position });
+    if (tag !== undefined && text !== '')
+      this.#readings.noteAnswer({ node: node.name, target, tag, text, begun, ended });
     return told;
   }
 
@@ -135,14 +209,8 @@ export class Stream {
     return async () => {
       number += 1;
       const name = `user-${String(number)}`;
-      const headers = { 'content-type': 'application/json' };
-      const told = await send(node, 'PUT', '/users', { name, password: 'correct horse' }, headers);
-      // The log has the name once, whoever created it.
-      if (told === 'acknowledged') this.asked.push({ field: `/users/${name} state`, value: 'exists', told });
-      if (told === 'acknowledged' && this.#random.chance(0.8)) {
-        const deleted = await send(node, 'DELETE', `/users/${name}`);
-        this.asked.push({ field: `/users/${name} state`, value: undefined, told: deleted });
-      }
+      const told = await this.create(node, name);
+      if (told === 'acknowledged' && this.#random.chance(0.8)) await this.delete(node, name);
       return told;
     };
   }
@@ -164,32 +232,37 @@ function miscounts(changes: readonly Change[]): readonly string[] {
   );
 }
 
-async function ask(
-  { url }: NodeProcess,
-  method: string,
-  target: string,
-  body?: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Response | undefined> {
-  const type = { 'content-type': 'application/json-patch+json' };
-  const sent =
-    body === undefined ? { headers } : { headers: { ...type, ...headers }, body: JSON.stringify(body) };
-  const signal = AbortSignal.timeout(60_000);
-  return fetch(url + target, { method, signal, ...sent }).catch(() => undefined);
+/** What a command was answered with. */
+interface Answer {
+  readonly told: Told;
+  /** Whether the gateway may do the change for a while. */
+  readonly isOpen: boolean;
+  /** The number of the place in the log; `NaN` without one. */
+  readonly position: number;
+  readonly tag: string | undefined;
+  readonly text: string;
 }
 
-async function send(...request: Parameters<typeof ask>): Promise<Told> {
+async function send(...request: Parameters<typeof ask>): Promise<Answer> {
   const response = await ask(...request);
   const text = await response?.text().catch(() => undefined);
-  if (response === undefined || text === undefined) return 'unknown';
-  if (response.ok) return 'acknowledged';
-  if (response.status < 500) return 'refused';
+  if (response === undefined || text === undefined)
+    return { told: 'unknown', isOpen: true, position: NaN, tag: undefined, text: '' };
+  const { headers, status } = response;
+  const position = Number.parseInt(headers.get('fleet-position') ?? '', 10);
+  const tag = headers.get('etag') ?? undefined;
+  return { told: toldBy(response, text, request), isOpen: status >= 500, position, tag, text };
+}
+
+function toldBy({ ok, status }: Response, text: string, [, method, target]: Parameters<typeof ask>): Told {
+  if (ok) return 'acknowledged';
+  if (status < 500) return 'refused';
   const { code } = JSON.parse(text) as { readonly code: string };
   if (code === 'outcome-unknown') return 'unknown';
   // A command without an effect on the gateway may have been kept.
-  if (code === 'store-unavailable') return request[2].startsWith('/users') ? 'unknown' : 'refused';
+  if (code === 'store-unavailable') return target.startsWith('/users') ? 'unknown' : 'refused';
   if (code === 'fenced') return 'refused';
-  throw new Error(`${request[1]} ${request[2]} was answered with ${text}`);
+  throw new Error(`${method} ${target} was answered with ${text}`);
 }
 
 /** A node as it shows itself. */
@@ -229,29 +302,6 @@ export async function shownBy(node: NodeProcess): Promise<Shown> {
     tags: Object.fromEntries(await Promise.all(tags)),
     ...(gateway as Pick<Shown, 'actual' | 'position' | 'behind'>),
   };
-}
-
-/** What of a representation matters here. */
-interface Listed {
-  readonly name: string;
-  readonly state?: string;
-  readonly max_connection?: number;
-  readonly connection_timeout?: number;
-  readonly monitor_interval?: number;
-  readonly parameters?: { readonly count?: number };
-}
-
-function fieldsOf(kind: string, { name, ...each }: Listed): readonly (readonly [string, unknown])[] {
-  const at = (field: string, value: unknown) => [`/${kind}/${name} ${field}`, value] as const;
-  if (kind === 'users') return [at('state', 'exists')];
-  if (kind === 'servers') return [at('parameters/count', each.parameters?.count)];
-  const { state, max_connection, connection_timeout, monitor_interval } = each;
-  return [
-    at('state', state),
-    at('max_connection', max_connection),
-    at('connection_timeout', connection_timeout),
-    at('monitor_interval', monitor_interval),
-  ];
 }
 
 /** A document with everything that the clients of these nodes change. */

@@ -57,7 +57,18 @@ function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
   };
   return gatewayAudits(document, open, {
     connect: (service, port) => Promise.resolve(connect(service, port)),
+    obstruct: ({ key }, { gateway }) => Promise.resolve(obstruct(key, gateway)),
   });
+}
+
+/** The next start of a service fails, and the gateway tries again until the obstacle is removed. */
+function obstruct(service: string, { will, failService, recoverService }: ScriptedGateway) {
+  will((_effect, _context, perform) => {
+    perform();
+    failService(service);
+    return Promise.reject(new Error('The port is taken'));
+  });
+  return (): Promise<void> => Promise.resolve(void recoverService(service));
 }
 
 /** Opens a session with a connection to the first server. The client is connected as long as the session is open. */
@@ -90,7 +101,7 @@ describe('the audits', () => {
   it('have ids that stay', () => {
     expect(ids).toEqual([
       ...laws('service.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
+      ...laws('service.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final', 'retry'),
       ...laws('monitor.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
       ...laws('monitor.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
       ...laws('service.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
@@ -313,6 +324,13 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
     apply: only(type, apply, async (effect, context) => {
       await apply(effect, context);
       if (context.signal.aborted) throw new EffectRefused('Too late.');
+    }),
+  }),
+  /** Looks at the socket alone, which is closed until the next try. */
+  retry: (gateway, type) => ({
+    inspect: only(type, gateway.inspect, (effect) => {
+      const service = 'service' in effect ? gateway.state.services[effect.service] : undefined;
+      return Promise.resolve(service?.state === 'started' ? 'in-place' : 'not-in-place');
     }),
   }),
   /** Gives up when its time is over, but what it has sent still arrives. */
@@ -599,6 +617,50 @@ describe('a port whose aborted call may still take effect', () => {
 
   it('passes if inspect never can tell', async () => {
     await expect(audited(true, () => new Error('cannot tell'))).resolves.toBeUndefined();
+  });
+});
+
+describe('a port whose start is obstructed', () => {
+  /** Applies as the gateway does, and ends in another way if the gateway fails. */
+  const endsWith =
+    (end: (gateway: ScriptedGateway, effect: Effect) => Promise<void>): Breaks =>
+    (gateway) => ({
+      apply: (effect, context) => gateway.apply(effect, context).catch(() => end(gateway, effect)),
+    });
+  const givesUp = async ({ will, apply }: ScriptedGateway, effect: Effect): Promise<void> => {
+    const service = 'service' in effect ? effect.service : '';
+    will('done');
+    await apply(
+      { type: 'service.stop', resource: effect.resource, service },
+      { ...never, commandId: 'undo' },
+    );
+  };
+  const never = { signal: new AbortController().signal };
+  const refuses = (): Promise<never> => Promise.reject(new EffectRefused('The port is taken.'));
+
+  it.each<[string, Breaks]>([
+    ['goes on trying, says so, and cannot tell the outcome', () => ({})],
+    ['goes on trying, and takes the start for done', endsWith(() => Promise.resolve())],
+    ['gives up, and refuses', endsWith((gateway, effect) => givesUp(gateway, effect).then(refuses))],
+    [
+      'gives up, and cannot tell the outcome',
+      endsWith((gateway, effect) => givesUp(gateway, effect).then(() => Promise.reject(new Error('broken')))),
+    ],
+    [
+      'cannot tell',
+      ({ inspect }) => ({ inspect: only('service.start', inspect, () => Promise.reject(new Error('?'))) }),
+    ],
+  ])('passes if it %s', async (_what, port) => {
+    await expect(auditNamed(auditsOf(port), 'service.start/retry').run()).resolves.toBeUndefined();
+  });
+
+  it.each<[string, Breaks]>([
+    ['goes on trying, and refuses', endsWith(refuses)],
+    ['gives up, and takes the start for done', endsWith(givesUp)],
+  ])('fails if it %s', async (_what, port) => {
+    await expect(auditNamed(auditsOf(port), 'service.start/retry').run()).rejects.toThrow(
+      /^inspect must answer/,
+    );
   });
 });
 

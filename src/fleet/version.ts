@@ -1,0 +1,74 @@
+/**
+ * Versions of a fleet: the entity tag of a resource is known to every node if, and only if, the content is.
+ *
+ * The nodes fold one log, so a version of the fleet stands for one content. A node that has other content, because its
+ * gateway has not followed yet, shows a version of its own, which no other node knows.
+ */
+import type { Entity } from '../core/collection.ts';
+import type { Version } from '../core/version.ts';
+import { differencesOf } from '../resources/index.ts';
+import { servicesUsing } from '../resources/filter.ts';
+import { alignVersions, find, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
+
+/**
+ * Gives resources of a node the versions that the fleet has for the same content.
+ *
+ * @param own - the snapshot of the node
+ * @param fleet - what the fleet has, at the place in the log that the content of the node comes from
+ * @param revision - the revision of the node for what changes
+ * @param isMeant - tells by the present version whether a resource can get another one; all can by default
+ * @internal
+ */
+export function withFleetVersions(
+  own: Snapshot,
+  fleet: Snapshot,
+  revision: number,
+  isMeant: (present: Version) => boolean = () => true,
+): Snapshot {
+  const isDifferent = new Set<keyof Collections>();
+  const aligned = alignVersions(own, (collection, present, key) => {
+    if (key === undefined) {
+      const isWhole = !isDifferent.has(collection) && isSameOrder(own[collection], fleet[collection]);
+      return isWhole ? withCommand(present, fleet[collection].version.command, revision) : present;
+    }
+    const command = find(fleet, collection, key)?.version.command;
+    if (command === present.command) return present;
+    if (command !== undefined && isMeant(present) && hasContentOf(own, fleet, collection, key))
+      return withCommand(present, command, revision);
+    isDifferent.add(collection);
+    return present;
+  });
+  return aligned === own || aligned.revision === revision ? aligned : Object.freeze({ ...aligned, revision });
+}
+
+/**
+ * The snapshot with which a node begins: what the fleet has, with live numbers of this life. The content of two nodes
+ * differs in what belongs to the node, such as listeners and times.
+ *
+ * @internal
+ */
+export function beginningWith(fleet: Snapshot, revision: number): Snapshot {
+  return alignVersions(Object.freeze({ ...fleet, revision }), (_collection, { command }) =>
+    Object.freeze({ command, live: revision }),
+  );
+}
+
+function withCommand(present: Version, command: number, revision: number): Version {
+  return command === present.command ? present : Object.freeze({ command, live: revision });
+}
+
+function isSameOrder(own: Iterable<Entity>, fleet: Iterable<Entity>): boolean {
+  const [keys, wanted] = [own, fleet].map((entities) => Array.from(entities, ({ key }) => key));
+  return keys?.length === wanted?.length && keys?.every((key, at) => key === wanted?.[at]) === true;
+}
+
+/** Whether a resource is as the fleet has it, in everything that the nodes share and its representation shows. */
+function hasContentOf(own: Snapshot, fleet: Snapshot, collection: keyof Collections, key: string): boolean {
+  if (differencesOf(own, fleet, new Map([[collection, new Set([key])]])).length > 0) return false;
+  if (collection !== 'filters') return true;
+  const [using, wanted] = [own, fleet].map((snapshot) => {
+    const filter = find(snapshot, 'filters', key);
+    return filter === undefined ? [] : servicesUsing(snapshot.services, filter);
+  });
+  return String(using) === String(wanted);
+}

@@ -1,0 +1,633 @@
+/**
+ * What a node of a fleet answers and shows between two readings of the log. No node gets a hint here, so each one knows what
+ * the others have done only from the reading of every second, unless an answer needs more.
+ */
+import { describe, expect, it } from '@jest/globals';
+import {
+  createBasicAuthentication,
+  createFirstUser,
+  createSecretSealer,
+  createSnapshot,
+  EffectRefused,
+  patchService,
+  stopService,
+  toDocument,
+  type AdminRequest,
+  type AdminResponse,
+  type Hasher,
+  type Transition,
+} from 'gateway-admin-core';
+import type { SharedStore } from 'gateway-admin-core/fleet';
+import { hold } from 'gateway-admin-core/testing';
+
+import { credentials } from '../support/log-in.ts';
+import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
+
+const service = '/services/My-Service';
+const json = { 'content-type': 'application/json' };
+
+/** A fleet of two nodes without hints. */
+async function openPair(how: Parameters<World['open']>[2] = {}) {
+  const world = createWorld({ losesHint: () => true });
+  const [a, b] = [await world.open('a', 10_000, how), await world.open('b', 10_000, how)];
+  // Both have read what the other one has begun with.
+  await world.clock.advance(1500);
+  return { world, a, b };
+}
+
+async function send({ admin }: Node, request: Omit<AdminRequest, 'headers'> & Partial<AdminRequest>) {
+  const handled = await admin.handle({ headers: {}, ...request });
+  if (!handled.matched) throw new Error('No route');
+  return handled.response;
+}
+
+/** The status, with the code of a problem. */
+function outcomeOf({ status, body }: AdminResponse): string {
+  const { code } = JSON.parse(typeof body === 'string' && body !== '' ? body : '{}') as { code?: string };
+  return code === undefined ? String(status) : `${String(status)} ${code}`;
+}
+
+async function outcome(node: Node, method: string, target: string, more: Partial<AdminRequest> = {}) {
+  return outcomeOf(await send(node, { method, target, ...more }));
+}
+
+function limitPatch(value: number, test?: number): Partial<AdminRequest> {
+  const tests = test === undefined ? [] : [{ op: 'test', path: '/max_connection', value: test }];
+  const operations = [...tests, { op: 'replace', path: '/max_connection', value }];
+  return { headers: json, body: JSON.stringify(operations) };
+}
+
+const limit =
+  (value: number): Transition =>
+  (state, context) =>
+    patchService(state, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
+
+/** What a client sees of the service: the part of its tag that If-Match compares, and its limit. */
+async function seen(node: Node): Promise<{ readonly tag: string; readonly limit: number }> {
+  const { headers, body } = await send(node, { method: 'GET', target: service });
+  const { max_connection: shown } = JSON.parse(body as string) as { max_connection: number };
+  return { tag: (headers['etag'] ?? '').split('.').slice(0, 2).join('.'), limit: shown };
+}
+
+function closing({ world, a, b }: Awaited<ReturnType<typeof openPair>>): Promise<void> {
+  return world.clock.waitFor(Promise.all([a, b].map(({ admin }) => admin.close()))).then(() => undefined);
+}
+
+describe('one tag, one content', () => {
+  it('holds for a change that a node finds in the log together with a later one', async () => {
+    const world = createWorld({ losesHint: () => true });
+    let isLost = false;
+    const losing = (store: SharedStore): SharedStore =>
+      altered(store, {
+        append: async (records, options) => {
+          const [record] = records as readonly { readonly type?: string }[];
+          if (record?.type !== 'settlement' || isLost) return store.append(records, options);
+          isLost = true;
+          await store.append(records, options);
+          a.cut(true);
+          throw new Error('The connection broke');
+        },
+      });
+    const a = await world.open('a', 10_000, { wrap: losing });
+    const b = await world.open('b');
+    const patching = send(a, { method: 'PATCH', target: service, ...limitPatch(7) });
+    await world.clock.advance(50);
+    expect(await outcome(b, 'PATCH', service, limitPatch(8))).toBe('200');
+    const later = await seen(b);
+    // The gateway of the first node takes its time with the later change.
+    const following = hold();
+    a.gateway.will(following.apply);
+    a.cut(false);
+    await world.clock.advance(2000);
+    const { headers, body } = await patching;
+    expect(JSON.parse(body as string)).toMatchObject({ max_connection: 7 });
+    const stale = headers['etag'] ?? '';
+    const shown = await seen(a);
+    expect(shown).toEqual({ tag: stale.split('.').slice(0, 2).join('.'), limit: 7 });
+    expect(later.limit).toBe(8);
+    expect(shown.tag).not.toBe(later.tag);
+    following.done();
+    await world.clock.advance(2000);
+    expect([await seen(a), await seen(b)]).toEqual([later, later]);
+    const overwriting = { ...limitPatch(9), headers: { ...json, 'if-match': stale } };
+    expect(await outcome(a, 'PATCH', service, overwriting)).toBe('412 precondition-failed');
+    await closing({ world, a, b });
+  });
+
+  it('holds while a gateway follows one change and the next one is stored', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a'), await world.open('b')];
+    await world.clock.advance(1500);
+    const known = new Map([[(await seen(a)).tag, 100]]);
+    b.gateway.otherwise({ apply: () => world.clock.sleep(400) });
+    for (const value of [7, 8, 9]) {
+      expect(await outcome(a, 'PATCH', service, limitPatch(value))).toBe('200');
+      known.set((await seen(a)).tag, value);
+      for (let passed = 0; passed < 150; passed += 10) {
+        const { tag, limit: shown } = await seen(b);
+        expect(known.get(tag)).toBe(shown);
+        await world.clock.advance(10);
+      }
+    }
+    await closing({ world, a, b });
+  });
+
+  it('holds for filters, which show the services that use them', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    const operations = [{ op: 'replace', path: '/filters', value: ['/filters/Hint'] }];
+    await send(a, { method: 'PATCH', target: service, headers: json, body: JSON.stringify(operations) });
+    await world.clock.advance(1500);
+    for (const target of ['/filters/Query-Log', '/filters/Hint', '/filters', '/services', service]) {
+      const [one, other] = [
+        await send(a, { method: 'GET', target }),
+        await send(b, { method: 'GET', target }),
+      ];
+      const tags = [one, other].map(({ headers }) =>
+        (headers['etag'] ?? '').split('.').slice(0, 2).join('.'),
+      );
+      expect(tags[0]).toBe(tags[1]);
+    }
+    await closing(pair);
+  });
+
+  it('holds from one node to another, and from one life to the next: each has listeners of its own', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    await a.admin.execute((state, context) => stopService(state, 'My Service', context));
+    await world.clock.waitFor(a.admin.close());
+    const document = toDocument(snapshot);
+    const services = (document.services ?? []).map((each) => ({ ...each, listeners: [] }));
+    const again = await world.open('a', 10_000, { snapshot: createSnapshot({ ...document, services }) });
+    const other = await world.open('c');
+    const target = `${service}/listeners`;
+    const [one, two] = [
+      await send(again, { method: 'GET', target }),
+      await send(other, { method: 'GET', target }),
+    ];
+    expect(one.body).not.toBe(two.body);
+    expect(one.headers['etag']).not.toBe(two.headers['etag']);
+    await world.clock.waitFor(other.admin.close());
+    await closing({ world, a: again, b });
+  });
+
+  it('holds for a change that the gateway has made in part', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    const both = new Map<string, string>();
+    const note = async (node: Node): Promise<string> => {
+      const { tag, limit: shown } = await seen(node);
+      const content = `${String(shown)} ${String(node.admin.snapshot.services.find('my-service')?.state)}`;
+      expect(both.get(tag) ?? content).toBe(content);
+      both.set(tag, content);
+      return content;
+    };
+    await note(a);
+    // The gateway follows the stop, refuses the settings, and refuses to start again.
+    b.gateway.otherwise({ apply: new EffectRefused('No.') });
+    b.gateway.will('done');
+    await a.admin.execute((state, context) => stopService(state, 'My Service', context));
+    await note(a);
+    await a.admin.execute(limit(7));
+    const shown = new Set<string>();
+    for (let passed = 0; passed < 5000; passed += 250) {
+      for (const node of [a, b]) shown.add(await note(node));
+      await world.clock.advance(250);
+    }
+    expect([...shown].toSorted()).toEqual(['100 started', '100 stopped', '7 stopped']);
+    b.gateway.otherwise({ apply: 'done' });
+    await closing(pair);
+  });
+});
+
+describe('an answer that rests on the state alone', () => {
+  it('is not "already so" if another node has changed the state', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    expect(await outcome(a, 'PUT', '/service/My-Service/stop')).toBe('204');
+    const starting = send(b, {
+      method: 'PUT',
+      target: '/service/My-Service/start',
+      headers: { prefer: 'wait=5' },
+    });
+    await world.clock.advance(6000);
+    const { status, headers } = await starting;
+    expect([status, headers['fleet-applied']]).toEqual([204, 'b, a']);
+    for (const { admin, gateway } of [a, b]) {
+      expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
+      expect(gateway.differences(admin.snapshot)).toEqual([]);
+    }
+    await closing(pair);
+  });
+
+  it('is right about values, tests and users that another node has just changed', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    await a.admin.execute(limit(7));
+    expect(await outcome(b, 'PATCH', service, limitPatch(8, 7))).toBe('200');
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
+    expect(await outcome(b, 'PATCH', service, limitPatch(8))).toBe('200');
+    expect(await outcome(a, 'PATCH', service, limitPatch(9, 7))).toBe('409 patch-test-failed');
+    const eve = { headers: json, body: JSON.stringify({ name: 'eve', password: 'correct horse' }) };
+    expect(await outcome(a, 'PUT', '/users', eve)).toBe('204');
+    expect(await outcome(b, 'PUT', '/users', eve)).toBe('409 user-exists');
+    expect(await outcome(b, 'DELETE', '/users/eve')).toBe('204');
+    expect(await outcome(a, 'DELETE', '/users/eve')).toBe('404 user-not-found');
+    await world.clock.advance(2000);
+    expect([await seen(a), await seen(b)].map((each) => each.limit)).toEqual([8, 8]);
+    await closing(pair);
+  });
+
+  it('is right about a dry run', async () => {
+    const pair = await openPair();
+    const { a, b } = pair;
+    expect(await outcome(a, 'PUT', '/service/My-Service/stop')).toBe('204');
+    const planned = await send(b, { method: 'PUT', target: '/service/My-Service/start?dry_run=true' });
+    await pair.world.clock.advance(100);
+    const again = await send(b, { method: 'PUT', target: '/service/My-Service/start?dry_run=true' });
+    expect([planned.status, JSON.parse(again.body as string)]).toEqual([
+      409,
+      expect.objectContaining({ outcome: 'accepted' }),
+    ]);
+    await closing(pair);
+  });
+
+  it('is 503 while the store does not answer', async () => {
+    const pair = await openPair();
+    const { a, b } = pair;
+    await a.admin.execute((state, context) => stopService(state, 'My Service', context));
+    b.cut(true);
+    expect(await outcome(b, 'PUT', '/service/My-Service/start')).toBe('503 store-unavailable');
+    b.cut(false);
+    await closing(pair);
+  });
+
+  it('costs one reading for all that wait at the same time', async () => {
+    let reads = 0;
+    const counting = (store: SharedStore): SharedStore =>
+      altered(store, { read: (after) => ((reads += 1), store.read(after)) });
+    const pair = await openPair({ wrap: counting });
+    reads = 0;
+    const all = Array.from({ length: 50 }, () => outcome(pair.b, 'DELETE', '/users/nobody'));
+    expect(new Set(await Promise.all(all))).toEqual(new Set(['404 user-not-found']));
+    // The first one reads at once, and the others came while it did.
+    expect(reads).toBeLessThanOrEqual(2);
+    await closing(pair);
+  });
+});
+
+describe('a caller', () => {
+  const password = 'correct horse';
+  const withoutUsers = createSnapshot({ ...toDocument(snapshot), users: [] });
+  const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+  const as = (name: string, secret = password): Readonly<Record<string, string>> => ({
+    ...json,
+    authorization: credentials(name, secret),
+  });
+
+  /** A fleet in which ada and eve can log in at both nodes. */
+  async function openWithUsers() {
+    const pair = await openPair({ authenticate, snapshot: withoutUsers });
+    const { world, a } = pair;
+    expect(await createFirstUser(a.admin, { name: 'joan', password })).toMatchObject({ outcome: 'accepted' });
+    const body = (name: string): string => JSON.stringify({ name, password });
+    expect(await outcome(a, 'PUT', '/users', { headers: as('joan'), body: body('eve') })).toBe('204');
+    await world.clock.advance(1500);
+    return pair;
+  }
+
+  const acts: readonly (readonly [string, string, string, string])[] = [
+    ['changes a service', 'PATCH', service, limitPatch(5).body as string],
+    ['stops a service', 'PUT', '/service/My-Service/stop', ''],
+    ['closes the sessions of a service', 'DELETE', `${service}/sessions`, ''],
+    ['flushes the logs', 'POST', '/gateway/logs/flush', ''],
+    ['creates a user', 'PUT', '/users', JSON.stringify({ name: 'mallory', password })],
+    ['changes the mode', 'PATCH', '/', JSON.stringify([{ op: 'replace', path: '/read_only', value: true }])],
+    ['plans', 'PUT', '/service/My-Service/stop?dry_run=true', ''],
+  ];
+
+  it.each(acts)('who was deleted at another node %s nowhere', async (_what, method, target, body) => {
+    const pair = await openWithUsers();
+    const { world, a, b } = pair;
+    b.admin.report({
+      type: 'session.opened',
+      session: {
+        id: 1,
+        service: 'My Service',
+        user: 'app',
+        address: '10.0.0.9',
+        connected: world.clock.now(),
+      },
+    } as never);
+    expect(await outcome(a, 'DELETE', '/users/eve', { headers: as('joan') })).toBe('204');
+    const applied = b.gateway.applied.length;
+    expect(await outcome(b, method, target, { headers: as('eve'), body })).toBe('401 unauthenticated');
+    expect(b.gateway.applied).toHaveLength(applied);
+    expect(await outcome(b, method, target, { headers: as('joan'), body })).toMatch(/^20/);
+    await closing(pair);
+  });
+
+  it.each(acts)('whose password was changed at another node %s nowhere with the old one', async (...act) => {
+    const [, method, target, body] = act;
+    const pair = await openWithUsers();
+    const { a, b } = pair;
+    const patch = JSON.stringify([{ op: 'replace', path: '/password', value: 'battery staple' }]);
+    expect(await outcome(a, 'PATCH', '/users/eve', { headers: as('joan'), body: patch })).toBe('200');
+    expect(await outcome(b, method, target, { headers: as('eve'), body })).toBe('401 unauthenticated');
+    await closing(pair);
+  });
+
+  it.each(acts)('without a log-in %s nowhere once there is a user at another node', async (...act) => {
+    const [, method, target, body] = act;
+    const pair = await openPair({ authenticate, snapshot: withoutUsers });
+    const { a, b } = pair;
+    expect(await createFirstUser(a.admin, { name: 'ada', password })).toMatchObject({ outcome: 'accepted' });
+    expect(await outcome(b, method, target, { headers: json, body })).toBe('401 unauthenticated');
+    await closing(pair);
+  });
+
+  it('who was just created at another node can log in, and acts', async () => {
+    const pair = await openWithUsers();
+    const { a, b } = pair;
+    const body = JSON.stringify({ name: 'grace', password });
+    expect(await outcome(a, 'PUT', '/users', { headers: as('joan'), body })).toBe('204');
+    expect(await outcome(b, 'PATCH', service, { ...limitPatch(5), headers: as('grace') })).toBe('200');
+    await closing(pair);
+  });
+});
+
+describe('the read-only mode', () => {
+  const readOnly = (value: boolean): Partial<AdminRequest> => ({
+    headers: json,
+    body: JSON.stringify([{ op: 'replace', path: '/read_only', value }]),
+  });
+  const shown = async (node: Node): Promise<unknown> => {
+    const { body } = await send(node, { method: 'GET', target: '/' });
+    return (JSON.parse(body as string) as { read_only: boolean }).read_only;
+  };
+
+  it('holds at every node, from the answer on', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    expect(await outcome(a, 'PATCH', '/', readOnly(true))).toBe('200');
+    expect(await outcome(b, 'PATCH', service, limitPatch(7))).toBe('403 read-only');
+    await world.clock.advance(2000);
+    expect([await shown(a), await shown(b), a.admin.readOnly, b.admin.readOnly]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(limitsShown([a, b])).toEqual([100, 100]);
+    const third = await world.open('c');
+    expect(third.admin.readOnly).toBe(true);
+    expect(await outcome(b, 'PATCH', '/', readOnly(false))).toBe('200');
+    expect(await outcome(third, 'PATCH', service, limitPatch(7))).toBe('200');
+    await world.clock.waitFor(third.admin.close());
+    await closing(pair);
+  });
+
+  it('of the host holds at its own node at once, and at the others once it is stored', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    a.admin.readOnly = true;
+    expect(a.admin.readOnly).toBe(true);
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('403 read-only');
+    expect(await outcome(b, 'PATCH', service, limitPatch(7))).toBe('403 read-only');
+    a.admin.readOnly = false;
+    await world.clock.advance(1500);
+    expect([a.admin.readOnly, b.admin.readOnly]).toEqual([false, false]);
+    await closing(pair);
+  });
+
+  it('is not changed while the store does not answer', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    a.cut(true);
+    await world.clock.advance(1500);
+    expect(await outcome(a, 'PATCH', '/', readOnly(true))).toBe('503 store-unavailable');
+    a.cut(false);
+    await world.clock.advance(6000);
+    expect([await shown(a), await shown(b)]).toEqual([false, false]);
+    await closing(pair);
+  });
+});
+
+function limitsShown(nodes: readonly Node[]): readonly unknown[] {
+  return nodes.map(({ admin }) => admin.snapshot.services.find('my-service')?.settings.max_connection);
+}
+
+describe('two processes under one name', () => {
+  const begin: Readonly<Record<string, (world: World) => Promise<readonly [Node, Node]>>> = {
+    'that begin at the same moment': (world) => Promise.all([world.open('a'), world.open('a')]),
+    'of which one begins while the other one stalls': async (world) => {
+      const line = { held: undefined as Promise<void> | undefined };
+      const through = async <T>(call: () => Promise<T>): Promise<T> => {
+        await line.held;
+        return call();
+      };
+      const stalling = (store: SharedStore): SharedStore =>
+        altered(store, {
+          append: (...how) => through(() => store.append(...how)),
+          read: (after) => through(() => store.read(after)),
+          announce: (...how) => through(() => store.announce(...how)),
+        });
+      const first = await world.open('a', 10_000, { wrap: stalling });
+      let goOn = (): void => undefined;
+      line.held = new Promise((resolve) => (goOn = resolve));
+      const pending = first.admin.execute(limit(5));
+      pending.catch(() => undefined);
+      const opening = world.open('a');
+      await world.clock.advance(3000);
+      const second = await opening;
+      expect(await second.admin.execute(limit(6))).toMatchObject({ outcome: 'accepted' });
+      goOn();
+      return [first, second];
+    },
+  };
+
+  it.each(Object.keys(begin))('%s: the first one takes no more commands, and says so', async (how) => {
+    const world = createWorld();
+    const both = (await begin[how]?.(world)) ?? [];
+    await world.clock.advance(3000);
+    const [out, on] = both.toSorted((one, other) => other.errors.length - one.errors.length);
+    if (out === undefined || on === undefined) throw new Error('Two processes are needed');
+    const sentence = 'Another process has begun under the name of the node "a"';
+    expect([out.errors.map(String), on.errors]).toEqual([[expect.stringContaining(sentence)], []]);
+    expect(await out.admin.execute(limit(7))).toMatchObject({ problem: { code: 'closed', status: 503 } });
+    const { body } = await send(out, { method: 'GET', target: '/' });
+    expect(JSON.parse(body as string)).toMatchObject({ ready: false });
+    expect(await on.admin.execute(limit(8))).toMatchObject({ outcome: 'accepted' });
+    await world.clock.waitFor(out.admin.close());
+    await world.clock.advance(3000);
+    const third = await world.open('b');
+    await world.clock.advance(1500);
+    // The announcement of the process that goes on was not taken out with the other one.
+    expect(third.admin.fleet.nodes()).toMatchObject([{ node: 'b' }, { node: 'a', alive: true }]);
+    expect(limitsShown([on, third])).toEqual([8, 8]);
+    await closing({ world, a: on, b: third });
+  });
+
+  it('never take an end that the other one has written for their own', async () => {
+    const world = createWorld();
+    let isLost = false;
+    const a = await world.open('a', 10_000, {
+      wrap: (store) =>
+        altered(store, {
+          append: async (records, options) => {
+            const [record] = records as readonly { readonly type?: string }[];
+            if (record?.type !== 'settlement' || isLost) return store.append(records, options);
+            isLost = true;
+            a.cut(true);
+            throw new Error('The connection broke');
+          },
+        }),
+    });
+    const patching = outcome(a, 'PATCH', service, limitPatch(7));
+    // The next life asks the gateway, which does not have the change.
+    const opening = world.open('a');
+    await world.clock.advance(3000);
+    const again = await opening;
+    a.cut(false);
+    await world.clock.advance(6000);
+    expect(await patching).toBe('504 outcome-unknown');
+    expect(limitsShown([again])).toEqual([100]);
+    await closing({ world, a, b: again });
+  });
+});
+
+describe('a node that cannot announce itself', () => {
+  it('refuses commands after the lease, before its gateway is asked, and is not ready', async () => {
+    const world = createWorld();
+    let isMute = false;
+    const muting = (store: SharedStore): SharedStore =>
+      altered(store, {
+        announce: (node, status) =>
+          isMute && status !== null ? Promise.reject(new Error('No.')) : store.announce(node, status),
+      });
+    const a = await world.open('a', 5000, { wrap: muting });
+    const b = await world.open('b', 5000);
+    isMute = true;
+    await world.clock.advance(6000);
+    const applied = a.gateway.applied.length;
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('503 store-unavailable');
+    expect(a.gateway.applied).toHaveLength(applied);
+    const { body } = await send(a, { method: 'GET', target: '/' });
+    expect(JSON.parse(body as string)).toMatchObject({ ready: false });
+    expect((await send(a, { method: 'GET', target: service })).status).toBe(200);
+    isMute = false;
+    await world.clock.advance(2000);
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
+    await closing({ world, a, b });
+  });
+});
+
+/** A hasher of a host that answers at once. */
+function hasherOf(form: string): Hasher {
+  const hashOf = (password: string): string => `${form}$${String(password.length)}`;
+  return {
+    hash: (password) => Promise.resolve(hashOf(password)),
+    verify: (password, hash) => Promise.resolve(hash === hashOf(password)),
+    knows: (hash) => hash.startsWith(`${form}$`),
+  };
+}
+
+describe('a node that differs from the others', () => {
+  const begin = {
+    'another document': {
+      snapshot: createSnapshot({ ...toDocument(snapshot), monitors: [] }),
+      told: 'differs from the store in',
+    },
+    'another key': {
+      sealer: createSecretSealer({ key: new Uint8Array(32).fill(2) }),
+      told: 'with another key than this one',
+    },
+    'another hasher': { hasher: hasherOf('other'), told: 'in a form that the hasher' },
+  };
+  const common = {
+    authenticate: createBasicAuthentication(),
+    hasher: hasherOf('common'),
+    sealer: createSecretSealer({ key: new Uint8Array(32).fill(1) }),
+    snapshot: createSnapshot({ ...toDocument(snapshot), users: [] }),
+  };
+
+  it.each(Object.entries(begin))(
+    'in %s is told of at the latest at the next beat, or refused',
+    async (...how) => {
+      const [what, { told, ...own }] = how;
+      const world = createWorld();
+      const starting = [world.open('a', 10_000, common), world.open('b', 10_000, { ...common, ...own })];
+      await world.clock.advance(3000);
+      const [a, b] = (await Promise.all(starting)) as [Node, Node];
+      await world.clock.advance(3000);
+      for (const { errors } of what === 'another document' ? [b] : [a, b])
+        expect(errors.map(String)).toEqual([expect.stringContaining(told)]);
+      await world.clock.advance(10_000);
+      expect([a.errors.length, b.errors.length].toSorted()).toEqual(
+        what === 'another document' ? [0, 1] : [1, 1],
+      );
+      await world.clock.waitFor(b.admin.close());
+      const again = world.open('b', 10_000, { ...common, ...own });
+      again.catch(() => undefined);
+      await world.clock.advance(3000);
+      if (what === 'another document') await world.clock.waitFor((await again).admin.close());
+      else await expect(again).rejects.toThrow(told);
+      await world.clock.waitFor(a.admin.close());
+    },
+  );
+
+  it('in the names of secret parameters takes over the names, and never stores a secret as plain text', async () => {
+    const world = createWorld({ losesHint: () => true });
+    const sealer = createSecretSealer({ key: new Uint8Array(32).fill(1) });
+    const b = await world.open('b', 10_000, { sealer });
+    const a = await world.open('a', 10_000, { sealer, secretParameters: ['Token'] });
+    const setting = (value: string): Partial<AdminRequest> => ({
+      headers: json,
+      body: JSON.stringify([{ op: 'add', path: '/parameters/token', value }]),
+    });
+    // This node has not read yet what the other one has declared.
+    const planted = 'nobody may read this';
+    expect(await outcome(b, 'PATCH', '/servers/db-serv-1', setting(planted))).toMatch(/^422 /);
+    await world.clock.advance(1500);
+    expect(await outcome(b, 'PATCH', '/servers/db-serv-1', setting(planted))).toBe('200');
+    await world.clock.advance(1500);
+    for (const { admin } of [a, b]) {
+      const { settings } = admin.snapshot.servers.find('db-serv-1') ?? {};
+      expect([settings?.parameters['token'], Object.keys(settings?.parametersSealed ?? {})]).toEqual([
+        undefined,
+        ['password', 'token'],
+      ]);
+    }
+    expect(JSON.stringify(await world.memory.open().load())).not.toContain(planted);
+    await world.clock.waitFor(a.admin.close());
+    const again = await world.open('a', 10_000, { sealer, secretParameters: ['Token'] });
+    await closing({ world, a: again, b });
+  });
+});
+
+describe('a store whose end and records do not fit together', () => {
+  it('is a store that does not answer: told once, tried again with growing pauses, and used again when mended', async () => {
+    const world = createWorld();
+    let isBroken = false;
+    let appends = 0;
+    const breaking = (store: SharedStore): SharedStore =>
+      altered(store, {
+        append: (records, options) => {
+          appends += 1;
+          return store.append(records, isBroken ? { expectedPosition: '9.another' } : options);
+        },
+      });
+    const a = await world.open('a', 10_000, { wrap: breaking });
+    const b = await world.open('b');
+    isBroken = true;
+    appends = 0;
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('503 store-unavailable');
+    await world.clock.advance(60_000);
+    expect(a.errors.map(String)).toEqual([expect.stringContaining('restore both from the same backup')]);
+    expect(appends).toBeLessThan(30);
+    isBroken = false;
+    await world.clock.advance(6000);
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
+    await closing({ world, a, b });
+  });
+});

@@ -4,7 +4,7 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import { readLedger, recordsIn, type Ledger, type LedgerReader } from './ledger.ts';
+import { readLedger, recordsIn, type Ledger, type LedgerReader, type LogRecord } from './ledger.ts';
 import type { Step } from './shared-disk.ts';
 import { shownIn } from './shown.ts';
 
@@ -18,6 +18,8 @@ export class Chronicle {
   readonly #contents = new Map<string, Set<string>>();
   /** All contents that a resource ever had, by link. */
   readonly #ever = new Map<string, Set<string>>();
+  /** The nodes with the links of the resources on which a command of theirs was ended. */
+  readonly #fenced = new Set<string>();
   /** The moments of the last events of actors. */
   readonly #actors = new Map<string, number>();
 
@@ -35,14 +37,16 @@ export class Chronicle {
     if (this.#ledger === undefined) this.#ledger = readLedger([step]);
     else for (const record of recordsIn(step)) this.#ledger.take(record);
     this.#note();
-    for (const record of recordsIn(step))
-      if (record.type === 'settlement')
-        for (const { actor } of record.events) if (actor !== undefined) this.#actors.set(actor, this.now);
+    for (const record of recordsIn(step)) if (record.type === 'settlement') this.#noteEnd(record);
   }
 
   /** @param steps - what is left */
   setBack(steps: readonly Step[]): void {
-    if (this.#ledger !== undefined) this.lost.push(this.#ledger);
+    if (this.#ledger !== undefined) {
+      this.lost.push(this.#ledger);
+      // The nodes find that their commands have never begun.
+      for (const intent of this.#ledger.open.values()) this.#noteFenced(intent);
+    }
     this.#ledger = readLedger(steps);
     this.#note();
   }
@@ -60,6 +64,20 @@ export class Chronicle {
   /** The moment at which the log got the last event of an actor; `undefined` if no log ever had one. */
   momentOf(actor: string): number | undefined {
     return this.#actors.get(actor);
+  }
+
+  /** Whether a node has ever had to take back a command on a resource, because others have ended it or a set-back has. */
+  hasFenced(node: string, link: string): boolean {
+    return this.#fenced.has(`${node} ${link}`);
+  }
+
+  #noteEnd(record: Extract<LogRecord, { readonly type: 'settlement' }>): void {
+    for (const { actor } of record.events) if (actor !== undefined) this.#actors.set(actor, this.now);
+    if (record.why !== undefined) this.#noteFenced(record);
+  }
+
+  #noteFenced({ node, resources }: LogRecord): void {
+    for (const link of resources) this.#fenced.add(`${node} ${link}`);
   }
 
   #note(): void {

@@ -74,7 +74,8 @@ function staleDecision(
     : [`${actor} had the tag ${String(tag.version)} of ${tag.link}, and was decided on ${String(version)}`];
 }
 
-function isShared({ type }: AdminEvent): boolean {
+/** Whether an event goes into the log. */
+export function isShared({ type }: AdminEvent): boolean {
   return !ownEvents.includes(type);
 }
 

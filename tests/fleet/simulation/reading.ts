@@ -84,8 +84,8 @@ export class Readings {
   }
 
   /** A command number stands for one content; for that of the log, if the log knows the number. */
-  #lookAt({ name, isClosing }: Node, epoch: string, { link, command, content }: Shown): void {
-    const what = `${name} shows ${link} with ${epoch}.${String(command)} as ${content}`;
+  #lookAt(node: Node, epoch: string, { link, command, content }: Shown): void {
+    const what = `${node.name} shows ${link} with ${epoch}.${String(command)} as ${content}`;
     const known = this.#chronicle.contentsAt(link, command);
     if (known?.has(content) === true) return;
     if (known !== undefined) return this.#tell(`${what}, and the log has ${[...known].join(' or ')} there`);
@@ -93,10 +93,19 @@ export class Readings {
     const before = this.#own.get(key) ?? content;
     this.#own.set(key, content);
     if (before !== content) return this.#tell(`${what}, and ${before} had that number before`);
-    // What a node shows that no log ever had is its own: a change that is being taken back. A node that closes does not learn
-    // whether its last records were kept.
-    if (!isClosing && this.#chronicle.hadEver(link, content))
+    if (this.#chronicle.hadEver(link, content) && !this.#isOwn(node, link))
       this.#tell(`${what}, which the log has with another number`);
+  }
+
+  /**
+   * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is being taken
+   * back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a node that closes and
+   * does not learn whether their records were kept.
+   */
+  #isOwn({ name, isClosing, running }: Node, link: string): boolean {
+    const [own] = running?.admin.fleet.nodes() ?? [];
+    const isPartly = own?.behind.some(({ resource, code }) => resource === link && code !== undefined);
+    return isClosing || isPartly === true || this.#chronicle.hasFenced(name, link);
   }
 
   #tell(fault: string): void {

@@ -6,6 +6,7 @@ import type { Snapshot } from 'gateway-admin-core';
 
 import type { Sent } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
+import { isShared } from './judge.ts';
 import { commandNumberAt, contentAt } from './shown.ts';
 
 /** The refusals that rest on more than the state. */
@@ -80,6 +81,8 @@ export function strayFrom(
 function followedSince(sent: Sent, chronicle: Chronicle): number | undefined {
   const settledAt = chronicle.momentOf(sent.actor);
   if (settledAt !== undefined) return settledAt;
+  // Where nothing has changed, there is nothing to follow of what is each node's own.
+  if (sent.answer?.outcome === 'accepted' || closesSomething.test(sent.command.kind)) return undefined;
   const at = chronicle.moments.findIndex(
     (snapshot, moment) => moment >= sent.askedAt && outcomeIn(snapshot, sent) === 'unchanged',
   );
@@ -89,13 +92,9 @@ function followedSince(sent: Sent, chronicle: Chronicle): number | undefined {
 /** The resources that a command is about. */
 function linksOf({ answer, command, actor }: Sent, snapshot: Snapshot | undefined): readonly string[] {
   if (answer?.outcome === 'accepted')
-    return answer.events.map(({ resource }) => resource.replace(/^\/users\/.*/, '/users')).filter(isShared);
+    return answer.events.filter(isShared).map(({ resource }) => resource.replace(/^\/users\/.*/, '/users'));
   if (snapshot === undefined) return [];
-  return command.step(snapshot, { now: 0, actor }).resources.filter(isShared);
-}
-
-function isShared(link: string): boolean {
-  return /^\/(?:users|(?:servers|services|monitors|filters)\/[^/]+)$/.test(link);
+  return command.step(snapshot, { now: 0, actor }).resources;
 }
 
 function nameOf({ command: { kind }, actor, node }: Sent): string {

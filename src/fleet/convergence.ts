@@ -10,9 +10,9 @@ import { problem, type Problem } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
 import { adoptDocument, type Transition } from '../resources/index.ts';
 import { followUsers } from '../resources/user.ts';
-import type { Execution } from '../runtime/execution.ts';
+import type { Execution, Refusal } from '../runtime/execution.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal.ts';
-import { nowhere, type Obstacle, type Placed } from '../runtime/log.ts';
+import { nowhere, type Placed } from '../runtime/log.ts';
 import type { CommandRequest } from '../runtime/turn.ts';
 import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
@@ -70,7 +70,7 @@ export class Convergence {
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */
-  obstacleTo(link: string): Obstacle | undefined {
+  obstacleTo(link: string): Refusal | undefined {
     const row = this.#rows.get(link);
     return row && nodeBehind(link, row.behind.problem?.detail);
   }

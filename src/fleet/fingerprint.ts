@@ -67,25 +67,52 @@ export async function runningDifference(
   return undefined;
 }
 
-/** Looks once at each other node that begins at the same time, or later. @internal */
-export class Comparison {
-  readonly #ports: CommonPorts;
-  readonly #seen = new Set<string>();
+/** What {@link Comparison} needs of this node. */
+interface ComparedNode extends CommonPorts {
+  readonly leaseMs: number;
+  /** Gets a sentence for each difference. */
+  readonly onError: (error: unknown) => void;
+}
 
-  constructor(ports: CommonPorts) {
-    this.#ports = ports;
+/** Compares this node once with each other process that announces itself. @internal */
+export class Comparison {
+  readonly #own: ComparedNode;
+  /** The lives that were compared. */
+  #seen: ReadonlySet<string> = new Set();
+  #isLooking = false;
+
+  constructor(own: ComparedNode) {
+    this.#own = own;
   }
 
-  /** Gives the differences to the nodes that were not compared before. */
-  async look(others: Members['others']): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (const [node, { status }] of others) {
-      if (this.#seen.has(status.boot)) continue;
-      this.#seen.add(status.boot);
-      const difference = await differenceTo(node, status, this.#ports);
-      if (difference !== undefined) found.push(difference);
+  /** Looks at the other nodes, beside the beats: a key can be slow. A node whose comparison fails is compared again. */
+  look(others: Members['others']): void {
+    const lives = new Set(Array.from(others.values(), ({ status }) => status.boot));
+    this.#seen = new Set([...this.#seen].filter((life) => lives.has(life)));
+    const fresh = [...others].filter(([, { status }]) => !this.#seen.has(status.boot));
+    if (this.#isLooking || fresh.length === 0) return;
+    this.#isLooking = true;
+    void Promise.all(fresh.map(([node, { status }]) => this.#compare(node, status))).finally(() => {
+      this.#isLooking = false;
+    });
+  }
+
+  async #compare(node: string, status: Status): Promise<void> {
+    const { leaseMs, onError } = this.#own;
+    try {
+      const difference = await differenceTo(node, status, this.#own);
+      this.#seen = new Set([...this.#seen, status.boot]);
+      if (difference !== undefined) onError(new Error(difference));
+      if (status.leaseMs !== leaseMs)
+        onError(
+          new Error(
+            `The node "${node}" has leaseMs ${String(status.leaseMs)}, and this one ${String(leaseMs)}: they do not agree on ` +
+              'when a silent node is dead. Give all nodes of the fleet the same leaseMs.',
+          ),
+        );
+    } catch (error) {
+      onError(error);
     }
-    return found;
   }
 }
 
@@ -95,11 +122,14 @@ async function differenceTo(
   { key, hash }: Fingerprint,
   { sealer, hasher, deadline }: CommonPorts,
 ): Promise<string | undefined> {
-  if (!(await canOpen(sealer, key, deadline)))
+  const isShared = sealer?.durable === true;
+  if ((key !== undefined) !== isShared)
     return (
-      `The node "${node}" seals secrets with another key than this one. Give all nodes of the fleet the same key: ` +
-      'sealer: createSecretSealer({ key }).'
+      `The node "${node}" has ${isShared ? 'no key' : 'a key'} for secrets that the nodes can share, and this one has ` +
+      `${isShared ? 'one' : 'none'}. ${sameKey}`
     );
+  if (isShared && key !== undefined && !(await canOpen(sealer, key, deadline)))
+    return `The node "${node}" seals secrets with another key than this one. ${sameKey}`;
   if (hash === undefined || hasher?.knows === undefined) return undefined;
   if (askHost('hasher.knows', () => hasher.knows?.(hash))) return undefined;
   return (
@@ -108,13 +138,9 @@ async function differenceTo(
   );
 }
 
-async function canOpen(
-  sealer: SecretSealer | undefined,
-  sealed: string | undefined,
-  deadline: HostDeadline,
-): Promise<boolean> {
-  const isShared = sealer?.durable === true;
-  if (sealed === undefined || !isShared) return (sealed === undefined) === !isShared;
+const sameKey = 'Give all nodes of the fleet the same key: sealer: createSecretSealer({ key }).';
+
+async function canOpen(sealer: SecretSealer, sealed: string, deadline: HostDeadline): Promise<boolean> {
   try {
     return (await answerInTime('sealer.open', deadline, () => sealer.open(sealed))) === text;
   } catch (error) {

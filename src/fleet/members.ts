@@ -30,6 +30,8 @@ const statusShape = z.object({
   key: z.exactOptional(z.string()),
   /** The same text, hashed as the passwords of the node; left out if nobody logs in with a password. */
   hash: z.exactOptional(z.string()),
+  /** After how many milliseconds of silence the node takes others for dead. */
+  leaseMs: z.number(),
   digest: z.exactOptional(z.object({ position: shortText, text: z.string() })),
   position: shortText,
   applied: shortText,

@@ -37,8 +37,8 @@ import { beginningWith, withFleetVersions } from './version.ts';
 /** The longest pause after a hint that came for nothing, in milliseconds. */
 const longestPauseMs = 100;
 
-/** How often a node tries to begin in the log: each time, another node was faster. */
-const mostBeginnings = 100;
+/** How often a node loads the log to begin there. */
+const mostBeginnings = 5;
 
 /** The parts of a {@link RunningNode}. @internal */
 export interface NodeParts {
@@ -96,7 +96,8 @@ export class RunningNode {
     const { clock, onError } = complete;
     this.#parts = parts;
     this.#fingerprint = fingerprint;
-    this.#comparison = new Comparison(common);
+    const deadline = { ...common.deadline, instead: 'The nodes are compared again at the next beat.' };
+    this.#comparison = new Comparison({ ...common, deadline, leaseMs, onError });
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
       status: () => this.#status(),
@@ -122,9 +123,10 @@ export class RunningNode {
         journal: () => journal,
         onError,
       }),
-      refusal: () => this.#announcer.refusal(),
+      // An outage has a refusal of its own.
+      refusal: () => (journal.outage === undefined ? this.#announcer.refusal() : undefined),
     };
-    const { admin, writer } = assemble(complete, this.#ownSnapshot(), journal, membership);
+    const { admin, writer, closing } = assemble(complete, this.#ownSnapshot(), journal, membership);
     this.#writer = writer;
     this.#convergence = this.#followingOf(writer);
     try {
@@ -141,7 +143,7 @@ export class RunningNode {
     const differences = differencesOf(admin.snapshot, this.#parts.given);
     if (differences.length > 0) onError(new DifferingDocumentError(differences));
     this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
-    return this.#withFleet(admin);
+    return this.#withFleet(admin, closing);
   }
 
   get #writing(): Writing {
@@ -165,7 +167,7 @@ export class RunningNode {
         this.#applied = this.#log.position;
         return stored.records.length;
       } catch (error) {
-        // Another node was faster: what it has stored may differ from what this process was given.
+        // Another node has begun the log, or has compacted it: its configuration is that of the fleet.
         if (!isConflict(error) || beginnings === mostBeginnings) throw error;
       }
     }
@@ -293,8 +295,7 @@ export class RunningNode {
         this.#digest = this.#agreement.digestOf(this.#log);
         if (await this.#announcer.beat()) {
           this.#compare();
-          for (const difference of await this.#comparison.look(this.#parts.members.others))
-            complete.onError(new Error(difference));
+          this.#comparison.look(this.#parts.members.others);
           this.#endSilent();
           await this.#raiseLevel();
         }
@@ -352,7 +353,7 @@ export class RunningNode {
     const { secretParameters } = this.#log.snapshot;
     if (secretParameters !== undefined)
       this.#writer.revise((snapshot, revision) =>
-        snapshot.secretParameters?.length === secretParameters.length
+        snapshot.secretParameters === secretParameters
           ? snapshot
           : Object.freeze({ ...snapshot, secretParameters, revision }),
       );
@@ -373,6 +374,7 @@ export class RunningNode {
       version: libraryVersion,
       levels: [...this.#parts.levels],
       ...this.#fingerprint,
+      leaseMs: this.#parts.leaseMs,
       ...(this.#digest === undefined ? {} : { digest: this.#digest }),
       position: this.#log.position,
       applied: this.#convergence.behind.length === 0 ? this.#log.position : this.#applied,
@@ -380,10 +382,13 @@ export class RunningNode {
     };
   }
 
-  #withFleet(admin: Admin): FleetAdmin {
+  #withFleet(admin: Admin, closing: AbortController): FleetAdmin {
     const [execute, close] = [admin.execute.bind(admin), admin.close.bind(admin)];
-    let closing: Promise<void> | undefined;
-    const closeOnce = (): Promise<void> => (closing ??= this.#close(close));
+    let closed: Promise<void> | undefined;
+    const closeOnce = (): Promise<void> => {
+      closing.abort();
+      return (closed ??= this.#close(close));
+    };
     // The same object: a first user can be created only with the object that was assembled.
     return Object.assign(admin, {
       fleet: this.#fleet(),

@@ -1,11 +1,9 @@
 /**
  * Refusals: what a node of a fleet answers for a reason that lies with the other nodes, in sentences for the client.
  */
-import { problemOn, refusal, type Execution } from '../runtime/execution.ts';
+import { problem } from '../problem.ts';
+import { problemOn, refusal, type Execution, type Refusal } from '../runtime/execution.ts';
 import { LogEnded } from '../runtime/log.ts';
-
-/** The refusal of a command. */
-type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
 /** The log has records for a later version of this library. @internal */
 export class NodeOutdated extends LogEnded {
@@ -64,6 +62,13 @@ export function fenced(commandId: string): Execution {
     'Look at the state, and send the command again.';
   return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events: [] };
 }
+
+/** The shared store has not confirmed a change of the read-only mode in time. @internal */
+export const modePending = problem(
+  'outcome-unknown',
+  'The shared store does not answer, and the change of the mode is not confirmed. The store is being tried again. GET / shows ' +
+    'the mode: look there before you send the change again.',
+);
 
 const nothingChanged = 'Nothing was changed.';
 

@@ -235,6 +235,7 @@ export class SharedHistory {
         return;
       case 'mode':
         this.#isReadOnly = record.readOnly;
+        this.#end(record.command);
         return;
       case 'intent':
         this.#open.set(record.command, { intent: record, settled: record.part });
@@ -255,6 +256,16 @@ export class SharedHistory {
     const all = Object.freeze([...new Set([...secretParameters, ...names])].toSorted());
     if (all.length > secretParameters.length)
       this.#snapshot = Object.freeze({ ...this.#snapshot, secretParameters: all });
+  }
+
+  /**
+   * Makes every parameter secret of which there is a sealed value.
+   *
+   * @throws Error if there is the plain text of a secret parameter
+   */
+  assertSealed(): void {
+    const inFlight = [...this.open, ...this.abandoned].map(({ intent }) => intent.events);
+    this.declare(storedSecretParameters(this.#snapshot, inFlight));
   }
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
@@ -347,8 +358,7 @@ export function restoreShared(
   });
   history.declare(secretParameters);
   for (const record of records) history.take(parseRecord(record, highest));
-  const inFlight = [...history.open, ...history.abandoned].map(({ intent }) => intent.events);
-  history.declare(storedSecretParameters(history.snapshot, inFlight));
+  history.assertSealed();
   return history;
 }
 
@@ -392,8 +402,13 @@ export function lifeRecord(
 }
 
 /** The record with which a node begins or ends the read-only mode of all nodes. @internal */
-export function modeRecord({ node, life }: Writing, command: string, readOnly: boolean): SharedRecord {
-  return { level, type: 'mode', node, life, command, resources: [], readOnly };
+export function modeRecord(
+  { node, life }: Writing,
+  command: string,
+  { readOnly, actor }: { readonly readOnly: boolean; readonly actor?: string | undefined },
+): SharedRecord {
+  const by = actor === undefined ? {} : { actor };
+  return { level, type: 'mode', node, life, ...by, command, resources: [], readOnly };
 }
 
 /** The state of a fleet that begins with the configuration of a host. */

@@ -5,8 +5,9 @@
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLost } from '../ports/port-error.ts';
-import type { SharedStore } from '../ports/port.ts';
+import type { LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
+import type { Refusal } from '../runtime/execution.ts';
 import type { JournalRecord } from '../runtime/history.ts';
 import {
   Fenced,
@@ -18,7 +19,6 @@ import {
   type Entry,
   type Log,
   type Look,
-  type Obstacle,
   type Placed,
 } from '../runtime/log.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -48,20 +48,23 @@ export interface SharedLogOptions {
   readonly highest: number;
   readonly position: string;
   /** Whether this gateway has not followed the fleet yet at a resource; gives the refusal of commands. */
-  readonly obstacleTo: (link: string) => Obstacle | undefined;
+  readonly obstacleTo: (link: string) => Refusal | undefined;
   /** Whether a command of this node is in flight in this process. */
   readonly isInFlight: (command: string) => boolean;
   /** Whether this process finds out the outcome of a command of an earlier life. */
   readonly isRecovering: (command: string) => boolean;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
-  /** Gets the resources that somebody else has changed; `undefined` for all of them. */
+  /** Gets the resources that other nodes have changed; `undefined` for all of them. */
   readonly onChange: (links: readonly string[] | undefined) => void;
   /** Called once when a later process runs under the name of this node. */
   readonly onSuperseded: () => void;
   /** Gets what the operator must know. */
   readonly onError: (error: unknown) => void;
 }
+
+/** How often a process reads on and tries again to begin in a busy log. */
+const mostTries = 1000;
 
 /** The number of positions that are kept: another node can be behind. */
 const mostPositions = 1000;
@@ -83,25 +86,25 @@ export class SharedLog implements Log {
   #moment = 0;
   /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
   #turned = 0;
-  /** The moment at which somebody else last changed a resource, by link. */
+  /** The moment at which another process last changed a resource, by link. */
   readonly #touched = new Map<string, number>();
   /** The place of the last change of a resource, by link. */
   readonly #places = new Map<string, FleetPlace>();
-  readonly #begins: SharedRecord & { type: 'life' };
+  /** The record with which this process begins. */
+  #begins: SharedRecord & { type: 'life' };
   /** The last positions that this node has read, each with its place in their order. */
   readonly #order = new Map<string, number>();
   #steps = 0;
-  /** The end of the log when an append last came too late. */
+  /** The end of the log at the last conflict. */
   #conflict = '';
 
   constructor(options: SharedLogOptions) {
-    const { history, position, writing, given } = options;
+    const { history, position, writing } = options;
     this.#options = options;
     this.#history = history;
     this.#position = position;
     this.#order.set(position, 0);
-    const { number = 0 } = history.lifeOf(writing.node) ?? {};
-    this.#begins = lifeRecord(writing, number + 1, given.secretParameters ?? []);
+    this.#begins = lifeRecord(writing, 0, []);
   }
 
   get snapshot(): Snapshot {
@@ -162,14 +165,21 @@ export class SharedLog implements Log {
 
   enter({ record, resources, basis }: Entering): Entry | Look | undefined {
     const shared = this.#sharedOf(record, resources);
-    if (shared !== undefined)
-      return this.entryOf(
-        shared,
-        basis === undefined ? this.#fencing(shared) : this.#overtaking(shared, basis),
-      );
-    // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
-    if (basis === undefined || basis.links.length === 0) return undefined;
-    return { objection: this.#overtaking({ resources: [] }, basis) };
+    if (shared === undefined) {
+      // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
+      return basis === undefined || basis.links.length === 0
+        ? undefined
+        : { objection: this.#touching(basis) };
+    }
+    if (basis === undefined) return this.entryOf(shared, this.#fencing(shared));
+    if (record.type !== 'abandonment') return this.entryOf(shared, this.#overtaking(shared, basis));
+    const [fenced, touched] = [this.#fencing(shared), this.#touching(basis)];
+    return this.entryOf(shared, () => fenced() ?? touched());
+  }
+
+  /** Makes the entry of a record that rests on the present state of what some links name. */
+  entryOn(record: SharedRecord, links: readonly string[]): Entry {
+    return this.entryOf(record, this.#touching({ since: this.#moment, links }));
   }
 
   /** Makes the entry of a record of this node. */
@@ -194,11 +204,28 @@ export class SharedLog implements Log {
    * Begins this process in the log: an earlier process of this node that still runs reads the record, and stops.
    *
    * @param isNew - whether the log is empty
+   * @throws StoreConflictError if another node has begun the log, or has compacted it
    */
   async begin(ask: Ask, isNew: boolean): Promise<void> {
-    if (!isNew) return this.#write([this.#begins], ask);
-    this.#history.take(this.#begins);
-    await this.compact(ask);
+    const { store, writing, given } = this.#options;
+    for (let tried = 0; ; tried += 1) {
+      const { number = 0 } = this.#history.lifeOf(writing.node) ?? {};
+      this.#begins = lifeRecord(writing, number + 1, given.secretParameters ?? []);
+      try {
+        if (!isNew) return await this.#write([this.#begins], ask);
+        this.#history.take(this.#begins);
+        return await this.compact(ask);
+      } catch (error) {
+        // A busy fleet has moved on between the reading and the append.
+        const steps =
+          isConflict(error) && !isNew && tried < mostTries
+            ? await ask('read', () => store.read(this.#position))
+            : 'gone';
+        if (steps === 'gone') throw error;
+        this.#takeSteps(steps);
+        this.#history.assertSealed();
+      }
+    }
   }
 
   /** The record with which this process begins, once more, for a log that has lost the record. */
@@ -220,9 +247,10 @@ export class SharedLog implements Log {
     try {
       return await store.append(records, { expectedPosition });
     } catch (error) {
+      if (!isConflict(error)) throw error;
       const isAgain = this.#conflict === expectedPosition;
       this.#conflict = expectedPosition;
-      if (!isAgain || !isConflict(error)) throw error;
+      if (!isAgain) throw error;
       const news = await store.read(expectedPosition);
       if (news === 'gone' || news.length > 0) throw error;
       throw new Error(
@@ -265,6 +293,13 @@ export class SharedLog implements Log {
     const { store, onChange } = this.#options;
     const steps = await ask('read', () => store.read(this.#position));
     if (steps === 'gone') return this.#load(ask);
+    const links = this.#takeSteps(steps);
+    this.#assertLatest();
+    if (steps.length > 0) onChange(links);
+  }
+
+  /** Takes what others have appended. Returns the links of the resources that were changed. */
+  #takeSteps(steps: readonly LogStep[]): readonly string[] {
     const links = new Set<string>();
     for (const { records, position } of steps) {
       // All records of a step are read before one is taken: a step counts as a whole.
@@ -276,11 +311,10 @@ export class SharedLog implements Log {
         else for (const link of this.#takeForeign(record)) links.add(link);
       }
     }
-    this.#assertLatest();
-    if (steps.length > 0) onChange([...links]);
+    return [...links];
   }
 
-  obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined {
+  obstacleTo(resources: readonly string[], links: readonly string[]): Refusal | undefined {
     const foreign = this.#holderOf(resources);
     if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
     for (const link of [...resources, ...links]) {
@@ -325,8 +359,8 @@ export class SharedLog implements Log {
   #findEnded(): void {
     for (const [identity, sent] of this.#sent) {
       const { record } = sent;
-      if (record.type !== 'settlement' || record.why !== undefined || !this.#history.hasEnded(record.command))
-        continue;
+      const isEnd = record.type === 'mode' || (record.type === 'settlement' && record.why === undefined);
+      if (!isEnd || !this.#history.hasEnded(record.command)) continue;
       this.#sent.delete(identity);
       sent.placed = this.#placed(record);
     }
@@ -427,13 +461,17 @@ export class SharedLog implements Log {
     return [...this.#sent.values()].some(({ record }) => record.command === command);
   }
 
-  /** Looks whether others have changed what a decision rests on, or hold its resources. */
+  /** Looks whether other nodes have changed what a decision rests on, or hold its resources. */
   #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Entry['objection'] {
-    const basis = [...resources, ...links];
+    const touched = this.#touching({ since, links: [...resources, ...links] });
+    return () => touched() ?? (this.#holderOf(resources) === undefined ? undefined : new Overtaken());
+  }
+
+  /** Looks whether other nodes have changed what some links name. */
+  #touching({ since, links }: Basis): Entry['objection'] {
     return () => {
-      const isTouched = basis.some((link) => (this.#touched.get(link) ?? 0) > since);
-      const isOvertaken = isTouched || this.#turned > since || this.#holderOf(resources) !== undefined;
-      return isOvertaken ? new Overtaken() : undefined;
+      const isTouched = links.some((link) => (this.#touched.get(link) ?? 0) > since);
+      return isTouched || this.#turned > since ? new Overtaken() : undefined;
     };
   }
 

@@ -4,8 +4,10 @@
 import type { Acted } from '../http/route.ts';
 import { storeUnavailable } from '../runtime/execution.ts';
 import { NotKept, type OpenedJournal } from '../runtime/journal.ts';
+import { callerLinks } from '../runtime/log.ts';
 import type { Mode } from '../runtime/self.ts';
-import { modeRecord, type Writing } from './shared-history.ts';
+import { modePending } from './refusal.ts';
+import { modeRecord, type SharedRecord, type Writing } from './shared-history.ts';
 import type { SharedLog } from './shared-log.ts';
 
 /** What {@link createSharedMode} needs of this node. */
@@ -17,49 +19,50 @@ interface ModeParts {
 }
 
 /**
- * Creates the mode of a node. What the host sets holds at this node at once; what a client changes holds once it is stored,
- * for all nodes.
+ * Creates the mode of a node. What the host sets holds at this node at once, and at the other nodes once it is stored. What a
+ * client changes holds once it is stored, for all nodes.
  *
  * @internal
  */
 export function createSharedMode({ writing, log, journal, onError }: ModeParts): Mode {
   let changes = 0;
   /** What the host has set, until the log has it. */
-  let set: boolean | undefined;
-  const store = (readOnly: boolean, onLate: () => void): Promise<void> => {
+  let set: { readonly readOnly: boolean } | undefined;
+  const recordOf = (readOnly: boolean, actor?: string): SharedRecord => {
     changes += 1;
-    const record = modeRecord(writing, `mode ${writing.life}-${String(changes)}`, readOnly);
-    const entry = log().entryOf(record);
-    return journal().put(entry, { use: 'change', then: () => undefined, onLate });
+    return modeRecord(writing, `mode ${writing.life}-${String(changes)}`, { readOnly, actor });
   };
   return {
     get isReadOnly() {
-      return set ?? log().history.isReadOnly;
+      return set?.readOnly ?? log().history.isReadOnly;
     },
     set(readOnly) {
-      set = readOnly;
-      store(readOnly, () => undefined)
-        .catch(onError)
-        .finally(() => {
-          if (set === readOnly) set = undefined;
-        });
+      const own = { readOnly };
+      set = own;
+      const then = (): void => {
+        if (set === own) set = undefined;
+      };
+      journal()
+        .put(log().entryOf(recordOf(readOnly)), { use: 'result', then })
+        .catch(onError);
     },
-    change: (readOnly) =>
-      new Promise<Acted>((resolve) => {
-        const late = (retryAfterMs?: number): void => {
-          resolve(storeUnavailable(retryAfterMs, 'The mode changes if the store gets the change.'));
+    change: (readOnly, actor) =>
+      new Promise<Acted>((resolve, reject) => {
+        // The caller was checked in this turn of the event loop.
+        const entry = log().entryOn(recordOf(readOnly, actor), callerLinks);
+        const then = (): void => {
+          resolve({ outcome: 'accepted' });
         };
-        store(readOnly, late).then(
-          () => {
-            resolve({ outcome: 'accepted' });
-          },
-          (error: unknown) => {
-            const isPossible = !(error instanceof NotKept) || error.isPossible;
-            const retryAfterMs = error instanceof NotKept ? error.outage.retryAfterMs : undefined;
-            if (isPossible) late(retryAfterMs);
-            else resolve(storeUnavailable(retryAfterMs));
-          },
-        );
+        const onLate = (): void => {
+          resolve({ outcome: 'refused', problem: modePending });
+        };
+        journal()
+          .put(entry, { use: 'change', then, onLate })
+          .catch((error: unknown) => {
+            if (!(error instanceof NotKept)) reject(error as Error);
+            else if (error.isPossible) onLate();
+            else resolve(storeUnavailable(error.outage.retryAfterMs));
+          });
       }),
   };
 }

@@ -178,7 +178,7 @@ export type DecidedAction =
       /** The settings that the action changes; left out if the action changes no settings. */
       readonly patch?: readonly Operation[];
       /** Does the action. */
-      readonly act: () => Promise<Acted>;
+      readonly act: (actor?: string) => Promise<Acted>;
     };
 
 /**

@@ -49,7 +49,7 @@ export interface RunningInterface {
   /** The present state. */
   state(this: void): InterfaceRepresentation;
   /** Begins or ends the read-only mode. */
-  setReadOnly(this: void, readOnly: boolean): Promise<Acted>;
+  setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }
 
 const fields = defineFields<{
@@ -79,7 +79,7 @@ function decidePatch({ self }: Surroundings, operations: readonly ParsedOperatio
   const patched = patchSettings(view, shown, before, operations, () => undefined);
   if (!patched.ok) return { outcome: 'refused', problem: patched.problem };
   const { after, operations: patch } = patched.value;
-  const act = (): Promise<Acted> => self.setReadOnly(after.read_only);
+  const act = (actor?: string): Promise<Acted> => self.setReadOnly(after.read_only, actor);
   return after === before ? { outcome: 'unchanged', act } : { outcome: 'accepted', patch, act };
 }
 

@@ -27,7 +27,7 @@ import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
 import { DifferingDocumentError } from './differing-document-error.ts';
 import { EventLog } from './event-log.ts';
-import type { Execution } from './execution.ts';
+import type { Refusal } from './execution.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
 import type { FleetView } from './fleet-view.ts';
 import { shareSecrets } from './first-user.ts';
@@ -39,7 +39,7 @@ import { restore } from './history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife, drawLife } from './life.ts';
-import { OwnLog } from './log.ts';
+import { callerLinks, OwnLog } from './log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
@@ -207,6 +207,8 @@ export async function letGo(options: Partial<OpenAdminOptions> | null | undefine
 interface Assembly {
   readonly admin: Admin;
   readonly writer: Writer;
+  /** Aborts when the interface begins to close: no body is waited for any more. */
+  readonly closing: AbortController;
 }
 
 /** What differs in a node of a fleet. */
@@ -218,8 +220,6 @@ interface Membership {
   /** The refusal of every command for a reason outside the interface; `undefined` if commands are possible. */
   readonly refusal?: () => Refusal | undefined;
 }
-
-type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
 /** Connects the parts of an interface. @internal */
 export function assemble(
@@ -260,7 +260,7 @@ export function assemble(
     isSecretParameter: isSecretIn(snapshot),
     hash: (password) => passwords.hash(share, password),
   });
-  return { admin, writer };
+  return { admin, writer, closing };
 }
 
 /** The parts behind an interface. */
@@ -408,7 +408,10 @@ function surroundingsOf(
   parts: SelfOptions & { readonly writer: Writer; readonly fleet?: FleetView },
 ): Surroundings {
   const { writer, fleet } = parts;
-  const commands = { list: () => writer.commands(), abandon: (id: string) => writer.abandon(id) };
+  const commands = {
+    list: () => writer.commands(),
+    abandon: (id: string) => writer.abandon(id, callerLinks),
+  };
   const self = createSelf(parts);
   return Object.freeze({
     times,

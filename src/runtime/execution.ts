@@ -51,6 +51,9 @@ export type Execution =
       readonly commandId: string;
     };
 
+/** The result of a refused command. @internal */
+export type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
+
 /** The result of a command that changes nothing. @internal */
 export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem, events: [] };
@@ -58,16 +61,12 @@ export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted'
 }
 
 /** The result of a refused command. @internal */
-export function refusal(
-  code: ProblemCode,
-  detail: string,
-  events: readonly AdminEvent[] = [],
-): Extract<Execution, { readonly outcome: 'refused' }> {
+export function refusal(code: ProblemCode, detail: string, events: readonly AdminEvent[] = []): Refusal {
   return { outcome: 'refused', problem: problem(code, detail), events };
 }
 
 /** An earlier command on the resource has an unknown outcome. @internal */
-export function inProgress(commandId: string): Extract<Execution, { readonly outcome: 'refused' }> {
+export function inProgress(commandId: string): Refusal {
   const detail =
     `The outcome of an earlier command (${commandId}) on this resource is not known yet, so this command was refused. ` +
     'Nothing was changed. Try again in a moment. If that does not help, check whether the gateway hangs, or abandon the ' +
@@ -95,10 +94,7 @@ export function outcomeUnknown(commandId: string): Execution {
  * @param held - what earlier parts of the command have done, in a sentence
  * @internal
  */
-export function storeUnavailable(
-  retryAfterMs: number | undefined,
-  held = 'Nothing was changed.',
-): Extract<Execution, { readonly outcome: 'refused' }> {
+export function storeUnavailable(retryAfterMs: number | undefined, held = 'Nothing was changed.'): Refusal {
   const begin = `The configuration store does not answer. ${held} Reading still works.`;
   if (retryAfterMs === undefined)
     return refusal(
@@ -115,7 +111,7 @@ export function storeUnavailable(
  *
  * @internal
  */
-export function auditUnavailable(retryAfterMs: number): Extract<Execution, { readonly outcome: 'refused' }> {
+export function auditUnavailable(retryAfterMs: number): Refusal {
   const detail =
     'The audit records of earlier commands are not kept yet, so this command was refused. Nothing was changed. Reading ' +
     'still works. Send the command again in a few seconds. If that does not help, repair the audit sink as the error in ' +

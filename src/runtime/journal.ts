@@ -12,6 +12,7 @@ import { sizeOf } from '../json/value.ts';
 import { isConflict, isStoreLost } from '../ports/port-error.ts';
 import type { Clock } from '../ports/port.ts';
 import { beforeDeadline } from './deadline.ts';
+import type { Refusal } from './execution.ts';
 import type { Instruments, StoreCall } from './instrumentation/instruments.ts';
 import { longestUnmarked } from './life.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type Entry,
   type Log,
   type Look,
-  type Obstacle,
   type Placed,
 } from './log.ts';
 
@@ -93,7 +93,7 @@ export interface Journal {
    * @param links - the links of what the decision rests on besides; nobody holds these
    * @returns `undefined` if nothing is in the way
    */
-  obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined;
+  obstacleTo(resources: readonly string[], links: readonly string[]): Refusal | undefined;
   /** See {@link Log}. */
   readonly moment: Basis['since'];
   /** See {@link Log}. */
@@ -253,7 +253,7 @@ class StoreJournal implements OpenedJournal {
     this.#grown = { records: options.records ?? 0, bytes: 0 };
   }
 
-  obstacleTo(resources: readonly string[], links: readonly string[]): Obstacle | undefined {
+  obstacleTo(resources: readonly string[], links: readonly string[]): Refusal | undefined {
     return this.#options.log.obstacleTo?.(resources, links);
   }
 

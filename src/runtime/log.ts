@@ -5,15 +5,12 @@ import type { Json } from '../json/value.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Execution } from './execution.ts';
+import type { Execution, Refusal } from './execution.ts';
 import type { History, JournalRecord } from './history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
 
 /** Makes a call until the store answers. Rejects if the store is lost, or failed calls are not made again. @internal */
 export type Ask = <T>(name: StoreCall, call: () => Promise<T>) => Promise<T>;
-
-/** What keeps a command from its turn: the refusal once the command has waited long enough. @internal */
-export type Obstacle = Extract<Execution, { readonly outcome: 'refused' }>;
 
 /** The place of a stored record. @internal */
 export interface Placed {
@@ -27,14 +24,14 @@ export interface Placed {
 export const nowhere: Placed = Object.freeze({ align: (snapshot: Snapshot) => snapshot });
 
 /**
- * A decision cannot be stored, because somebody else has changed or holds a resource that it rests on. The command is decided
+ * A decision cannot be stored, because another node has changed or holds a resource that it rests on. The command is decided
  * again.
  *
  * @internal
  */
 export class Overtaken extends Error {
   constructor() {
-    super('Somebody else was faster');
+    super('Another node was faster');
     this.name = 'Overtaken';
   }
 }
@@ -54,7 +51,7 @@ export class Fenced extends Error {
 /** This process can use the log no more, for a reason that is no failure of the store. @internal */
 export class LogEnded extends Error {
   /** Gives the refusal of a command; `held` says what earlier parts of the command have done. */
-  readonly refusal: (held?: string) => Obstacle;
+  readonly refusal: (held?: string) => Refusal;
 
   constructor(reason: string, refusal: LogEnded['refusal']) {
     super(reason);
@@ -64,6 +61,9 @@ export class LogEnded extends Error {
 
 /** The link of what all nodes share besides their resources: the read-only mode. @internal */
 export const modeLink = '/';
+
+/** What decides whether a caller may change something: the users, and the mode of the interface. @internal */
+export const callerLinks: readonly string[] = ['/users', modeLink];
 
 /** What a decision rests on, besides the resources of its record. @internal */
 export interface Basis {
@@ -122,7 +122,7 @@ export interface Log {
   /** Takes in what others have appended. Left out if nobody else may append: a conflict then ends the log. */
   follow?(ask: Ask): Promise<void>;
   /** See {@link Journal}. Left out if nobody else can be in the way. */
-  obstacleTo?(resources: readonly string[], links: readonly string[]): Obstacle | undefined;
+  obstacleTo?(resources: readonly string[], links: readonly string[]): Refusal | undefined;
   /** Disposes of the store. */
   dispose(): Promise<void>;
 }

@@ -11,10 +11,9 @@ import type { AdminEvent, Decision, Effect, Transition } from '../resources/inde
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { onAbort } from './abort-listener.ts';
 import { SearchEnded } from './effect.ts';
-import { ended, inProgress, refusal, type Execution } from './execution.ts';
+import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
 import type { Instruments } from './instrumentation/instruments.ts';
 import type { Journal } from './journal.ts';
-import type { Obstacle } from './log.ts';
 
 /** A command as the caller sends it. @internal */
 export interface CommandRequest {
@@ -77,7 +76,7 @@ export interface TurnOptions {
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: (request: CommandRequest) => Execution | undefined;
   /** What somebody else does with the resources of a command; see {@link Journal}. */
-  readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Obstacle | undefined;
+  readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Refusal | undefined;
   /** How long a command waits for an obstacle to go, in milliseconds. */
   readonly obstacleDeadlineMs: number;
   /** Sleeps, and keeps the process alive meanwhile. */
@@ -189,6 +188,8 @@ export class Turns {
   putBack(waiting: Waiting): void {
     const closed = this.refuseClosed();
     if (closed !== undefined) return waiting.answer(closed);
+    const { signal } = waiting.request;
+    if (signal?.aborted === true) return waiting.fail(signal.reason);
     // The same object: the signal of the caller removes it from the queue.
     this.#queue = new Set([Object.assign(waiting, { resources: [] }), ...this.#queue]);
   }

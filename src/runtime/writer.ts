@@ -26,12 +26,13 @@ import {
   resultPending,
   storeUnavailable,
   type Execution,
+  type Refusal,
 } from './execution.ts';
 import { SearchEnded } from './effect.ts';
 import { areConsistent, type OpenCommand, type UnsettledCommands } from './history.ts';
 import type { CommandSpan, Instruments } from './instrumentation/instruments.ts';
 import { NotKept, type Journal, type Outage } from './journal.ts';
-import { Fenced, LogEnded, Overtaken, type Basis, type Obstacle, type Placed } from './log.ts';
+import { Fenced, LogEnded, Overtaken, type Basis, type Placed } from './log.ts';
 import { Crossings } from './crossing.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { isActing, type Group } from './stage.ts';
@@ -150,7 +151,7 @@ export class Writer {
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
-  refuseClosed(): Obstacle | undefined {
+  refuseClosed(): Refusal | undefined {
     return this.#turns.refuseClosed();
   }
 
@@ -203,7 +204,7 @@ export class Writer {
    * @param links - what this node must have followed before the promise resolves
    * @returns the refusal of a command if the store does not answer, or this node cannot follow
    */
-  async readOn(links: readonly string[] = []): Promise<Obstacle | undefined> {
+  async readOn(links: readonly string[] = []): Promise<Refusal | undefined> {
     const { journal } = this.#options;
     const outage = await journal.readOn();
     if (outage !== undefined) return this.#turns.refuseClosed() ?? unavailableIn(outage);
@@ -218,7 +219,7 @@ export class Writer {
   }
 
   /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
-  async abandon(id: string): Promise<Ending> {
+  async abandon(id: string, links: readonly string[] = []): Promise<Ending> {
     const refused = this.#turns.refuseClosed() ?? this.#options.refuseAll();
     if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
@@ -228,7 +229,8 @@ export class Writer {
     const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
     const { resources } = found.value;
     try {
-      await this.#options.journal.keep({ record, resources, use: 'intent', then: () => undefined });
+      const basis = { since: this.#options.journal.moment, links };
+      await this.#options.journal.keep({ record, resources, basis, use: 'intent', then: () => undefined });
     } catch (error) {
       // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
       if (!(error instanceof NotKept || error instanceof Fenced)) throw error;

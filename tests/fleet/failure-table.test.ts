@@ -49,7 +49,9 @@ function limits({ a, b }: Pair): readonly (number | undefined)[] {
 
 async function isReady({ admin }: Node): Promise<unknown> {
   const handled = await admin.handle({ method: 'GET', target: '/', headers: {} });
-  return handled.matched && (JSON.parse(handled.response.body as string) as { readonly ready: boolean }).ready;
+  return (
+    handled.matched && (JSON.parse(handled.response.body as string) as { readonly ready: boolean }).ready
+  );
 }
 
 /** A hint that never comes. */

@@ -112,7 +112,15 @@ describe('a node of which the store knows nothing', () => {
     const { clock } = world;
     const members = new Members({ store: world.memory.open(), node: 'a', clock, deadlineMs: 1000 });
     const levels: [number, number] = [level, level];
-    const status = { boot: 'x', version: '1', levels, position: '', applied: '', behind: [] };
+    const status = {
+      boot: 'x',
+      version: '1',
+      levels,
+      leaseMs: 10_000,
+      position: '',
+      applied: '',
+      behind: [],
+    };
     await members.announce(status, 1000);
     expect(members.silenceOf('b')).toBe(0);
     await members.announce(status, 1000);
@@ -122,7 +130,7 @@ describe('a node of which the store knows nothing', () => {
 
 describe('the silence of a node', () => {
   const levels: [number, number] = [level, level];
-  const status = { boot: 'x', version: '1', levels, position: '', applied: '', behind: [] };
+  const status = { boot: 'x', version: '1', levels, leaseMs: 10_000, position: '', applied: '', behind: [] };
 
   /** The members as node a sees them, with what node b has said last. */
   async function heard() {

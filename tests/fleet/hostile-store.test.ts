@@ -235,7 +235,7 @@ describe('a store that takes no announcements', () => {
 });
 
 describe('what hostile nodes say', () => {
-  const status = { beat: 1, boot: 'z', version: '1', levels: [1, 1], behind: [] };
+  const status = { beat: 1, boot: 'z', version: '1', levels: [1, 1], leaseMs: 10_000, behind: [] };
   const said = { ...status, position: 'p', applied: 'p' };
 
   it.each([

@@ -581,15 +581,13 @@ describe('the key of a fleet', () => {
   });
 
   it.each([
-    ['another key', { sealer: sealerOf(2) }],
-    ['no key', {}],
-    ['a key of its own process', { sealer: createSecretSealer() }],
-  ])('keeps a node out that has %s', async (_what, how) => {
+    ['another key', { sealer: sealerOf(2) }, 'seals secrets with another key than this one.'],
+    ['no key', {}, 'has a key for secrets that the nodes can share, and this one has none.'],
+    ['a key of its own process', { sealer: createSecretSealer() }, 'and this one has none.'],
+  ])('keeps a node out that has %s', async (_what, how, sentence) => {
     const world = createWorld();
     const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
-    await expect(opened(world, world.open('other', 10_000, how))).rejects.toThrow(
-      'The node "one" seals secrets with another key than this one.',
-    );
+    await expect(opened(world, world.open('other', 10_000, how))).rejects.toThrow(sentence);
     await close(one);
   });
 

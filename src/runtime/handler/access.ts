@@ -8,7 +8,7 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
-import type { Execution } from '../execution.ts';
+import type { Refusal } from '../execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
@@ -46,9 +46,7 @@ export interface AccessOptions {
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: () => boolean;
   /** Takes in what the other nodes of a fleet have changed up to now; see `Writer.readOn`. Left out without a fleet. */
-  readonly readOn?: (
-    links: readonly string[],
-  ) => Promise<Extract<Execution, { readonly outcome: 'refused' }> | undefined>;
+  readonly readOn?: (links: readonly string[]) => Promise<Refusal | undefined>;
   readonly passwords: Passwords;
   readonly instruments: Instruments;
   readonly onError: (error: unknown) => void;
@@ -85,11 +83,15 @@ async function admitInFleet(
   asked: Parameters<typeof admitNow>,
   readOn: NonNullable<AccessOptions['readOn']>,
 ): Promise<Result<Caller>> {
-  const [options] = asked;
+  const [options, { headers, principal }, { route }] = asked;
   const { users } = options.snapshot();
   const admitted = await admitNow(...asked);
   if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
-  await readOn(['/users']);
+  // Reading is as old as the last look at the log, and a caller without a name is nobody at every node.
+  const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
+  if (route.kind !== 'command' || !isNamed) return admitted;
+  const unread = await readOn(['/users']);
+  if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
   const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : options.snapshot().users !== users;
   return isMoved ? admitNow(...asked) : admitted;
 }

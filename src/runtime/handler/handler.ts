@@ -27,14 +27,14 @@ import type { Surroundings } from '../../resources/shared/rendering.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../condition.ts';
-import type { Execution } from '../execution.ts';
+import type { Execution, Refusal } from '../execution.ts';
 import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
 import { LateAnswer } from '../host-deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
-import { modeLink } from '../log.ts';
+import { callerLinks, Overtaken } from '../log.ts';
 import { shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { parseEventId, type EventId } from '../event-log.ts';
@@ -91,7 +91,6 @@ export interface HandlerOptions extends AccessOptions {
   readonly onError: (error: unknown) => void;
 }
 
-type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 type ReadRoute = Exclude<BoundResourceRoute, CommandRoute>;
 
@@ -398,13 +397,32 @@ async function act(
   request: AdminRequest,
   { route, parameters, query, caller, attempt }: Asked<BoundAction> & Authorized,
 ): Promise<Reply> {
-  const { snapshot, surroundings } = options;
   const conditions = conditionsOf(request);
   if (!conditions.ok) return refusal(conditions.problem);
   const body = await bodyOf(request, route, options);
   if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
-  const unread = await readOn(options);
-  if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
+  for (;;) {
+    const unread = await readOn(options);
+    if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
+    try {
+      return await actNow(options, { route, parameters, query, caller, attempt }, { body, conditions });
+    } catch (error) {
+      // Another node has changed the users or the mode: the caller is checked again.
+      if (!(error instanceof Overtaken)) throw error;
+    }
+  }
+}
+
+/** Checks the caller and acts in one turn of the event loop, so that nothing can come in between. */
+async function actNow(
+  options: HandlerOptions,
+  { route, parameters, query, caller, attempt }: Asked<BoundAction> & Authorized,
+  {
+    body,
+    conditions,
+  }: { readonly body: { readonly value: Json }; readonly conditions: { readonly value: Conditions } },
+): Promise<Reply> {
+  const { snapshot, surroundings } = options;
   const late = caller.refusalIn(snapshot());
   if (late !== undefined) return refusal(late, accessHeaders(options, late));
   const found = route.findIn(surroundings, parameters, body.value);
@@ -415,7 +433,7 @@ async function act(
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
   if (query.dryRun) return json(200, actionPlan(decided), {});
-  const acted = options.refuseAll() ?? (await decided.act());
+  const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt.act(decided);
   return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});
@@ -456,9 +474,6 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
   if (query.dryRun) return plan(options, asked, toDo, await readOn(options));
   return conclude(options, request, asked, await attempt.execute(toDo, options.execute));
 }
-
-/** What {@link checked} looks at: the users, and the mode of the interface. */
-const callerLinks = ['/users', modeLink];
 
 /** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
 async function readOn(options: HandlerOptions): Promise<Refusal | undefined> {

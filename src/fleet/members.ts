@@ -70,6 +70,8 @@ export class Members {
   readonly #options: MembersOptions;
   readonly #node: string;
   readonly #members = new Map<string, Member>();
+  /** The names of which the store has an announcement, also one that this version cannot read. */
+  #announced: ReadonlySet<string> = new Set();
   /** For how many milliseconds a node that has commands in the log has said nothing at all, by name. */
   readonly #unheard = new Map<string, number>();
   #beat = 0;
@@ -99,6 +101,7 @@ export class Members {
       throw error;
     });
     const names = new Set(all.keys());
+    this.#announced = names;
     for (const name of this.#members.keys()) if (!names.has(name)) this.#members.delete(name);
     for (const [name, json] of all) if (name !== this.#node) this.#hear(name, json, elapsedMs);
     for (const [name, silentMs] of this.#unheard) {
@@ -137,6 +140,11 @@ export class Members {
     return silentMs;
   }
 
+  /** Whether the store has what a node says of itself. */
+  isAnnounced(node: string): boolean {
+    return this.#announced.has(node);
+  }
+
   /** Hears every node without saying anything. */
   async hear(): Promise<ReadonlyMap<string, Status>> {
     // The name of a node has no question mark, so this takes nobody out.
@@ -168,7 +176,7 @@ export class Members {
 
   /** Takes this node, or another one, out of the fleet. */
   async remove(node = this.#node): Promise<void> {
-    await this.#announce(node, null);
+    this.#announced = new Set((await this.#announce(node, null)).keys());
     this.#members.delete(node);
   }
 

@@ -26,6 +26,7 @@ import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts
 import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
+import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
 import { restoreShared, type SharedHistory, type Writing } from './shared-history.ts';
@@ -87,6 +88,12 @@ export class RunningNode {
       const { signal: closed } = this.#closing;
       const around = { clock: complete.clock, closed, members, node, leaseMs, revision, announce };
       return settle(execution, where, around);
+    },
+    standingOf: (name) => standingOf(name, this.#forgetting()),
+    forget: async (name) => {
+      const acted = await forgetInTime(name, this.#forgetting());
+      this.#writer.retry();
+      return acted;
     },
   };
 
@@ -419,7 +426,7 @@ export class RunningNode {
   }
 
   #fleet(): Fleet {
-    const { members, node } = this.#parts;
+    const { node } = this.#parts;
     const position = (): string => this.#log.position;
     const snapshot = (): Snapshot => this.#log.snapshot;
     return {
@@ -437,21 +444,14 @@ export class RunningNode {
       forget: async (name) => {
         if (!isNodeName(name)) throw new TypeError('forget takes the name of a node');
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
-        await members.remove(name);
-        await this.#forget(name);
+        await forget(name, this.#forgetting());
+        this.#writer.retry();
       },
     };
   }
 
-  async #forget(name: string): Promise<void> {
-    try {
-      await this.#journal.inTurn((ask) => this.#log.forget(name, ask));
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      // The journal first reads what the others have appended.
-      return this.#forget(name);
-    }
-    this.#writer.retry();
+  #forgetting(): Parameters<typeof forget>[1] {
+    return { ...this.#parts, log: this.#log, journal: this.#journal };
   }
 
   #history(after: string | undefined, signal: AbortSignal | undefined): ReturnType<Fleet['history']> {

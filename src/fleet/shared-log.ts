@@ -25,6 +25,7 @@ import {
 } from '../runtime/log.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
+  forgottenRecord,
   level,
   levelRecord,
   lifeRecord,
@@ -94,8 +95,7 @@ export class SharedLog implements Log {
     this.#options = options;
     this.#history = history;
     this.#position = position;
-    const { number = 0 } = history.lifeOf(writing.node) ?? {};
-    this.#begins = lifeRecord(writing, number + 1, given.secretParameters ?? []);
+    this.#begins = lifeRecord(writing, history.begun + 1, given.secretParameters ?? []);
   }
 
   get snapshot(): Snapshot {
@@ -114,7 +114,7 @@ export class SharedLog implements Log {
     return this.#moment;
   }
 
-  /** Whether the log does not know of this process: the store was set back to before its beginning. */
+  /** Whether the log does not know of this process: the store was set back to before its beginning, or the node was forgotten. */
   get isForgotten(): boolean {
     const { writing } = this.#options;
     return this.#history.lifeOf(writing.node)?.life !== writing.life;
@@ -232,13 +232,22 @@ export class SharedLog implements Log {
     await this.#write([levelRecord(highest, writing)], ask);
   }
 
-  /** Ends the commands of a node that will not come back. */
+  /** Whether the log has anything of a node: a life, or a command without an end. */
+  knows(node: string): boolean {
+    return this.#history.lifeOf(node) !== undefined || this.#commandsOf(node).length > 0;
+  }
+
+  /** Ends the commands of a node that will not come back, and its last life. */
   async forget(node: string, ask: Ask): Promise<void> {
+    if (!this.knows(node)) return;
+    const ends = this.#commandsOf(node).map((command) => this.#endOf(command, 'forgotten'));
+    await this.#write([...ends, forgottenRecord(node, this.#options.writing)], ask);
+  }
+
+  /** The commands of a node that have no end, or that others have ended. */
+  #commandsOf(node: string): readonly SharedCommand[] {
     const { open, abandoned } = this.#history;
-    const records = [...open, ...abandoned]
-      .filter(({ intent }) => intent.node === node)
-      .map((command) => this.#endOf(command, 'forgotten'));
-    await this.#write(records, ask);
+    return [...open, ...abandoned].filter(({ intent }) => intent.node === node);
   }
 
   async follow(ask: Ask): Promise<void> {

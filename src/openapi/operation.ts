@@ -49,6 +49,7 @@ const additions: ReadonlySet<string> = new Set([
   'interface.patch',
   'events.stream',
   'fleet.list',
+  'fleet.forget',
 ]);
 
 /** `/services/{name}` for `/services/:name`. */

@@ -380,6 +380,15 @@ export const additions: readonly Endpoint[] = [
     ours: true,
   },
   {
+    method: 'DELETE',
+    path: '/fleet/:node',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'paris',
+    ours: true,
+  },
+  {
     method: 'GET',
     path: '/events',
     aliases: [],

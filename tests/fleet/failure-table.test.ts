@@ -5,12 +5,12 @@ import { describe, expect, it } from '@jest/globals';
 import { EffectRefused, type AdminResponse, type Json } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { level, levelRecord } from '../../src/fleet/shared-history.ts';
+import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
 import { tablesOf } from '../docs/table.ts';
 import { read } from '../support/project.ts';
-import { createWorld, type Node, type World } from './node.ts';
+import { createWorld, snapshot, type Node, type World } from './node.ts';
 
-const target = '/services/My-Service';
+const service = '/services/My-Service';
 
 /** Two nodes, and the world that they are in. */
 interface Pair {
@@ -21,7 +21,13 @@ interface Pair {
 
 type Run = (pair: Pair) => Promise<void>;
 
-async function ask({ admin }: Node, method: string, headers = {}, body?: unknown): Promise<AdminResponse> {
+async function ask(
+  { admin }: Node,
+  method: string,
+  headers = {},
+  body?: unknown,
+  target = service,
+): Promise<AdminResponse> {
   const type = { 'content-type': 'application/json-patch+json' };
   const request = { method, target, headers: { ...type, ...headers }, body: JSON.stringify(body) };
   const handled = await admin.handle(request);
@@ -218,6 +224,20 @@ const failures: Readonly<Record<string, Run>> = {
     expect(await late).toBe('200');
     expect(limitAt(b)).toBe(10);
     await close(world, [a]);
+  },
+  'a dead node will not come back': async (pair) => {
+    const { world, a, b } = pair;
+    const forget = (name: string) => ask(b, 'DELETE', {}, undefined, `/fleet/${name}`);
+    await begin(pair, 7);
+    a.cut(true);
+    await world.clock.advance(2000);
+    expect([(await forget('a')).status, (await forget('b')).status]).toEqual([409, 409]);
+    await world.clock.advance(6000);
+    expect((await forget('a')).status).toBe(204);
+    expect(b.admin.fleet.nodes().map(({ node }) => node)).toEqual(['b']);
+    const { open, abandoned } = restoreShared(await world.memory.open().load(), snapshot, level);
+    expect([open, abandoned]).toEqual([[], []]);
+    expect(await limit(b, 8)).toBe('200');
   },
   'a node is paused for longer than the lease': async (pair) => {
     const { held, answer } = await begin(pair, 7);

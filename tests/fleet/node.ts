@@ -114,6 +114,13 @@ export function createWorld({ wrap = (store) => store, ...options }: WorldOption
   };
 }
 
+/** The node "berlin" of a fleet in which "paris" has ended. */
+export async function runWithEndedNode(options: NodeOptions = {}): Promise<Node & Running> {
+  const world = createWorld();
+  await (await world.open('paris')).admin.close();
+  return { ...(await world.open('berlin', undefined, options)), clock: world.clock };
+}
+
 /** The node "berlin" of a fleet in which "paris" could not follow a change of a service. */
 export async function runSampleFleet(): Promise<Running> {
   const names = new Map<string, string>();

@@ -16,7 +16,7 @@ const sampleState: InterfaceRepresentation = {
   links: { services: '/services' },
 };
 
-/** The surroundings of an interface with these commands. Nothing is abandoned, and no mode changes, except in name. */
+/** The surroundings of an interface with these commands. Nothing is abandoned or forgotten, and no mode changes, except in name. */
 function surroundingsWith(
   store: InterfaceRepresentation['store'],
   ...commands: readonly CommandInFlight[]
@@ -30,7 +30,11 @@ function surroundingsWith(
     times: createTimeFormat(sampleZone),
     self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
-    nodes: () => nodes,
+    fleet: {
+      nodes: () => nodes,
+      standingOf: (name) => (name === ownNode.node ? 'own' : undefined),
+      forget: () => Promise.resolve({ outcome: 'accepted' }),
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command, forget a
- * node.
+ * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command, let a
+ * node follow its fleet, forget a node.
  */
 import type { Client, EndpointId } from '../client/index.ts';
 import { valueOf } from './answer.ts';
@@ -108,6 +108,16 @@ export const abandon: Command = {
     const client = await connect(call);
     const title = `abandon the command ${id}`;
     await make(call, client, { title, id: 'commands.abandon', given: [id], asks: true });
+  },
+};
+
+/** The command `retry`. */
+export const retry: Command = {
+  does: 'Lets the gateway of a node of a fleet follow at once what it has not followed yet.',
+  options: changeOptions,
+  async run(call) {
+    const title = 'let the gateway follow the fleet';
+    await make(call, await connect(call), { title, id: 'fleet.retry', given: [] });
   },
 };
 

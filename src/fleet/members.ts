@@ -51,8 +51,10 @@ export type Status = z.infer<typeof statusShape>;
 /** A node, as this one knows it. @internal */
 export interface Member {
   readonly status: Status;
-  /** For how many milliseconds its beat has stood still. */
+  /** For how many milliseconds its beat has stood still, while this node could hear. */
   readonly silentMs: number;
+  /** When its beat last moved, by the monotonic clock of this node. */
+  readonly heardAt: number;
 }
 
 /** The options of {@link Members}. @internal */
@@ -60,7 +62,7 @@ export interface MembersOptions {
   readonly store: Pick<SharedStore, 'announce'>;
   /** The name of this node. */
   readonly node: string;
-  readonly clock: Clock;
+  readonly clock: Required<Clock>;
   /** The deadline of one call to the store, in milliseconds. */
   readonly deadlineMs: number;
 }
@@ -119,12 +121,15 @@ export class Members {
     }
     const before = this.#members.get(name);
     const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
-    this.#members.set(name, { status, silentMs: hasMoved ? 0 : before.silentMs + elapsedMs });
+    const heard = hasMoved
+      ? { silentMs: 0, heardAt: this.#options.clock.monotonic() }
+      : { silentMs: before.silentMs + elapsedMs, heardAt: before.heardAt };
+    this.#members.set(name, { status, ...heard });
   }
 
   /** Counts the silence of every node anew: this node could not hear the others. */
   forgive(): void {
-    for (const [name, { status }] of this.#members) this.#members.set(name, { status, silentMs: 0 });
+    for (const [name, member] of this.#members) this.#members.set(name, { ...member, silentMs: 0 });
     for (const name of this.#unheard.keys()) this.#unheard.set(name, 0);
   }
 
@@ -138,6 +143,11 @@ export class Members {
     const silentMs = this.#unheard.get(node) ?? 0;
     this.#unheard.set(node, silentMs);
     return silentMs;
+  }
+
+  /** The time since a node was last heard, in milliseconds, whether this node could hear meanwhile or not. */
+  unseenFor({ heardAt }: Member): number {
+    return Math.max(0, this.#options.clock.monotonic() - heardAt);
   }
 
   /** Whether the store has what a node says of itself. */

@@ -89,6 +89,9 @@ export class RunningNode {
       const around = { clock: complete.clock, closed, members, node, leaseMs, revision, announce };
       return settle(execution, where, around);
     },
+    retry: () => {
+      this.#convergence.retry();
+    },
     standingOf: (name) => standingOf(name, this.#forgetting()),
     forget: async (name) => {
       const acted = await forgetInTime(name, this.#forgetting());
@@ -214,7 +217,7 @@ export class RunningNode {
   }
 
   #followingOf(writer: Writer): Convergence {
-    const { clock, onError } = this.#parts.complete;
+    const { clock, instruments, onError } = this.#parts.complete;
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => writer.snapshot,
@@ -227,6 +230,7 @@ export class RunningNode {
         writer.retry();
       },
       clock,
+      instruments,
       onError,
     });
   }
@@ -447,6 +451,7 @@ export class RunningNode {
         await forget(name, this.#forgetting());
         this.#writer.retry();
       },
+      retry: this.#view.retry,
     };
   }
 
@@ -486,19 +491,22 @@ export class RunningNode {
   }
 
   #nodes(): readonly FleetNode[] {
-    const { members, node, leaseMs } = this.#parts;
-    const nodeOf = (
-      name: string,
-      { version, position, applied, behind }: Omit<Status, 'beat'>,
-      alive: boolean,
-    ): FleetNode => {
-      const differs = this.#agreement.differs(name);
-      return Object.freeze({ node: name, version, alive, position, applied, behind, differs });
-    };
-    const others = Array.from(members.others, ([name, { status, silentMs }]) =>
-      nodeOf(name, status, silentMs < leaseMs),
+    const { members, node } = this.#parts;
+    const others = Array.from(members.others, ([name, member]) =>
+      this.#nodeOf(name, member.status, members.unseenFor(member)),
     );
-    return [nodeOf(node, this.#status(), true), ...others];
+    return [this.#nodeOf(node, this.#status(), 0), ...others];
+  }
+
+  #nodeOf(
+    node: string,
+    { version, position, applied, behind }: Omit<Status, 'beat'>,
+    unseenMs: number,
+  ): FleetNode {
+    // By the clock of this node alone: a node that is cut off must not take the others for alive for ever.
+    const heard = { alive: unseenMs < this.#parts.leaseMs, seen: Math.floor(unseenMs / 1000) };
+    const differs = this.#agreement.differs(node);
+    return Object.freeze({ node, version, ...heard, position, applied, behind, differs });
   }
 }
 

@@ -578,12 +578,22 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         node: 'berlin',
         version: '0.1.0',
         alive: true,
+        seen: 0,
         position: '4.5f0c8e21a9b3',
         applied: '4.5f0c8e21a9b3',
         behind: [],
         differs: false,
       },
     ],
+  },
+  'fleet.retry': {
+    plan: {
+      outcome: 'accepted',
+      events: [],
+      effects: [],
+      closes: { sessions: 0, connections: 0 },
+      stays: { sessions: 0 },
+    },
   },
   'fleet.forget': {
     plan: {
@@ -1165,7 +1175,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     type: 'urn:problem-type:gateway-admin:node-not-found',
     title: 'There is no such node',
     status: 404,
-    detail: 'There is no node named "77777". GET /fleet lists the nodes. Case matters.',
+    detail: 'This gateway is no node of a fleet.',
     code: 'node-not-found',
   },
   'node-alive': {

@@ -49,6 +49,7 @@ const additions: ReadonlySet<string> = new Set([
   'interface.patch',
   'events.stream',
   'fleet.list',
+  'fleet.retry',
   'fleet.forget',
 ]);
 

@@ -62,6 +62,7 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
   'commands.abandon': ['command-not-abandonable'],
+  'fleet.retry': ['node-not-found'],
   'fleet.forget': ['node-not-found', 'node-alive'],
 };
 

@@ -24,8 +24,10 @@ export interface FleetNode {
   readonly node: string;
   /** The version of the library that the node runs. */
   readonly version: string;
-  /** Whether the node has been heard within the lease. */
+  /** Whether the node that was asked has heard the node within the lease. */
   readonly alive: boolean;
+  /** The time since the node that was asked has heard the node, in seconds; 0 for itself. */
+  readonly seen: number;
   /** How far the node has read the log. */
   readonly position: string;
   /** How far its gateway has come; another position than `position` while it follows. */
@@ -86,6 +88,8 @@ export type NodeStanding = 'own' | 'alive' | 'silent';
 export interface RunningFleet {
   /** Every node, this one first. */
   nodes(this: void): readonly FleetNode[];
+  /** Asks the gateway of this node again at once for everything at which this node is behind. */
+  retry(this: void): void;
   /** Finds a node by its exact name; `undefined` for a name that the fleet does not know. */
   standingOf(this: void, node: string): NodeStanding | undefined;
   /** Takes a node out of the fleet, and ends its commands. Refused if the store does not answer. */
@@ -100,6 +104,7 @@ const fields = defineFields<{
   node: { shape: shape.text(64) },
   version: { shape: shape.text(255) },
   alive: { shape: z.boolean() },
+  seen: { shape: z.int().check(z.minimum(0)) },
   position: { shape: shape.text(255) },
   applied: { shape: shape.text(255) },
   behind: {
@@ -127,9 +132,16 @@ interface FoundNode {
   readonly standing: NodeStanding;
 }
 
+/** Finds the fleet. Refused with `node-not-found` if the interface runs alone. */
+function findFleet({ fleet }: Surroundings): Result<RunningFleet> {
+  return fleet === undefined ? fail('node-not-found', 'This gateway is no node of a fleet.') : ok(fleet);
+}
+
 /** Finds a node. Refused with `node-not-found` if there is none with this name, or the interface runs alone. */
-function findNode({ fleet }: Surroundings, { node = '' }: PathParameters): Result<FoundNode> {
-  if (fleet === undefined) return fail('node-not-found', alone);
+function findNode(surroundings: Surroundings, { node = '' }: PathParameters): Result<FoundNode> {
+  const found = findFleet(surroundings);
+  if (!found.ok) return found;
+  const fleet = found.value;
   const standing = fleet.standingOf(node);
   if (standing !== undefined) return ok({ fleet, node, standing });
   return fail(
@@ -137,8 +149,6 @@ function findNode({ fleet }: Surroundings, { node = '' }: PathParameters): Resul
     `There is no node named "${node}". GET /fleet lists the nodes. Case matters.`,
   );
 }
-
-const alone = 'This gateway is no node of a fleet.';
 
 /** Decides to take a node out. Refused with `node-alive` for a node that may run. */
 function decideForgetting({ fleet, node, standing }: FoundNode): DecidedAction {
@@ -149,6 +159,17 @@ function decideForgetting({ fleet, node, standing }: FoundNode): DecidedAction {
       : `The node "${node}" may be alive: it has not been silent for the whole lease, as far as this node could hear. End ` +
         'its process, and send the request again after the lease.';
   return { outcome: 'refused', problem: problem('node-alive', why) };
+}
+
+/** Decides to ask the gateway again. Nothing is to do if this node, the first one, is behind nowhere. */
+function decideRetry({ nodes, retry }: RunningFleet): DecidedAction {
+  return {
+    outcome: nodes()[0]?.behind.length === 0 ? 'unchanged' : 'accepted',
+    act: () => {
+      retry();
+      return Promise.resolve({ outcome: 'accepted' });
+    },
+  };
 }
 
 /** The kind "fleet". @internal */
@@ -167,6 +188,13 @@ export const fleetKind: Kind<never, never, never> = {
       find: () => ok(undefined),
       list: (_snapshot, _none, { fleet, times }) =>
         listingOf(fleet?.nodes() ?? [], (node) => represent(node, times)),
+    }),
+    actionRoute<RunningFleet>({
+      ...endpoint('fleet.retry'),
+      role: 'operator',
+      summary: 'Asks the gateway of this node again at once for everything at which this node is behind.',
+      findIn: findFleet,
+      decide: (_surroundings, fleet) => decideRetry(fleet),
     }),
     actionRoute<FoundNode>({
       ...endpoint('fleet.forget'),

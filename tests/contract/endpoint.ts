@@ -380,6 +380,14 @@ export const additions: readonly Endpoint[] = [
     ours: true,
   },
   {
+    method: 'POST',
+    path: '/fleet/behind/retry',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    ours: true,
+  },
+  {
     method: 'DELETE',
     path: '/fleet/:node',
     aliases: [],

@@ -13,7 +13,14 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord } from '../../src/fleet/shared-history.ts';
-import { createWorld, runSampleFleet, runWithEndedNode, type Node, type World } from '../fleet/node.ts';
+import {
+  createWorld,
+  openSampleFleet,
+  runSampleFleet,
+  runWithEndedNode,
+  type Node,
+  type World,
+} from '../fleet/node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { nested } from '../support/input.ts';
@@ -222,7 +229,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'filter-not-found': nobody,
   'session-not-found': nobody,
   'user-not-found': nobody,
-  'node-not-found': nobody,
+  'node-not-found': (endpoint) => ({ ...nobody(endpoint), inFleet: endpoint.path.endsWith('/:node') }),
   'node-alive': subject('berlin'),
   'command-not-found': nobody,
   'user-exists': body('{"name":"ada","password":"x"}'),
@@ -377,6 +384,7 @@ export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Pr
 /** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */
 export async function runFor({ path }: Pick<Endpoint, 'path'>, given?: Running): Promise<Running> {
   if (path === '/fleet' && given === undefined) return runSampleFleet();
+  if (path === '/fleet/behind/retry' && given === undefined) return (await openSampleFleet()).paris;
   if (isOfFleet({ path }) && given === undefined) return runWithEndedNode();
   const running = given ?? runAdmin();
   if (path.startsWith('/commands')) await leaveUnknown(running);

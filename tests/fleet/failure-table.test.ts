@@ -189,6 +189,38 @@ const failures: Readonly<Record<string, Run>> = {
     await world.clock.advance(60_000);
     expect(limits(pair)).toEqual([9, 9]);
   },
+  'a gateway that has refused would now follow': async (pair) => {
+    const { a, b, world } = pair;
+    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    await limit(a, 7);
+    await world.clock.advance(130_000);
+    expect(b.errors.map(String)).toEqual([expect.stringContaining(service)]);
+    b.gateway.otherwise({ apply: 'done' });
+    expect((await ask(b, 'POST', {}, undefined, '/fleet/behind/retry')).status).toBe(204);
+    await world.clock.advance(10);
+    expect(limits(pair)).toEqual([7, 7]);
+  },
+  'a node cannot reach the store': async (pair) => {
+    const { a, b, world } = pair;
+    const { held, answer } = await begin(pair, 7);
+    b.cut(true);
+    await world.clock.advance(6000);
+    const aliveAt = ({ admin }: Node): readonly boolean[] => admin.fleet.nodes().map(({ alive }) => alive);
+    expect([aliveAt(a), aliveAt(b)]).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    b.cut(false);
+    await world.clock.advance(1000);
+    held.done();
+    expect(await answer).toBe('200');
+    await world.clock.advance(6000);
+    expect([aliveAt(a), aliveAt(b), limits(pair)]).toEqual([
+      [true, true],
+      [true, true],
+      [7, 7],
+    ]);
+  },
   'a change is taken back before a gateway follows': async (pair) => {
     const { a, b, world } = pair;
     b.gateway.otherwise({ apply: new EffectRefused('No room.') });

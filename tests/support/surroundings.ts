@@ -32,6 +32,7 @@ function surroundingsWith(
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     fleet: {
       nodes: () => nodes,
+      retry: () => undefined,
       standingOf: (name) => (name === ownNode.node ? 'own' : undefined),
       forget: () => Promise.resolve({ outcome: 'accepted' }),
     },
@@ -42,6 +43,7 @@ const ownNode = {
   node: 'berlin',
   version: '1.2.3',
   alive: true,
+  seen: 0,
   position: '2.5f0c8e21a9b3',
   applied: '2.5f0c8e21a9b3',
   behind: [],
@@ -54,6 +56,7 @@ const nodes: readonly FleetNode[] = [
   {
     ...ownNode,
     node: 'paris',
+    seen: 1,
     applied: '1.5f0c8e21a9b3',
     behind: [
       {

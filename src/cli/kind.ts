@@ -64,7 +64,7 @@ export const kinds = {
   module: { list: 'gateway.modules', columns: ['name', 'type', 'version', 'api_version', 'maturity'] },
   node: {
     list: 'fleet.list',
-    columns: ['node', 'alive', 'version', 'position', 'applied', 'behind'],
+    columns: ['node', 'alive', 'version', 'position', 'behind', 'differs', 'seen'],
     id: 'node',
   },
   task: { list: 'gateway.tasks', columns: ['name', 'type', 'frequency', 'next_due'] },

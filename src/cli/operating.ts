@@ -1,5 +1,6 @@
 /**
- * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command.
+ * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command, let a
+ * node follow its fleet, forget a node.
  */
 import type { Client, EndpointId } from '../client/index.ts';
 import { valueOf } from './answer.ts';
@@ -107,5 +108,35 @@ export const abandon: Command = {
     const client = await connect(call);
     const title = `abandon the command ${id}`;
     await make(call, client, { title, id: 'commands.abandon', given: [id], asks: true });
+  },
+};
+
+/** The command `retry`. */
+export const retry: Command = {
+  does: 'Lets the gateway of a node of a fleet follow at once what it has not followed yet.',
+  options: changeOptions,
+  async run(call) {
+    const title = 'let the gateway follow the fleet';
+    await make(call, await connect(call), { title, id: 'fleet.retry', given: [] });
+  },
+};
+
+/** The command `forget`. */
+export const forget: Command = {
+  does: 'Takes a node that will not come back out of the fleet, and ends its commands. Asks first.',
+  arguments: [{ name: 'node', names: { '': 'node' } }],
+  options: askingOptions,
+  notes: [
+    'A node that runs is refused: end its process first. If it starts again, it is a node of the fleet again.',
+  ],
+  async run(call) {
+    const [node = ''] = call.words;
+    const client = await connect(call);
+    await make(call, client, {
+      title: `forget the node ${node}`,
+      id: 'fleet.forget',
+      given: [node],
+      asks: true,
+    });
   },
 };

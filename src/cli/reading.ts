@@ -6,6 +6,7 @@ import { valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
+import { nodeTable, type Table } from './node-table.ts';
 import { cellOf, columns, safeText } from './output.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -116,14 +117,24 @@ export async function read(client: Client, { id, subject, options }: Listing): P
 }
 
 /** Prints a list as a table. */
-export function print({ output }: Call, { columns: header }: Listing, { elements }: Page): void {
-  output.table(
-    header,
-    // Not what every object has: a field can be named constructor.
-    elements.map((element) =>
-      header.map((field) => cellOf(Object.hasOwn(element, field) ? element[field] : undefined)),
-    ),
+export function print({ output }: Call, listing: Listing, page: Page): void {
+  const { header, rows, below = [] } = tableOf(listing, page);
+  output.table(header, rows);
+  if (below.length > 0) output.lines('', ...below);
+}
+
+/** Nodes have a table of their own, unless the user has chosen the fields. */
+function tableOf({ id, columns: header, options }: Listing, { elements }: Page): Table {
+  const { fields, range: [first] = [0] } = options as {
+    readonly fields?: readonly string[];
+    readonly range?: readonly number[];
+  };
+  if (id === 'fleet.list' && fields === undefined) return nodeTable(elements as never, first ?? 0);
+  // Not what every object has: a field can be named constructor.
+  const rows = elements.map((element) =>
+    header.map((field) => cellOf(Object.hasOwn(element, field) ? element[field] : undefined)),
   );
+  return { header, rows };
 }
 
 /** The things of which there is one, and the endpoint of each. */

@@ -50,12 +50,12 @@ export interface CommandOptions extends RequestOptions {
   readonly ifMatch?: string;
 }
 
-/** The name of the resource that a path names, or the id of a session or a command; nothing if the path has no variable. @internal */
+/** The name of the resource or node that a path names, or the id of a session or a command; nothing if the path has no variable. @internal */
 type Subject<P> = P extends '/commands/:id'
   ? [id: string]
   : P extends `${string}/:id${string}`
     ? [id: number]
-    : P extends `${string}/:name${string}`
+    : P extends `${string}/:${'name' | 'node'}${string}`
       ? [name: string]
       : [];
 

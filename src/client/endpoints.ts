@@ -141,6 +141,8 @@ export type Endpoints = {
   'commands.list': List<CommandRepresentation>;
   'commands.abandon': Command;
   'fleet.list': List<FleetNodeRepresentation>;
+  'fleet.retry': Command;
+  'fleet.forget': Command;
 };
 
 /**

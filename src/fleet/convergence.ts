@@ -6,11 +6,12 @@
  */
 import type { Entity } from '../core/collection.ts';
 import type { FleetPlace } from '../core/decision.ts';
-import { problem, type Problem } from '../problem.ts';
+import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
 import { adoptDocument, type Transition } from '../resources/index.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/execution.ts';
+import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal.ts';
 import { nowhere, type Placed } from '../runtime/log.ts';
 import type { CommandRequest } from '../runtime/turn.ts';
@@ -39,9 +40,16 @@ export interface ConvergenceOptions {
   /** A resource is as the fleet has it. */
   readonly onFollowed: () => void;
   readonly clock: Clock;
+  readonly instruments: Pick<Instruments, 'behind' | 'followed'>;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
 }
+
+/** The problems whose cause is in the gateway. Of the causes of the others, the operator is told elsewhere. */
+const gatewayCodes: ReadonlySet<string> = new Set([
+  'effect-refused',
+  'outcome-unknown',
+] satisfies ProblemCode[]);
 
 const firstPauseMs = 1000;
 const longestPauseMs = 60_000;
@@ -49,8 +57,10 @@ const longestPauseMs = 60_000;
 /** A resource on the way to what the fleet has. */
 interface Row {
   behind: Behind;
-  /** Ends the pause: somebody has changed the resource again. */
+  /** Ends the pause: somebody has changed the resource again, or wants another try. */
   wake: AbortController;
+  /** Whether the operator knows that the gateway does not follow. */
+  isTold: boolean;
 }
 
 /** Follows the fleet, one resource at a time, all resources at once. @internal */
@@ -81,9 +91,14 @@ export class Convergence {
     for (const row of [...this.#rows.values()]) void this.#converge(row);
   }
 
+  /** Asks the gateway again at once for everything that it has not followed. */
+  retry(): void {
+    this.follow([...this.#rows.keys()]);
+  }
+
   /** Follows resources; all of them if no links are given. */
   follow(links: readonly string[] | undefined): void {
-    const { clock } = this.#options;
+    const { clock, instruments } = this.#options;
     const fresh: Row[] = [];
     for (const link of links ?? this.#all()) {
       const row = this.#rows.get(link);
@@ -91,10 +106,12 @@ export class Convergence {
         row.wake.abort();
         continue;
       }
-      const begun = { behind: { resource: link, since: clock.now() }, wake: new AbortController() };
+      const behind = { resource: link, since: clock.now() };
+      const begun = { behind, wake: new AbortController(), isTold: false };
       this.#rows.set(link, begun);
       fresh.push(begun);
     }
+    instruments.behind(this.#rows.size);
     // Only now: the first execution gives every waiting command a turn, and each must see that this gateway is behind.
     if (this.#hasBegun) for (const row of fresh) void this.#converge(row);
   }
@@ -116,7 +133,7 @@ export class Convergence {
   }
 
   async #converge(row: Row): Promise<void> {
-    const { clock, onFollowed } = this.#options;
+    const { clock, instruments, onFollowed } = this.#options;
     const { resource: link } = row.behind;
     for (let pauseMs = firstPauseMs; !this.#closed.signal.aborted;) {
       const reason = await this.#try(link);
@@ -124,10 +141,12 @@ export class Convergence {
       row.wake = new AbortController();
       if (reason === undefined && !isNew) {
         this.#rows.delete(link);
+        instruments.behind(this.#rows.size);
+        if (row.isTold) instruments.followed(link);
         onFollowed();
         return;
       }
-      if (reason !== undefined) row.behind = { ...row.behind, problem: reason };
+      if (reason !== undefined) this.#keep(row, reason);
       if (isNew) {
         pauseMs = firstPauseMs;
         continue;
@@ -136,6 +155,20 @@ export class Convergence {
       pauseMs = row.wake.signal.aborted ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
       row.wake = new AbortController();
     }
+  }
+
+  /** Keeps why the gateway has not followed a resource, and tells the operator once. */
+  #keep(row: Row, reason: Problem): void {
+    row.behind = { ...row.behind, problem: reason };
+    if (row.isTold || !gatewayCodes.has(reason.code)) return;
+    row.isTold = true;
+    this.#options.onError(
+      new Error(
+        `The gateway of this node has not followed a change of ${row.behind.resource} that another node has made. ` +
+          `${reason.detail} The node tries again, at the latest after a minute. Remove the cause, and let the node try at ` +
+          'once with POST /fleet/behind/retry, or take the change back.',
+      ),
+    );
   }
 
   /** Follows a resource once. Gives the reason if the gateway has not followed. Never rejects. */

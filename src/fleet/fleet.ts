@@ -50,6 +50,8 @@ export interface Fleet {
    * @throws RangeError for this node
    */
   forget(node: string): Promise<void>;
+  /** Asks the gateway of this node again at once for everything at which this node is behind. */
+  retry(): void;
 }
 
 /**

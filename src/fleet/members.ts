@@ -51,8 +51,10 @@ export type Status = z.infer<typeof statusShape>;
 /** A node, as this one knows it. @internal */
 export interface Member {
   readonly status: Status;
-  /** For how many milliseconds its beat has stood still. */
+  /** For how many milliseconds its beat has stood still, while this node could hear. */
   readonly silentMs: number;
+  /** When its beat last moved, by the monotonic clock of this node. */
+  readonly heardAt: number;
 }
 
 /** The options of {@link Members}. @internal */
@@ -60,7 +62,7 @@ export interface MembersOptions {
   readonly store: Pick<SharedStore, 'announce'>;
   /** The name of this node. */
   readonly node: string;
-  readonly clock: Clock;
+  readonly clock: Required<Clock>;
   /** The deadline of one call to the store, in milliseconds. */
   readonly deadlineMs: number;
 }
@@ -70,6 +72,8 @@ export class Members {
   readonly #options: MembersOptions;
   readonly #node: string;
   readonly #members = new Map<string, Member>();
+  /** The names of which the store has an announcement, also one that this version cannot read. */
+  #announced: ReadonlySet<string> = new Set();
   /** For how many milliseconds a node that has commands in the log has said nothing at all, by name. */
   readonly #unheard = new Map<string, number>();
   #beat = 0;
@@ -99,6 +103,7 @@ export class Members {
       throw error;
     });
     const names = new Set(all.keys());
+    this.#announced = names;
     for (const name of this.#members.keys()) if (!names.has(name)) this.#members.delete(name);
     for (const [name, json] of all) if (name !== this.#node) this.#hear(name, json, elapsedMs);
     for (const [name, silentMs] of this.#unheard) {
@@ -116,12 +121,15 @@ export class Members {
     }
     const before = this.#members.get(name);
     const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
-    this.#members.set(name, { status, silentMs: hasMoved ? 0 : before.silentMs + elapsedMs });
+    const heard = hasMoved
+      ? { silentMs: 0, heardAt: this.#options.clock.monotonic() }
+      : { silentMs: before.silentMs + elapsedMs, heardAt: before.heardAt };
+    this.#members.set(name, { status, ...heard });
   }
 
   /** Counts the silence of every node anew: this node could not hear the others. */
   forgive(): void {
-    for (const [name, { status }] of this.#members) this.#members.set(name, { status, silentMs: 0 });
+    for (const [name, member] of this.#members) this.#members.set(name, { ...member, silentMs: 0 });
     for (const name of this.#unheard.keys()) this.#unheard.set(name, 0);
   }
 
@@ -135,6 +143,16 @@ export class Members {
     const silentMs = this.#unheard.get(node) ?? 0;
     this.#unheard.set(node, silentMs);
     return silentMs;
+  }
+
+  /** The time since a node was last heard, in milliseconds, whether this node could hear meanwhile or not. */
+  unseenFor({ heardAt }: Member): number {
+    return Math.max(0, this.#options.clock.monotonic() - heardAt);
+  }
+
+  /** Whether the store has what a node says of itself. */
+  isAnnounced(node: string): boolean {
+    return this.#announced.has(node);
   }
 
   /** Hears every node without saying anything. */
@@ -168,7 +186,7 @@ export class Members {
 
   /** Takes this node, or another one, out of the fleet. */
   async remove(node = this.#node): Promise<void> {
-    await this.#announce(node, null);
+    this.#announced = new Set((await this.#announce(node, null)).keys());
     this.#members.delete(node);
   }
 

@@ -25,6 +25,7 @@ import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts
 import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
+import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
 import { restoreShared, type SharedCommand, type SharedHistory, type Writing } from './shared-history.ts';
@@ -88,6 +89,15 @@ export class RunningNode {
       const { signal: closed } = this.#closing;
       const around = { clock: complete.clock, closed, members, node, leaseMs, hasRead, announce };
       return settle(execution, where, around);
+    },
+    retry: () => {
+      this.#convergence.retry();
+    },
+    standingOf: (name) => standingOf(name, this.#forgetting()),
+    forget: async (name) => {
+      const acted = await forgetInTime(name, this.#forgetting());
+      this.#writer.retry();
+      return acted;
     },
   };
 
@@ -210,7 +220,7 @@ export class RunningNode {
   }
 
   #followingOf(writer: Writer): Convergence {
-    const { clock, onError } = this.#parts.complete;
+    const { clock, instruments, onError } = this.#parts.complete;
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => writer.snapshot,
@@ -223,6 +233,7 @@ export class RunningNode {
         writer.retry();
       },
       clock,
+      instruments,
       onError,
     });
   }
@@ -422,7 +433,7 @@ export class RunningNode {
   }
 
   #fleet(): Fleet {
-    const { members, node } = this.#parts;
+    const { node } = this.#parts;
     const position = (): string => this.#log.position;
     const snapshot = (): Snapshot => this.#log.snapshot;
     return {
@@ -440,21 +451,15 @@ export class RunningNode {
       forget: async (name) => {
         if (!isNodeName(name)) throw new TypeError('forget takes the name of a node');
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
-        await members.remove(name);
-        await this.#forget(name);
+        await forget(name, this.#forgetting());
+        this.#writer.retry();
       },
+      retry: this.#view.retry,
     };
   }
 
-  async #forget(name: string): Promise<void> {
-    try {
-      await this.#journal.inTurn((ask) => this.#log.forget(name, ask));
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      // The journal first reads what the others have appended.
-      return this.#forget(name);
-    }
-    this.#writer.retry();
+  #forgetting(): Parameters<typeof forget>[1] {
+    return { ...this.#parts, log: this.#log, journal: this.#journal };
   }
 
   #history(after: string | undefined, signal: AbortSignal | undefined): ReturnType<Fleet['history']> {
@@ -489,19 +494,22 @@ export class RunningNode {
   }
 
   #nodes(): readonly FleetNode[] {
-    const { members, node, leaseMs } = this.#parts;
-    const nodeOf = (
-      name: string,
-      { version, position, applied, behind }: Omit<Status, 'beat'>,
-      alive: boolean,
-    ): FleetNode => {
-      const differs = this.#agreement.differs(name);
-      return Object.freeze({ node: name, version, alive, position, applied, behind, differs });
-    };
-    const others = Array.from(members.others, ([name, { status, silentMs }]) =>
-      nodeOf(name, status, silentMs < leaseMs),
+    const { members, node } = this.#parts;
+    const others = Array.from(members.others, ([name, member]) =>
+      this.#nodeOf(name, member.status, members.unseenFor(member)),
     );
-    return [nodeOf(node, this.#status(), true), ...others];
+    return [this.#nodeOf(node, this.#status(), 0), ...others];
+  }
+
+  #nodeOf(
+    node: string,
+    { version, position, applied, behind }: Omit<Status, 'beat'>,
+    unseenMs: number,
+  ): FleetNode {
+    // By the clock of this node alone: a node that is cut off must not take the others for alive for ever.
+    const heard = { alive: unseenMs < this.#parts.leaseMs, seen: Math.floor(unseenMs / 1000) };
+    const differs = this.#agreement.differs(node);
+    return Object.freeze({ node, version, ...heard, position, applied, behind, differs });
   }
 }
 

@@ -74,11 +74,14 @@ const levelShape = z.object({ ...head, type: z.literal('level'), to: count });
 const lifeShape = z.object({
   ...head,
   type: z.literal('life'),
-  /** The number of the life among those of the node, from 1 on. */
+  /** The number of the life among all that have begun in the fleet, from 1 on. */
   number: count,
   /** The names of secret parameters that the process declares. They are secret at every node from here on. */
   secretParameters: z.array(z.string()),
 });
+
+/** A node will not come back: the fleet no longer keeps its last life. */
+const forgottenShape = z.object({ ...head, type: z.literal('forgotten') });
 
 /** The read-only mode of all nodes begins or ends. */
 const modeShape = z.object({ ...head, actor, type: z.literal('mode'), readOnly: z.boolean() });
@@ -88,6 +91,7 @@ const recordShape = z.discriminatedUnion('type', [
   settlementShape,
   levelShape,
   lifeShape,
+  forgottenShape,
   modeShape,
 ]);
 
@@ -98,7 +102,7 @@ export type SharedRecord = z.infer<typeof recordShape>;
 export interface NodeLife {
   readonly node: string;
   readonly life: string;
-  /** The number of the life among those of the node, from 1 on. */
+  /** The number of the life among all that have begun in the fleet, from 1 on. */
   readonly number: number;
 }
 
@@ -125,6 +129,8 @@ const stateShape = z.object({
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
   ended: z.array(z.string()),
+  /** How many lives have begun. */
+  begun: count,
   /** The last life of each node. */
   lives: z.array(z.object({ node: z.string(), life: z.string(), number: count })),
   readOnly: z.boolean(),
@@ -143,6 +149,8 @@ interface Beginning {
   readonly abandoned?: readonly SharedCommand[];
   /** The last commands that have ended by themselves. */
   readonly ended?: readonly string[];
+  /** How many lives have begun. */
+  readonly begun?: number;
   /** The last life of each node. */
   readonly lives?: readonly NodeLife[];
   readonly readOnly?: boolean;
@@ -158,6 +166,7 @@ export class SharedHistory {
   #level: number;
   #isReadOnly: boolean;
   readonly #ended: Set<string>;
+  #begun: number;
   readonly #lives: Map<string, NodeLife>;
 
   /**
@@ -165,9 +174,18 @@ export class SharedHistory {
    */
   constructor(
     snapshot: Snapshot,
-    { open = [], abandoned = [], ended = [], lives = [], readOnly = false, highest = level }: Beginning = {},
+    {
+      open = [],
+      abandoned = [],
+      ended = [],
+      begun = 0,
+      lives = [],
+      readOnly = false,
+      highest = level,
+    }: Beginning = {},
   ) {
     this.#isReadOnly = readOnly;
+    this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
     this.#level = highest;
@@ -211,7 +229,12 @@ export class SharedHistory {
     return this.#isReadOnly;
   }
 
-  /** The last life of a node; `undefined` if no process of the node has begun. */
+  /** How many lives have begun: a later life of a node has a higher number, even if the earlier one was forgotten. */
+  get begun(): number {
+    return this.#begun;
+  }
+
+  /** The last life of a node; `undefined` if no process of the node has begun, or the node was forgotten. */
   lifeOf(node: string): NodeLife | undefined {
     return this.#lives.get(node);
   }
@@ -233,6 +256,9 @@ export class SharedHistory {
       case 'life':
         this.#begin(record);
         return;
+      case 'forgotten':
+        this.#lives.delete(record.node);
+        return;
       case 'mode':
         this.#isReadOnly = record.readOnly;
         this.#end(record.command);
@@ -246,6 +272,7 @@ export class SharedHistory {
   }
 
   #begin({ node, life, number, secretParameters }: SharedRecord & { type: 'life' }): void {
+    this.#begun = Math.max(this.#begun, number);
     this.#lives.set(node, { node, life, number });
     this.declare(secretParameters);
   }
@@ -325,6 +352,7 @@ export class SharedHistory {
       open: [...this.#open.values()],
       abandoned: [...this.#abandoned.values()],
       ended: [...this.#ended],
+      begun: this.#begun,
       lives: [...this.#lives.values()],
       readOnly: this.#isReadOnly,
       secretParameters: [...(this.#snapshot.secretParameters ?? [])],
@@ -399,6 +427,11 @@ export function lifeRecord(
     ...{ level, type: 'life', node, life, command, resources: [], number },
     secretParameters: [...secretParameters],
   };
+}
+
+/** The record with which a node takes another one out. @internal */
+export function forgottenRecord(node: string, { life }: Writing): SharedRecord {
+  return { level, type: 'forgotten', node, life, command: `forget ${node}`, resources: [] };
 }
 
 /** The record with which a node begins or ends the read-only mode of all nodes. @internal */

@@ -24,6 +24,7 @@ import {
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { fenced, foreignCommand, Superseded } from './refusal.ts';
 import {
+  forgottenRecord,
   level,
   levelRecord,
   lifeRecord,
@@ -137,7 +138,10 @@ export class SharedLog implements Log {
     return { align: (snapshot, revision) => withFleetVersions(snapshot, this.snapshot, revision) };
   }
 
-  /** Whether the log has lost the beginning of this process, because the store was set back, and does not get it again yet. */
+  /**
+   * Whether the log has lost the beginning of this process, because the store was set back or the node was forgotten, and does
+   * not get it again yet.
+   */
   get isForgotten(): boolean {
     const { node, life } = this.#options.writing;
     return this.#history.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
@@ -209,8 +213,7 @@ export class SharedLog implements Log {
   async begin(ask: Ask, isNew: boolean): Promise<void> {
     const { store, writing, given } = this.#options;
     for (let tried = 0; ; tried += 1) {
-      const { number = 0 } = this.#history.lifeOf(writing.node) ?? {};
-      this.#begins = lifeRecord(writing, number + 1, given.secretParameters ?? []);
+      this.#begins = lifeRecord(writing, this.#history.begun + 1, given.secretParameters ?? []);
       try {
         if (!isNew) return await this.#write([this.#begins], ask);
         this.#history.take(this.#begins);
@@ -280,13 +283,22 @@ export class SharedLog implements Log {
     await this.#write([levelRecord(highest, writing)], ask);
   }
 
-  /** Ends the commands of a node that will not come back. */
+  /** Whether the log has anything of a node: a life, or a command without an end. */
+  knows(node: string): boolean {
+    return this.#history.lifeOf(node) !== undefined || this.#commandsOf(node).length > 0;
+  }
+
+  /** Ends the commands of a node that will not come back, and its last life. */
   async forget(node: string, ask: Ask): Promise<void> {
+    if (!this.knows(node)) return;
+    const ends = this.#commandsOf(node).map((command) => this.#endOf(command, 'forgotten'));
+    await this.#write([...ends, forgottenRecord(node, this.#options.writing)], ask);
+  }
+
+  /** The commands of a node that have no end, or that others have ended. */
+  #commandsOf(node: string): readonly SharedCommand[] {
     const { open, abandoned } = this.#history;
-    const records = [...open, ...abandoned]
-      .filter(({ intent }) => intent.node === node)
-      .map((command) => this.#endOf(command, 'forgotten'));
-    await this.#write(records, ask);
+    return [...open, ...abandoned].filter(({ intent }) => intent.node === node);
   }
 
   async follow(ask: Ask): Promise<void> {

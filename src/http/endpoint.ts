@@ -59,6 +59,8 @@ export const endpoints = {
   'filters.get': item('/filters/:name'),
   'filters.patch': patch('/filter/:name'),
   'fleet.list': list('/fleet'),
+  'fleet.retry': command('POST', '/fleet/behind/retry'),
+  'fleet.forget': command('DELETE', '/fleet/:node'),
   'users.list': list('/users'),
   'users.create': { ...command('PUT', '/users'), body: 'application/json' },
   'users.patch': patch('/users/:name'),

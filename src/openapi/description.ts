@@ -168,7 +168,8 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     'behind.*.detail': 'Why, for people.',
     node: 'The name of the node.',
     version: 'The version of the library that the node runs.',
-    alive: 'Whether the node has been heard within the lease.',
+    alive: 'Whether the node that was asked has heard the node within the lease.',
+    seen: 'The time since the node that was asked has heard the node, in seconds; 0 for itself.',
     position: 'How far the node has read the log.',
     applied: 'How far its gateway has come; another position than `position` while it follows.',
     differs:

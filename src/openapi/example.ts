@@ -578,12 +578,31 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         node: 'berlin',
         version: '0.1.0',
         alive: true,
+        seen: 0,
         position: '4.5f0c8e21a9b3',
         applied: '4.5f0c8e21a9b3',
         behind: [],
         differs: false,
       },
     ],
+  },
+  'fleet.retry': {
+    plan: {
+      outcome: 'accepted',
+      events: [],
+      effects: [],
+      closes: { sessions: 0, connections: 0 },
+      stays: { sessions: 0 },
+    },
+  },
+  'fleet.forget': {
+    plan: {
+      outcome: 'accepted',
+      events: [],
+      effects: [],
+      closes: { sessions: 0, connections: 0 },
+      stays: { sessions: 0 },
+    },
   },
 };
 
@@ -1151,5 +1170,19 @@ export const problemExamples: Readonly<Record<string, Json>> = {
       'The outcome of the command sample-1 is still awaited. A command can be abandoned only once its outcome is unknown. Wait for the answer of the command.',
     code: 'command-not-abandonable',
     command: 'sample-1',
+  },
+  'node-not-found': {
+    type: 'urn:problem-type:gateway-admin:node-not-found',
+    title: 'There is no such node',
+    status: 404,
+    detail: 'This gateway is no node of a fleet.',
+    code: 'node-not-found',
+  },
+  'node-alive': {
+    type: 'urn:problem-type:gateway-admin:node-alive',
+    title: 'The node may be alive',
+    status: 409,
+    detail: 'The node "berlin" answers this request, so it is alive. End its process, and ask another node.',
+    code: 'node-alive',
   },
 };

@@ -49,6 +49,8 @@ const additions: ReadonlySet<string> = new Set([
   'interface.patch',
   'events.stream',
   'fleet.list',
+  'fleet.retry',
+  'fleet.forget',
 ]);
 
 /** `/services/{name}` for `/services/:name`. */

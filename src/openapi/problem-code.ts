@@ -29,9 +29,9 @@ const rules: readonly Rule[] = [
   [({ path }) => path.startsWith('/sessions/:id'), ['session-id-invalid']],
   [({ query }) => query.includes('range'), ['range-invalid']],
   [({ query }) => query.includes('fields'), ['fields-invalid']],
-  [isCommand, ['precondition-failed', 'audit-unavailable', 'closed']],
+  [isCommand, ['precondition-failed', 'audit-unavailable', 'closed', 'store-unavailable']],
   [(route) => isCommand(route) && !('worksReadOnly' in route), ['read-only']],
-  [isResourceCommand, ['command-in-progress', 'outcome-unknown', 'store-unavailable']],
+  [isResourceCommand, ['command-in-progress', 'outcome-unknown']],
   [asksHost, ['effect-refused']],
   [isResourceCommand, ['node-outdated']],
   [isShared, ['node-behind', 'fenced']],
@@ -61,7 +61,9 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'filters.patch': ['parameter-not-configurable'],
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
-  'commands.abandon': ['command-not-abandonable', 'store-unavailable'],
+  'commands.abandon': ['command-not-abandonable'],
+  'fleet.retry': ['node-not-found'],
+  'fleet.forget': ['node-not-found', 'node-alive'],
 };
 
 function isCommand({ kind }: BoundRoute): boolean {
@@ -96,9 +98,9 @@ function patches(route: BoundRoute, holds: (field: Field) => boolean): boolean {
   return patchedBy(route)?.all.some((field) => field.setting !== undefined && holds(field)) === true;
 }
 
-/** The code for a name or id that names nothing: `/services/:name` and `/service/:name/stop` name a service. */
+/** The code for a name or id of a resource that names nothing: `/services/:name` and `/service/:name/stop` name a service. */
 function notFound({ path }: BoundRoute): readonly ProblemCode[] {
-  const [, kind] = /^\/(\w+?)s?\/:/.exec(path) ?? [];
+  const [, kind] = /^\/(\w+?)s?\/:(?!node)/.exec(path) ?? [];
   return kind === undefined ? [] : [`${kind}-not-found` as ProblemCode];
 }
 

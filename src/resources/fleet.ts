@@ -8,9 +8,11 @@ import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ok } from '../problem.ts';
+import type { Acted, DecidedAction, PathParameters } from '../http/route.ts';
+import { fail, ok, problem, type Result } from '../problem.ts';
 import type { Kind } from './shared/kind.ts';
-import { listingOf, listRoute } from './shared/route.ts';
+import type { Surroundings } from './shared/rendering.ts';
+import { actionRoute, listingOf, listRoute } from './shared/route.ts';
 
 /**
  * A node of a fleet, as another node knows it.
@@ -22,8 +24,10 @@ export interface FleetNode {
   readonly node: string;
   /** The version of the library that the node runs. */
   readonly version: string;
-  /** Whether the node has been heard within the lease. */
+  /** Whether the node that was asked has heard the node within the lease. */
   readonly alive: boolean;
+  /** The time since the node that was asked has heard the node, in seconds; 0 for itself. */
+  readonly seen: number;
   /** How far the node has read the log. */
   readonly position: string;
   /** How far its gateway has come; another position than `position` while it follows. */
@@ -73,6 +77,25 @@ export interface FleetLagRepresentation extends Omit<FleetLag, 'since'> {
   readonly since: string;
 }
 
+/**
+ * What a node knows of a node: it is the node itself, has been heard within the lease, or is neither.
+ *
+ * @internal
+ */
+export type NodeStanding = 'own' | 'alive' | 'silent';
+
+/** The fleet around an interface, as its own endpoints show and change it. @internal */
+export interface RunningFleet {
+  /** Every node, this one first. */
+  nodes(this: void): readonly FleetNode[];
+  /** Asks the gateway of this node again at once for everything at which this node is behind. */
+  retry(this: void): void;
+  /** Finds a node by its exact name; `undefined` for a name that the fleet does not know. */
+  standingOf(this: void, node: string): NodeStanding | undefined;
+  /** Takes a node out of the fleet, and ends its commands. Refused if the store does not answer. */
+  forget(this: void, node: string): Promise<Acted>;
+}
+
 const fields = defineFields<{
   representation: FleetNodeRepresentation;
   document: FleetNodeRepresentation;
@@ -81,6 +104,7 @@ const fields = defineFields<{
   node: { shape: shape.text(64) },
   version: { shape: shape.text(255) },
   alive: { shape: z.boolean() },
+  seen: { shape: z.int().check(z.minimum(0)) },
   position: { shape: shape.text(255) },
   applied: { shape: shape.text(255) },
   behind: {
@@ -101,6 +125,53 @@ function represent({ behind, ...node }: FleetNode, times: TimeFormat): object {
   return representFields(fields, { rest: { ...node, behind: lags }, times });
 }
 
+/** A node that a path names. */
+interface FoundNode {
+  readonly fleet: RunningFleet;
+  readonly node: string;
+  readonly standing: NodeStanding;
+}
+
+/** Finds the fleet. Refused with `node-not-found` if the interface runs alone. */
+function findFleet({ fleet }: Surroundings): Result<RunningFleet> {
+  return fleet === undefined ? fail('node-not-found', 'This gateway is no node of a fleet.') : ok(fleet);
+}
+
+/** Finds a node. Refused with `node-not-found` if there is none with this name, or the interface runs alone. */
+function findNode(surroundings: Surroundings, { node = '' }: PathParameters): Result<FoundNode> {
+  const found = findFleet(surroundings);
+  if (!found.ok) return found;
+  const fleet = found.value;
+  const standing = fleet.standingOf(node);
+  if (standing !== undefined) return ok({ fleet, node, standing });
+  return fail(
+    'node-not-found',
+    `There is no node named "${node}". GET /fleet lists the nodes. Case matters.`,
+  );
+}
+
+/** Decides to take a node out. Refused with `node-alive` for a node that may run. */
+function decideForgetting({ fleet, node, standing }: FoundNode): DecidedAction {
+  if (standing === 'silent') return { outcome: 'accepted', act: () => fleet.forget(node) };
+  const why =
+    standing === 'own'
+      ? `The node "${node}" answers this request, so it is alive. End its process, and ask another node.`
+      : `The node "${node}" may be alive: it has not been silent for the whole lease, as far as this node could hear. End ` +
+        'its process, and send the request again after the lease.';
+  return { outcome: 'refused', problem: problem('node-alive', why) };
+}
+
+/** Decides to ask the gateway again. Nothing is to do if this node, the first one, is behind nowhere. */
+function decideRetry({ nodes, retry }: RunningFleet): DecidedAction {
+  return {
+    outcome: nodes()[0]?.behind.length === 0 ? 'unchanged' : 'accepted',
+    act: () => {
+      retry();
+      return Promise.resolve({ outcome: 'accepted' });
+    },
+  };
+}
+
 /** The kind "fleet". @internal */
 export const fleetKind: Kind<never, never, never> = {
   fields: { 'fleet node': fields },
@@ -115,8 +186,22 @@ export const fleetKind: Kind<never, never, never> = {
       summary: 'Lists the nodes of the fleet, this one first. A gateway outside a fleet has an empty list.',
       shape: fields.representation,
       find: () => ok(undefined),
-      list: (_snapshot, _none, { nodes = () => [], times }) =>
-        listingOf(nodes(), (node) => represent(node, times)),
+      list: (_snapshot, _none, { fleet, times }) =>
+        listingOf(fleet?.nodes() ?? [], (node) => represent(node, times)),
+    }),
+    actionRoute<RunningFleet>({
+      ...endpoint('fleet.retry'),
+      role: 'operator',
+      summary: 'Asks the gateway of this node again at once for everything at which this node is behind.',
+      findIn: findFleet,
+      decide: (_surroundings, fleet) => decideRetry(fleet),
+    }),
+    actionRoute<FoundNode>({
+      ...endpoint('fleet.forget'),
+      role: 'administrator',
+      summary: 'Takes a node that will not come back out of the fleet, and ends its commands.',
+      findIn: findNode,
+      decide: (_surroundings, found) => decideForgetting(found),
     }),
   ],
 };

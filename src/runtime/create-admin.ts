@@ -417,7 +417,7 @@ function surroundingsOf(
     times,
     commands,
     self,
-    ...(fleet === undefined ? {} : { nodes: fleet.nodes }),
+    ...(fleet === undefined ? {} : { fleet }),
     ...(telemetry === undefined ? {} : { telemetry: guardTelemetry(telemetry, onError) }),
   });
 }

@@ -1,13 +1,11 @@
 /**
  * The fleet, as the interface of one of its nodes shows it.
  */
-import type { FleetLag, FleetNode } from '../resources/fleet.ts';
+import type { FleetLag, RunningFleet } from '../resources/fleet.ts';
 import type { Execution } from './execution.ts';
 
 /** The fleet around an interface. @internal */
-export interface FleetView {
-  /** Every node, this one first. */
-  nodes(this: void): readonly FleetNode[];
+export interface FleetView extends RunningFleet {
   /** How far this node has read the log. */
   position(this: void): string;
   /** Waits until the living nodes have come to the end of a command, or the time is over. */

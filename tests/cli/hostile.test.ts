@@ -69,6 +69,12 @@ const answers: Readonly<Record<string, Respond>> = {
   'an array of arrays': answering([[[]]]),
   'an object of controls': answering({ ...counts, [evil]: evil, name: evil, status: [evil], outcome: evil }),
   'an array of controls': answering([{ [evil]: evil, name: evil, id: evil, state: evil, servers: [evil] }]),
+  'nodes of controls': answering([
+    {
+      ...{ node: evil, version: evil, seen: evil, position: evil, alive: evil, differs: false },
+      behind: [{ resource: evil, since: evil, code: evil, detail: evil }],
+    },
+  ]),
   'no content': (_request, response) => void response.writeHead(204).end(),
   'a plan without members': answering({ outcome: 'accepted' }),
   'a plan of controls': answering({
@@ -120,6 +126,7 @@ const calls: readonly (readonly string[])[] = [
   ['list', 'services'],
   ['list', 'services', '--fields', 'constructor,__proto__'],
   ['list', 'listeners', 'x'],
+  ['list', 'nodes'],
   ['show', 'service', 'x'],
   ['stop', 'service', 'x'],
   ['stop', 'service', 'x', '--dry-run'],

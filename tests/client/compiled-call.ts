@@ -26,6 +26,7 @@ export async function right(client: Client, event: ShownEvent): Promise<void> {
   if (plan.ok) take<'accepted' | 'unchanged' | 'refused'>(plan.value.outcome);
   await client.sessions.close(7);
   await client.commands.abandon('c1');
+  await client.fleet.forget('paris');
   await client.users.create({ name: 'ada', password: 'engine' });
   await client.gateway.flushLogs();
   const undo = undoOf(event);

@@ -380,6 +380,23 @@ export const additions: readonly Endpoint[] = [
     ours: true,
   },
   {
+    method: 'POST',
+    path: '/fleet/behind/retry',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    ours: true,
+  },
+  {
+    method: 'DELETE',
+    path: '/fleet/:node',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'paris',
+    ours: true,
+  },
+  {
     method: 'GET',
     path: '/events',
     aliases: [],

@@ -218,6 +218,7 @@ export const fields: readonly Field[] = [
     ['node', 'text', 'paris'],
     ['version', 'text', undefined],
     ['alive', 'boolean', true],
+    ['seen', 'number', undefined],
     ['position', 'text', undefined],
     ['applied', 'text', undefined],
     ['behind', 'objects', undefined],

@@ -13,7 +13,14 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord } from '../../src/fleet/shared-history.ts';
-import { createWorld, runSampleFleet, type Node, type World } from '../fleet/node.ts';
+import {
+  createWorld,
+  openSampleFleet,
+  runSampleFleet,
+  runWithEndedNode,
+  type Node,
+  type World,
+} from '../fleet/node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { nested } from '../support/input.ts';
@@ -31,7 +38,9 @@ interface Provocation {
   /** The store of the interface; none if left out. */
   readonly store?: FailingStore;
   /** What comes before the request. Gets the function that sends the request of the endpoint itself. */
-  readonly before?: (running: Running, send: () => Promise<unknown>) => unknown;
+  readonly before?: (running: Running & Partial<Pick<Node, 'cut'>>, send: () => Promise<unknown>) => unknown;
+  /** Whether the interface is a node of a fleet. The endpoints of a fleet have nothing to do elsewhere. */
+  readonly inFleet?: boolean;
   /** Time that passes until the answer, in milliseconds. */
   readonly after?: number;
 }
@@ -51,6 +60,9 @@ const patched: Readonly<Record<string, readonly [field: string, wrong: unknown, 
 };
 
 const kindOf = ({ path }: Endpoint): string => (path.split('/')[1] ?? '').replace(/([^s])$/, '$1s');
+
+/** Whether an endpoint has nothing to do outside a fleet. */
+const isOfFleet = ({ path }: Pick<Endpoint, 'path'>): boolean => path.startsWith('/fleet/');
 
 const patch =
   (...operations: readonly object[]): Row =>
@@ -108,7 +120,10 @@ const inProgress: Row = (endpoint) => ({
 });
 
 /** A store that has failed before. A store keeps no sessions, so they are reported anew. */
-const withoutStore: Row = () => {
+const withoutStore: Row = (endpoint) => {
+  // Other nodes may have changed who may do what the running interface alone does.
+  if (/^\/(?:$|commands|fleet)/.test(endpoint.path))
+    return { inFleet: true, before: ({ cut }) => cut?.(true) };
   const store = new FailingStore();
   return {
     store,
@@ -214,6 +229,8 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'filter-not-found': nobody,
   'session-not-found': nobody,
   'user-not-found': nobody,
+  'node-not-found': (endpoint) => ({ ...nobody(endpoint), inFleet: endpoint.path.endsWith('/:node') }),
+  'node-alive': subject('berlin'),
   'command-not-found': nobody,
   'user-exists': body('{"name":"ada","password":"x"}'),
   'last-user': () => ({
@@ -284,7 +301,9 @@ export const fleetProvocations: Readonly<
   async 'node-outdated'({ clock, memory, own }, send) {
     const store = memory.open();
     const { position } = await store.load();
-    await store.append([levelRecord(level + 1, { node: 'other', life: 'x' }) as unknown as Json], { expectedPosition: position });
+    await store.append([levelRecord(level + 1, { node: 'other', life: 'x' }) as unknown as Json], {
+      expectedPosition: position,
+    });
     await clock.advance(5000);
     return send(own);
   },
@@ -341,9 +360,10 @@ export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   if (Object.hasOwn(fleetProvocations, code)) return provokeInFleet(code, endpoint);
   const row = provocations[code];
   if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
-  const { store, options, before, after, ...sent } = row(endpoint);
+  const { store, options, inFleet = isOfFleet(endpoint), before, after, ...sent } = row(endpoint);
   const all = { hasher, ...options };
-  const running = store === undefined ? runAdmin(all) : await openRunning(store, all);
+  const openAlone = () => (store === undefined ? runAdmin(all) : openRunning(store, all));
+  const running = await (inFleet ? runWithEndedNode(all) : openAlone());
   if (code !== 'command-not-abandonable') await runFor(endpoint, running);
   const { body, method } = endpoint;
   const own = {
@@ -364,6 +384,8 @@ export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Pr
 /** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */
 export async function runFor({ path }: Pick<Endpoint, 'path'>, given?: Running): Promise<Running> {
   if (path === '/fleet' && given === undefined) return runSampleFleet();
+  if (path === '/fleet/behind/retry' && given === undefined) return (await openSampleFleet()).paris;
+  if (isOfFleet({ path }) && given === undefined) return runWithEndedNode();
   const running = given ?? runAdmin();
   if (path.startsWith('/commands')) await leaveUnknown(running);
   return running;

@@ -20,6 +20,7 @@ import { connect, serve } from 'gateway-admin-core/message-port';
 import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
+import { runWithEndedNode } from '../fleet/node.ts';
 import { sampleDocument } from '../support/document.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { additions, endpoints, targetOf, type Endpoint } from './endpoint.ts';
@@ -30,9 +31,13 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome. */
+/**
+ * A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome, and for those of
+ * a fleet, a node that has ended.
+ */
 async function run({ path }: Endpoint): Promise<Admin> {
   const snapshot = createSnapshot(sampleDocument, { epoch: 'sample' });
+  if (path.startsWith('/fleet/')) return (await runWithEndedNode()).admin;
   if (!path.startsWith('/commands')) return runAdmin({ snapshot }).admin;
   const gateway = sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
   const { admin, clock } = runAdmin({ snapshot, gateway });

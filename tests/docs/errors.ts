@@ -137,6 +137,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Nothing, if you wanted to close the session: the session has ended. Otherwise read `GET /sessions`.',
   },
   'user-not-found': { meaning: 'No admin user has this name.', next: notThere },
+  'node-not-found': {
+    meaning: 'The fleet knows no node with exactly this name, or the gateway runs alone.',
+    next: 'Read `GET /fleet`. If you wanted to take the node out, nothing is to do.',
+  },
   'command-not-found': {
     meaning: 'No command with this id is in flight.',
     next: 'Read the events: an event with this id says how the command ended.',
@@ -193,6 +197,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'command-not-abandonable': {
     meaning: 'The caller of the command still waits for the outcome, so the command cannot be abandoned.',
     next: 'Wait for the answer of the command.',
+  },
+  'node-alive': {
+    meaning: 'A node that may be alive is not taken out of the fleet.',
+    next: 'End the process of the node, wait until the lease is over, and send the request again, to another node.',
   },
   'effect-refused': {
     meaning:

@@ -45,7 +45,8 @@ the names by those of the example.
   means that the outcome is not known yet; see [What an answer means](runtime.md#what-an-answer-means).
 - If the interface is mounted under a path, put the path into each URL: \`http://127.0.0.1:8989/admin/services\`. Links in
   answers are relative to the interface: \`/servers/db-1\` then stands for \`http://127.0.0.1:8989/admin/servers/db-1\`.
-- In a path, a name has a hyphen for each white space character, and upper and lower case are the same.
+- In a path, a name has a hyphen for each white space character, and upper and lower case are the same. The name
+  of a node of a fleet is compared exactly.
 - With a log-in, add \`-u NAME\` to each command. \`curl\` asks for the password.
 - \`HEAD\` is served wherever \`GET\` is, and \`OPTIONS\` on every path.
 - Every answer has \`Cache-Control: no-store\` and \`X-Content-Type-Options: nosniff\`. The answers below leave out these and

@@ -5,12 +5,12 @@ import { describe, expect, it } from '@jest/globals';
 import { deleteUser, EffectRefused, type AdminResponse, type Json } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { level, levelRecord } from '../../src/fleet/shared-history.ts';
+import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
 import { tablesOf } from '../docs/table.ts';
 import { read } from '../support/project.ts';
-import { altered, createWorld, type Node, type World } from './node.ts';
+import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
 
-const target = '/services/My-Service';
+const service = '/services/My-Service';
 
 /** Two nodes, and the world that they are in. */
 interface Pair {
@@ -21,7 +21,13 @@ interface Pair {
 
 type Run = (pair: Pair) => Promise<void>;
 
-async function ask({ admin }: Node, method: string, headers = {}, body?: unknown): Promise<AdminResponse> {
+async function ask(
+  { admin }: Node,
+  method: string,
+  headers = {},
+  body?: unknown,
+  target = service,
+): Promise<AdminResponse> {
   const type = { 'content-type': 'application/json-patch+json' };
   const request = { method, target, headers: { ...type, ...headers }, body: JSON.stringify(body) };
   const handled = await admin.handle(request);
@@ -225,6 +231,38 @@ const failures: Readonly<Record<string, Run>> = {
     await world.clock.advance(60_000);
     expect(limits(pair)).toEqual([9, 9]);
   },
+  'a gateway that has refused would now follow': async (pair) => {
+    const { a, b, world } = pair;
+    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    await limit(a, 7);
+    await world.clock.advance(130_000);
+    expect(b.errors.map(String)).toEqual([expect.stringContaining(service)]);
+    b.gateway.otherwise({ apply: 'done' });
+    expect((await ask(b, 'POST', {}, undefined, '/fleet/behind/retry')).status).toBe(204);
+    await world.clock.advance(10);
+    expect(limits(pair)).toEqual([7, 7]);
+  },
+  'a node cannot reach the store': async (pair) => {
+    const { a, b, world } = pair;
+    const { held, answer } = await begin(pair, 7);
+    b.cut(true);
+    await world.clock.advance(6000);
+    const aliveAt = ({ admin }: Node): readonly boolean[] => admin.fleet.nodes().map(({ alive }) => alive);
+    expect([aliveAt(a), aliveAt(b)]).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    b.cut(false);
+    await world.clock.advance(1000);
+    held.done();
+    expect(await answer).toBe('200');
+    await world.clock.advance(6000);
+    expect([aliveAt(a), aliveAt(b), limits(pair)]).toEqual([
+      [true, true],
+      [true, true],
+      [7, 7],
+    ]);
+  },
   'a change is taken back before a gateway follows': async (pair) => {
     const { a, b, world } = pair;
     b.gateway.otherwise({ apply: new EffectRefused('No room.') });
@@ -260,6 +298,20 @@ const failures: Readonly<Record<string, Run>> = {
     expect(await late).toBe('200');
     expect(limitAt(b)).toBe(10);
     await close(world, [a]);
+  },
+  'a dead node will not come back': async (pair) => {
+    const { world, a, b } = pair;
+    const forget = (name: string) => ask(b, 'DELETE', {}, undefined, `/fleet/${name}`);
+    await begin(pair, 7);
+    a.cut(true);
+    await world.clock.advance(2000);
+    expect([(await forget('a')).status, (await forget('b')).status]).toEqual([409, 409]);
+    await world.clock.advance(6000);
+    expect((await forget('a')).status).toBe(204);
+    expect(b.admin.fleet.nodes().map(({ node }) => node)).toEqual(['b']);
+    const { open, abandoned } = restoreShared(await world.memory.open().load(), snapshot, level);
+    expect([open, abandoned]).toEqual([[], []]);
+    expect(await limit(b, 8)).toBe('200');
   },
   'a node is paused for longer than the lease': async (pair) => {
     const { held, answer } = await begin(pair, 7);

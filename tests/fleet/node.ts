@@ -55,6 +55,8 @@ interface NodeOptions {
   readonly audit?: NonNullable<AdminOptions['audit']>;
   readonly limits?: NonNullable<AdminOptions['limits']>;
   readonly authenticate?: NonNullable<AdminOptions['authenticate']>;
+  readonly logger?: NonNullable<AdminOptions['logger']>;
+  readonly onMeasurement?: NonNullable<AdminOptions['onMeasurement']>;
   readonly wrap?: (store: SharedStore) => SharedStore;
   /** In place of the clock of the world. */
   readonly clock?: Clock;
@@ -114,8 +116,15 @@ export function createWorld({ wrap = (store) => store, ...options }: WorldOption
   };
 }
 
-/** The node "berlin" of a fleet in which "paris" could not follow a change of a service. */
-export async function runSampleFleet(): Promise<Running> {
+/** The node "berlin" of a fleet in which "paris" has ended. */
+export async function runWithEndedNode(options: NodeOptions = {}): Promise<Node & Running> {
+  const world = createWorld();
+  await (await world.open('paris')).admin.close();
+  return { ...(await world.open('berlin', undefined, options)), clock: world.clock };
+}
+
+/** A fleet of two nodes, in which "paris" could not follow a change of a service. */
+export async function openSampleFleet(): Promise<Readonly<Record<'berlin' | 'paris', Node & Running>>> {
   const names = new Map<string, string>();
   const world = createWorld({ wrap: (store) => renamed(store, names) });
   const [berlin, paris] = [await world.open('berlin'), await world.open('paris')];
@@ -124,7 +133,13 @@ export async function runSampleFleet(): Promise<Running> {
     patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
   );
   await world.clock.advance(2000);
-  return { ...berlin, clock: world.clock };
+  const { clock } = world;
+  return { berlin: { ...berlin, clock }, paris: { ...paris, clock } };
+}
+
+/** The node of {@link openSampleFleet} that is in step. */
+export async function runSampleFleet(): Promise<Running> {
+  return (await openSampleFleet()).berlin;
 }
 
 /** Gives positions the same names in each run. */

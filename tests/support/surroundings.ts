@@ -16,7 +16,7 @@ const sampleState: InterfaceRepresentation = {
   links: { services: '/services' },
 };
 
-/** The surroundings of an interface with these commands. Nothing is abandoned, and no mode changes, except in name. */
+/** The surroundings of an interface with these commands. Nothing is abandoned or forgotten, and no mode changes, except in name. */
 function surroundingsWith(
   store: InterfaceRepresentation['store'],
   ...commands: readonly CommandInFlight[]
@@ -30,7 +30,12 @@ function surroundingsWith(
     times: createTimeFormat(sampleZone),
     self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
-    nodes: () => nodes,
+    fleet: {
+      nodes: () => nodes,
+      retry: () => undefined,
+      standingOf: (name) => (name === ownNode.node ? 'own' : undefined),
+      forget: () => Promise.resolve({ outcome: 'accepted' }),
+    },
   };
 }
 
@@ -38,6 +43,7 @@ const ownNode = {
   node: 'berlin',
   version: '1.2.3',
   alive: true,
+  seen: 0,
   position: '2.5f0c8e21a9b3',
   applied: '2.5f0c8e21a9b3',
   behind: [],
@@ -50,6 +56,7 @@ const nodes: readonly FleetNode[] = [
   {
     ...ownNode,
     node: 'paris',
+    seen: 1,
     applied: '1.5f0c8e21a9b3',
     behind: [
       {

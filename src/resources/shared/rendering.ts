@@ -3,7 +3,7 @@
  */
 import type { TimeFormat } from '../../core/time.ts';
 import type { CommandTable } from '../command.ts';
-import type { FleetNode } from '../fleet.ts';
+import type { RunningFleet } from '../fleet.ts';
 import type { Task, Threads } from '../gateway.ts';
 import type { RunningInterface } from '../interface.ts';
 import type { ConnectionStatistics } from '../../snapshot/session-table.ts';
@@ -47,8 +47,8 @@ export interface Rendering {
 export interface Surroundings extends Rendering {
   /** The commands in flight. */
   readonly commands: CommandTable;
-  /** The nodes of the fleet; left out if the interface runs alone. */
-  readonly nodes?: (this: void) => readonly FleetNode[];
+  /** The fleet; left out if the interface runs alone. */
+  readonly fleet?: RunningFleet;
   /** The running interface itself. */
   readonly self: RunningInterface;
 }

@@ -219,10 +219,14 @@ function isAllowed(
   return allowed === true;
 }
 
-/** Replaces each name by its key. A rule about a name must hold for every spelling of the name. @internal */
+/**
+ * Replaces the name of a resource by its key. A rule about a name must hold for every spelling of the name.
+ *
+ * @internal
+ */
 export function canonical(parameters: PathParameters): PathParameters {
   return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, name === 'id' ? value : nameKey(value)]),
+    Object.entries(parameters).map(([name, value]) => [name, name === 'name' ? nameKey(value) : value]),
   );
 }
 

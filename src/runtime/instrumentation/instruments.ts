@@ -137,6 +137,16 @@ export class Instruments {
     this.#measure('gateway_admin_commands_unknown', unknown, {});
   }
 
+  /** The resources at which the gateway of a node has not followed the fleet. */
+  behind(count: number): void {
+    this.#measure('gateway_admin_fleet_behind', count, {});
+  }
+
+  /** The gateway has followed a change of another node after all. */
+  followed(resource: string): void {
+    this.#log('info', () => ({ resource }), 'Change followed');
+  }
+
   readers(count: number): void {
     this.#measure('gateway_admin_event_readers', count, {});
   }

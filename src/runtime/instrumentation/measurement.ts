@@ -70,6 +70,11 @@ export const measurementTable = {
     help: 'Commands in flight whose outcome is unknown',
     labels: [],
   },
+  gateway_admin_fleet_behind: {
+    kind: 'gauge',
+    help: 'Resources at which the gateway of this node has not followed the fleet',
+    labels: [],
+  },
   gateway_admin_event_readers: { kind: 'gauge', help: 'Open streams of GET /events', labels: [] },
 } as const satisfies Record<string, MeasurementRow>;
 

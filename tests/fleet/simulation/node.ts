@@ -222,6 +222,7 @@ const expectedErrors = [
   /The gateway was not asked what became of the abandoned command/,
   /Another process runs the node/,
   /cannot announce itself/,
+  /The gateway of this node has not followed a change of \/\S+ that another node has made/,
   /DifferingDocumentError/,
 ];
 

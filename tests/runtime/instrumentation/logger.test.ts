@@ -15,6 +15,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 import pino from 'pino';
 
+import { createWorld } from '../../fleet/node.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { planted } from '../../support/document.ts';
 import { lookAt, takeLeaks } from '../../support/leak.ts';
@@ -286,8 +287,19 @@ describe('the table of the page', () => {
   });
 });
 
+/** A node of a fleet whose gateway follows a change the second time. */
+async function followLate(logger: Logger): Promise<void> {
+  const world = createWorld();
+  const [one, two] = [await world.open('one'), await world.open('two', undefined, { logger })];
+  two.gateway.will(new EffectRefused('no'));
+  await one.admin.execute(stop);
+  await world.clock.advance(3000);
+  for (const { admin } of [one, two]) await admin.close();
+}
+
 /** Runs interfaces until each line was logged with each of its fields. */
 async function everyLife(logger: Logger): Promise<void> {
+  await followLate(logger);
   const store = new FailingStore();
   const gateway = sampleGateway().will('done', new EffectRefused('no'), hold().apply);
   const { admin, clock } = await openRunning(store, {

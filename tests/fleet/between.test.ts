@@ -15,14 +15,13 @@ import {
   type AdminRequest,
   type AdminResponse,
   type Hasher,
-  type SecretSealer,
   type Transition,
 } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { credentials } from '../support/log-in.ts';
-import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
+import { altered, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
 
 const service = '/services/My-Service';
 const json = { 'content-type': 'application/json' };
@@ -530,18 +529,6 @@ function hasherOf(form: string): Hasher {
     hash: (password) => Promise.resolve(hashOf(password)),
     verify: (password, hash) => Promise.resolve(hash === hashOf(password)),
     knows: (hash) => hash.startsWith(`${form}$`),
-  };
-}
-
-/** A sealer of a host that answers at once. */
-function sealerOf(key: string): SecretSealer {
-  return {
-    durable: true,
-    seal: (secret) => Promise.resolve(`${key}:${btoa(secret)}`),
-    open: async (sealed) => {
-      const [used, text = ''] = sealed.split(':');
-      return used === key ? Promise.resolve(atob(text)) : Promise.reject(new Error('Another key'));
-    },
   };
 }
 

@@ -11,7 +11,6 @@ import {
   stopService,
   StoreLost,
   type Json,
-  type SecretSealer,
   type Transition,
 } from 'gateway-admin-core';
 import {
@@ -25,7 +24,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
-import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
+import { altered, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limit =
@@ -571,22 +570,20 @@ describe('the level of a log', () => {
 });
 
 describe('the key of a fleet', () => {
-  const sealerOf = (byte: number): SecretSealer => createSecretSealer({ key: new Uint8Array(32).fill(byte) });
-
   it('is the same at all nodes', async () => {
     const world = createWorld();
-    const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
-    const other = await world.open('other', 10_000, { sealer: sealerOf(1) });
+    const one = await world.open('one', 10_000, { sealer: sealerOf('key 1') });
+    const other = await world.open('other', 10_000, { sealer: sealerOf('key 1') });
     await close(one, other);
   });
 
   it.each([
-    ['another key', { sealer: sealerOf(2) }, 'seals secrets with another key than this one.'],
+    ['another key', { sealer: sealerOf('key 2') }, 'seals secrets with another key than this one.'],
     ['no key', {}, 'has a key for secrets that the nodes can share, and this one has none.'],
     ['a key of its own process', { sealer: createSecretSealer() }, 'and this one has none.'],
   ])('keeps a node out that has %s', async (_what, how, sentence) => {
     const world = createWorld();
-    const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+    const one = await world.open('one', 10_000, { sealer: sealerOf('key 1') });
     await expect(opened(world, world.open('other', 10_000, how))).rejects.toThrow(sentence);
     await close(one);
   });
@@ -595,8 +592,8 @@ describe('the key of a fleet', () => {
     'is not waited for without end: %s of the sealer never answers',
     async (name) => {
       const world = createWorld();
-      const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
-      const sealer = { ...sealerOf(1), [name]: () => new Promise<never>(() => undefined) };
+      const one = await world.open('one', 10_000, { sealer: sealerOf('key 1') });
+      const sealer = { ...sealerOf('key 1'), [name]: () => new Promise<never>(() => undefined) };
       await expect(opened(world, world.open('other', 10_000, { sealer }))).rejects.toThrow(
         `sealer.${name} did not answer within 10000 ms. The node was not started.`,
       );
@@ -606,9 +603,9 @@ describe('the key of a fleet', () => {
 
   it('can be another one once every node with the old one has ended, in whatever way', async () => {
     const world = createWorld();
-    const one = await world.open('one', 10_000, { sealer: sealerOf(1) });
+    const one = await world.open('one', 10_000, { sealer: sealerOf('key 1') });
     one.cut(true);
-    await close(await opened(world, world.open('other', 10_000, { sealer: sealerOf(2) })));
+    await close(await opened(world, world.open('other', 10_000, { sealer: sealerOf('key 2') })));
     one.cut(false);
     await close(one);
   });

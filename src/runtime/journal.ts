@@ -241,9 +241,9 @@ class StoreJournal implements OpenedJournal {
   #repeats = false;
   /** Aborts when failed calls are no longer made again. */
   readonly #stopped = new AbortController();
-  /** Who waits for the next read of the log. */
+  /** Callers that wait for the next read of the log. */
   #readers: Reader[] = [];
-  /** Who waits for the present read. */
+  /** Callers that wait for the present read. */
   #reading: Reader[] = [];
   /** Aborts when the present outage ends. */
   #answered = new AbortController();
@@ -453,7 +453,7 @@ class StoreJournal implements OpenedJournal {
 
   #giveUpOvertaken(): void {
     const pending = this.#pending;
-    // Set before anybody is told: who is told may store another record.
+    // Set before the calls: a caller may store another record.
     this.#pending = pending.filter(({ entry }) => entry.objection() === undefined);
     for (const { entry, notKept } of pending) {
       const objection = entry.objection();

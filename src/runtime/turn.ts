@@ -24,13 +24,13 @@ export interface CommandRequest {
   readonly signal?: AbortSignal;
   /** Links of what the decision rests on besides its resources, such as the users among whom the caller is. */
   readonly restsOn?: readonly string[];
-  /** Is told how the command gets on, for the audit record. */
+  /** Progress callbacks, for the audit record. */
   readonly watch?: CommandWatch;
   /** Keeps the records of a command that other nodes have decided; the journal of the interface if left out. */
   readonly journal?: Journal;
 }
 
-/** Is told how a command gets on. A function is called before the caller of the command learns the same. @internal */
+/** Progress callbacks of a command. Each is called before the caller of the command learns the same. @internal */
 export interface CommandWatch {
   /** The command was decided. Called again if the command is decided again. */
   decided(resources: readonly string[]): void;

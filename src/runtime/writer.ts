@@ -562,7 +562,7 @@ function unavailableIn({ error, retryAfterMs }: Outage, held?: string): ReturnTy
   return isLogEnded(error) ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
 }
 
-/** An error of the host that throws while it is looked at is none of the library. */
+/** Whether the log has ended for a reason of its own. The error of a host can throw when it is read. */
 function isLogEnded(error: unknown): error is LogEnded {
   try {
     return error instanceof LogEnded;

@@ -346,6 +346,21 @@ describe('a caller', () => {
     await closing(pair);
   });
 
+  it('is 503, not 401, at a node that cannot know of the user; a probe without a log-in is answered at once', async () => {
+    const pair = await openWithUsers();
+    const { world, a, b } = pair;
+    const body = JSON.stringify({ name: 'grace', password });
+    expect(await outcome(a, 'PUT', '/users', { headers: as('joan'), body })).toBe('204');
+    b.cut(true);
+    const asked = outcome(b, 'PATCH', service, { ...limitPatch(5), headers: as('grace') });
+    expect(await asked).toBe('503 store-unavailable');
+    expect((await send(b, { method: 'GET', target: '/' })).status).toBe(200);
+    expect(await outcome(b, 'GET', service)).toBe('401 unauthenticated');
+    b.cut(false);
+    await world.clock.advance(6000);
+    await closing(pair);
+  });
+
   it('who was just created at another node can log in, and acts', async () => {
     const pair = await openWithUsers();
     const { a, b } = pair;
@@ -398,6 +413,72 @@ describe('the read-only mode', () => {
     await world.clock.advance(1500);
     expect([a.admin.readOnly, b.admin.readOnly]).toEqual([false, false]);
     await closing(pair);
+  });
+
+  it('of the host holds at its own node through an outage, and at the others after it', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    a.cut(true);
+    await world.clock.advance(1500);
+    a.admin.readOnly = true;
+    for (let passed = 0; passed < 5000; passed += 500) {
+      expect(a.admin.readOnly).toBe(true);
+      await world.clock.advance(500);
+    }
+    a.cut(false);
+    await world.clock.advance(8000);
+    expect([a.admin.readOnly, b.admin.readOnly]).toEqual([true, true]);
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('403 read-only');
+    await closing(pair);
+  });
+
+  it('is not changed by a user who is deleted while the change is on its way, and the log says who has changed it', async () => {
+    const world = createWorld({ losesHint: () => true });
+    const line: { held?: Promise<void> } = {};
+    const slow = (store: SharedStore): SharedStore =>
+      altered(store, {
+        append: async (...how) => {
+          await line.held;
+          return store.append(...how);
+        },
+      });
+    const a = await world.open('a');
+    const b = await world.open('b', 10_000, { wrap: slow });
+    await world.clock.advance(1500);
+    let goOn = (): void => undefined;
+    line.held = new Promise((resolve) => (goOn = resolve));
+    const changing = outcome(b, 'PATCH', '/', { ...readOnly(true), principal: { name: 'Grace' } });
+    await world.clock.advance(10);
+    expect(await outcome(a, 'DELETE', '/users/Grace', { principal: { name: 'ada' } })).toBe('204');
+    goOn();
+    await world.clock.advance(100);
+    expect(await changing).toBe('401 unauthenticated');
+    expect([a.admin.readOnly, b.admin.readOnly]).toEqual([false, false]);
+    expect(await outcome(b, 'PATCH', '/', { ...readOnly(true), principal: { name: 'ada' } })).toBe('200');
+    const { records } = await world.memory.open().load();
+    expect(records.at(-1)).toMatchObject({ type: 'mode', readOnly: true, actor: 'ada' });
+    await closing({ world, a, b });
+  });
+
+  it('is of unknown outcome if the store does not confirm the change in time', async () => {
+    const world = createWorld();
+    let isSilent = false;
+    const silent = (store: SharedStore): SharedStore =>
+      altered(store, {
+        append: (...how) => (isSilent ? new Promise<string>(() => undefined) : store.append(...how)),
+      });
+    const a = await world.open('a', 10_000, { wrap: silent, limits: { storeDeadlineMs: 2000 } });
+    const b = await world.open('b');
+    isSilent = true;
+    const changing = send(a, { method: 'PATCH', target: '/', ...readOnly(true) });
+    await world.clock.advance(3000);
+    const { status, body } = await changing;
+    expect([status, body]).toEqual([504, expect.stringContaining('GET / shows the mode')]);
+    expect(body).not.toContain('restart');
+    isSilent = false;
+    await world.clock.advance(10_000);
+    expect([a.admin.readOnly, b.admin.readOnly]).toEqual([true, true]);
+    await closing({ world, a, b });
   });
 
   it('is not changed while the store does not answer', async () => {
@@ -570,6 +651,17 @@ describe('a node that differs from the others', () => {
     },
   );
 
+  it('in the lease is told of', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a', 5000), await world.open('b', 60_000)];
+    await world.clock.advance(3000);
+    for (const { errors } of [a, b])
+      expect(errors.map(String)).toEqual([
+        expect.stringContaining('Give all nodes of the fleet the same leaseMs.'),
+      ]);
+    await closing({ world, a, b });
+  });
+
   it('in the names of secret parameters takes over the names, and never stores a secret as plain text', async () => {
     const world = createWorld({ losesHint: () => true });
     const sealer = createSecretSealer({ key: new Uint8Array(32).fill(1) });
@@ -596,6 +688,95 @@ describe('a node that differs from the others', () => {
     await world.clock.waitFor(a.admin.close());
     const again = await world.open('a', 10_000, { sealer, secretParameters: ['Token'] });
     await closing({ world, a: again, b });
+  });
+});
+
+describe('a node in an outage of the store', () => {
+  it('says that the store does not answer, also after the lease', async () => {
+    const world = createWorld();
+    const [a, b] = [await world.open('a', 5000), await world.open('b', 5000)];
+    for (const node of [a, b]) node.cut(true);
+    await world.clock.advance(20_000);
+    const { status, body } = await send(a, { method: 'PATCH', target: service, ...limitPatch(7) });
+    expect([status, body]).toEqual([503, expect.stringContaining('The configuration store does not answer')]);
+    for (const node of [a, b]) node.cut(false);
+    await world.clock.advance(10_000);
+    await closing({ world, a, b });
+  });
+
+  it('answers a body that does not arrive at once when the node closes, also while a command is in flight', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    const held = hold();
+    a.gateway.will(held.apply);
+    const stopping = outcome(a, 'PUT', '/service/My-Service/stop');
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const patching = outcome(a, 'PATCH', service, { headers: json, body: never });
+    await world.clock.advance(100);
+    const closed = a.admin.close();
+    await world.clock.settle();
+    expect(await patching).toBe('503 closed');
+    held.done();
+    await world.clock.waitFor(closed);
+    expect(await stopping).toBe('204');
+  });
+});
+
+describe('a busy fleet', () => {
+  it('can be joined: a process that begins reads on and tries again', async () => {
+    const world = createWorld();
+    const a = await world.open('a');
+    let loads = 0;
+    let changes = 0;
+    const busy = (store: SharedStore): SharedStore =>
+      altered(store, {
+        load: async () => {
+          loads += 1;
+          return store.load();
+        },
+        append: async (...how) => {
+          // Another node is faster each time, for a while.
+          if (changes < 20) await a.admin.execute(limit((changes += 1)));
+          return store.append(...how);
+        },
+      });
+    const b = await world.open('b', 10_000, { wrap: busy });
+    expect([loads, changes, b.admin.snapshot.services.find('my-service')?.settings.max_connection]).toEqual([
+      1, 20, 20,
+    ]);
+    await closing({ world, a, b });
+  });
+
+  it('goes on to hear a node whose key is slow to compare', async () => {
+    const world = createWorld();
+    let isSlow = false;
+    const sealer = {
+      ...sealerOf('common'),
+      open: (sealed: string) =>
+        isSlow ? new Promise<never>(() => undefined) : sealerOf('common').open(sealed),
+    };
+    const a = await world.open('a', 5000, { sealer });
+    isSlow = true;
+    const b = await world.open('b', 5000, { sealer: sealerOf('common') });
+    for (let passed = 0; passed < 15_000; passed += 1000) {
+      await world.clock.advance(1000);
+      expect(b.admin.fleet.nodes()).toMatchObject([{ node: 'b' }, { node: 'a', alive: true }]);
+    }
+    expect(a.errors.map(String)).toContainEqual(expect.stringContaining('compared again at the next beat'));
+    await closing({ world, a, b });
+  });
+
+  it('does not carry out a command that was cancelled while another node was faster', async () => {
+    const pair = await openPair();
+    const { a, b } = pair;
+    const cancelling = new AbortController();
+    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
+    const patching = b.admin.execute(limit(8), { signal: cancelling.signal });
+    cancelling.abort(new Error('Cancelled'));
+    await expect(patching).rejects.toThrow('Cancelled');
+    await pair.world.clock.advance(3000);
+    expect(limitsShown([a, b])).toEqual([7, 7]);
+    await closing(pair);
   });
 });
 

@@ -16,7 +16,8 @@ export const keptColumn = `current_setting('fsync') as fsync`;
  * @internal
  */
 export const waitForDisk = `
-  set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end, true)`;
+  set_config('synchronous_commit',
+    case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end, true)`;
 
 /**
  * Refuses a server that loses what it confirms. `full_page_writes` may be off: that is right on a file system whose writes are

@@ -82,6 +82,16 @@ export function patchOf(name: string, number: number): ClientCommand {
   return patch(name, number);
 }
 
+/** A sequence that repeats a command and then does more; `undefined` if nothing can follow the command. */
+export function sequenceAfter(
+  random: Random,
+  first: ClientCommand,
+  number: number,
+): ClientCommand | undefined {
+  if (/close|flush/.test(first.kind)) return undefined;
+  return inSequence([first, random.pick([stateCommand, patchCommand])(random, number)]);
+}
+
 function patching(
   patch: typeof patchService | typeof patchServer | typeof patchMonitor | typeof patchFilter,
   name: string,
@@ -156,6 +166,10 @@ function transaction(random: Random, number: number): ClientCommand {
   );
   if (random.chance(0.3)) parts.push(userCommand(random, number));
   if (random.chance(0.5)) parts.push(irreversibleCommand(random));
+  return inSequence(parts);
+}
+
+function inSequence(parts: readonly ClientCommand[]): ClientCommand {
   return {
     kind: `(${parts.map(({ kind }) => kind).join(', ')})`,
     step: sequence(...parts.map(({ step }) => step)),

@@ -3,6 +3,7 @@
  */
 import {
   StoreConflictError,
+  StoreLost,
   type ConfigurationStore,
   type Json,
   type StoredHistory,
@@ -29,6 +30,12 @@ type Change = (content: Content) => Content;
 /** A call that writes: what may come of it now, from nothing to all; throws when another has written there. */
 type Write = () => readonly Change[];
 
+/** What one process has of the disk. */
+interface Handle {
+  /** Why the process can use the disk no more. */
+  lost?: StoreLost;
+}
+
 /**
  * Keeps texts. A change takes a while; when the process dies meanwhile, a part of it may be there. A call that failed may
  * come again: it is known by its position and its content, and what is missing of it is added.
@@ -39,6 +46,8 @@ export class Disk {
   readonly #clock: VirtualClock;
   #failsUntil = 0;
   #content: Content = { records: [], generation: 0 };
+  /** What the newest process has of it. */
+  #handle: Handle = {};
   /** What the process is writing at this moment. */
   readonly #writing = new Set<Write>();
 
@@ -49,16 +58,23 @@ export class Disk {
 
   /** What a process sees of it. Durable: that is the point of a disk. */
   store(): ConfigurationStore {
+    const handle: Handle = {};
+    this.#handle = handle;
+    const write = (call: Write): Promise<string> =>
+      this.#write(() => {
+        if (handle.lost !== undefined) throw handle.lost;
+        return call();
+      });
     return {
       durable: true,
       load: () => Promise.resolve(this.#history()),
       append: (records, { expectedPosition }) => {
         const texts = records.map((record) => JSON.stringify(record));
-        return this.#write(() => this.#appends(texts, expectedPosition));
+        return write(() => this.#appends(texts, expectedPosition));
       },
       compact: (state, { expectedPosition }) => {
         const text = JSON.stringify(state);
-        return this.#write(() => this.#compactions(text, expectedPosition));
+        return write(() => this.#compactions(text, expectedPosition));
       },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
@@ -67,6 +83,12 @@ export class Disk {
   /** Every call that writes rejects for a time. */
   fail(milliseconds: number): void {
     this.#failsUntil = this.#clock.now() + milliseconds;
+  }
+
+  /** The process that writes can write no more: the store says so, or another program has written there the same content. */
+  lose(how: 'taken' | 'rewritten'): void {
+    if (how === 'taken') this.#handle.lost = new StoreLost('Another program has taken the disk.');
+    else this.#content = { ...this.#content, generation: this.#content.generation + 1 };
   }
 
   /** The process that writes has died: any part of what it was writing may be there. */

@@ -8,7 +8,8 @@ import {
 } from 'gateway-admin-core/testing';
 
 import { Disk } from './disk.ts';
-import { beginLife, type Life, type Surroundings } from './life.ts';
+import { beginLife, type Life } from './life.ts';
+import type { Surroundings } from './mortal.ts';
 
 const before = ['stopped', 'failed'] as const;
 

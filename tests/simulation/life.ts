@@ -2,68 +2,47 @@
  * One life of the process: an interface between its clients and the world, until it is closed or dies.
  */
 import {
-  evolve,
   openAdmin,
   stopService,
   toDocument,
   type Admin,
-  type Clock,
-  type ConfigurationStore,
   type Effect,
-  type EffectContext,
   type AdminEvent,
   type EventGap,
-  type Execution,
-  type GatewayPort,
   type HostReport,
   type Monitor,
   type PublishedEvent,
   type Service,
   type Snapshot,
 } from 'gateway-admin-core';
-import type { Random } from 'gateway-admin-core/testing';
 
-import { placeOf } from '../support/event-reader.ts';
-import type { ClientCommand } from './command.ts';
-import type { Model } from './model.ts';
+import { answerOf, answerTo, type Answer, type Asked } from './answer.ts';
+import { closeMs, firstMs, limits, turnMs } from './bound.ts';
+import { Chronicle } from './chronicle.ts';
+import type { Change, Model } from './model.ts';
+import { Mortal, type Surroundings } from './mortal.ts';
+import type { Attested } from './trail.ts';
+import { untruthsIn, type Answered } from './truth.ts';
 
-/** What outlives the process. */
-export interface Surroundings {
-  readonly snapshot: Snapshot;
-  readonly gateway: GatewayPort;
-  readonly store: ConfigurationStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** How likely the process dies before or after each call of a port, from 0 to 1. */
-  readonly mortality: number;
-  /** What happens in the gateway before and after each of its calls. */
-  readonly cross: (effect: Effect) => void;
-  /** The gateway begins to apply a start. The result is called when the gateway has applied the start, or has not. */
-  readonly starting: (effect: Effect) => () => void;
-  /** What happens in the gateway before and after records are stored. */
-  readonly storing: () => void;
-}
+/** The errors with which a store is lost. */
+const isLoss = /^(?:StoreLost|StoreConflictError)$/;
 
-/** The effects that cannot be taken back. */
-const irreversible: readonly string[] = ['sessions.close', 'connections.close', 'logs.flush'];
-
-/** Each one anew: whoever waits for it must be forgotten with it. */
-function forEver(): Promise<never> {
-  return new Promise(() => undefined);
-}
+/** The most effects that a command has, unless it closes many sessions one by one. */
+const mostEffects = 8;
 
 /** Opens the interface; `undefined` when the process dies, or the store fails, before it is open. */
 export async function beginLife(surroundings: Surroundings): Promise<Life | undefined> {
   const mortal = new Mortal(surroundings);
-  const { snapshot } = surroundings;
-  const limits = { effectDeadlineMs: 1000, storeDeadlineMs: 2000, maxQueued: 8 };
+  const { snapshot, sealer, maxEventsKept = 10_000 } = surroundings;
   const errors: unknown[] = [];
   const opening = openAdmin({
     snapshot,
-    limits,
+    limits: { ...limits, maxEventsKept },
     gateway: mortal.gateway,
     store: mortal.store,
     clock: mortal.clock,
+    ...(sealer === undefined ? {} : { sealer }),
+    ...(mortal.audit === undefined ? {} : { audit: mortal.audit }),
     onError: (error) => errors.push(error),
   }).then(
     (admin) => new Life(admin, mortal, errors),
@@ -72,90 +51,35 @@ export async function beginLife(surroundings: Surroundings): Promise<Life | unde
   return Promise.race([opening, mortal.death]);
 }
 
-/** The ports as a process sees them that may die at any call: from then on nobody answers it, or hears it. */
-class Mortal {
-  alive = true;
-  /** How many calls of the gateway it waits for. */
-  asking = 0;
-  /** The commands whose outcome a client was told is unknown. */
-  readonly announced = new Set<string>();
-  /** What the gateway was asked for that it must never be asked for. */
-  readonly faults: string[] = [];
-  die: () => void = () => undefined;
-  readonly death: Promise<undefined>;
-  readonly gateway: GatewayPort;
-  readonly store: ConfigurationStore;
-  readonly clock: Clock;
-  readonly #surroundings: Surroundings;
-
-  constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings;
-    const { gateway, store, clock, cross, starting, storing } = surroundings;
-    const crossed = async <T>(effect: Effect, call: () => Promise<T>): Promise<T> => {
-      cross(effect);
-      try {
-        return await call();
-      } finally {
-        cross(effect);
-      }
-    };
-    this.death = new Promise((resolve) => {
-      this.die = () => {
-        this.alive = false;
-        resolve(undefined);
-      };
-    });
-    this.gateway = {
-      apply: async (effect: Effect, context: EffectContext) => {
-        this.asking += 1;
-        if (this.announced.has(context.commandId) && irreversible.includes(effect.type))
-          this.faults.push(`${effect.type} was begun after ${context.commandId} was said to be unknown`);
-        const started = starting(effect);
-        // A gateway with a mistake answers something that is no promise.
-        const apply = (): Promise<void> => Promise.resolve(gateway.apply(effect, context)).finally(started);
-        await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
-      },
-      inspect: (effect: Effect, context: EffectContext) =>
-        this.#through(() => crossed(effect, () => gateway.inspect(effect, context))),
-    };
-    this.store = {
-      durable: store.durable,
-      load: () => this.#through(() => store.load()),
-      append: (records, options) =>
-        this.#through(() => {
-          storing();
-          return store.append(records, options).finally(storing);
-        }),
-      compact: (state, options) => this.#through(() => store.compact(state, options)),
-      [Symbol.asyncDispose]: () => this.#through(() => store[Symbol.asyncDispose]()),
-    };
-    this.clock = {
-      now: () => clock.now(),
-      sleep: (milliseconds, signal) => this.#through(() => clock.sleep(milliseconds, signal)),
-    };
-  }
-
-  async #through<T>(call: () => Promise<T>): Promise<T> {
-    await this.#risk();
-    try {
-      return await call();
-    } finally {
-      await this.#risk();
-    }
-  }
-
-  /** Never ends for a process that is dead, or dies now. */
-  #risk(): Promise<void> {
-    const { random, mortality } = this.#surroundings;
-    if (this.alive && random.chance(mortality)) this.die();
-    return this.alive ? Promise.resolve() : forEver();
-  }
-}
-
 /** A command that a client waits for. */
 interface Waiting {
-  readonly command: ClientCommand;
+  readonly asked: Asked;
+  readonly actor: string;
+  /** The number of moments, the revision and the time at which the client has asked. */
+  readonly from: number;
+  readonly revision: number;
+  readonly at: number;
+  /** The number of answers that all clients had by then. */
+  readonly answers: number;
+  /** Whether it was told by then that the store is lost. */
+  readonly isLate: boolean;
+  /** How long the commands before it may take, and it too. */
+  readonly bound: number;
+  /** When it was decided last, and the effects that it has. */
+  decidedAt: number;
+  effects: readonly Effect[];
 }
+
+/** A command with its answer, and what the gateway was to be asked for. */
+export type Heard = Pick<Waiting, 'asked' | 'actor' | 'at' | 'effects'> & { readonly answer: Answer };
+
+/** The problems with a status from 500 on that a client may get. */
+const serverProblems: readonly (string | undefined)[] = [
+  'store-unavailable',
+  'audit-unavailable',
+  'overloaded',
+  'closed',
+];
 
 /** A running interface, its clients, and a reader of its events. */
 export class Life {
@@ -163,12 +87,16 @@ export class Life {
   /** What went wrong that must never go wrong. */
   readonly faults: string[];
   readonly death: Promise<undefined>;
+  readonly chronicle: Chronicle;
+  /** What clients were answered in the order of the answers. */
+  readonly attested: Attested[] = [];
+  /** Gets every answer. */
+  onAnswer: (heard: Heard) => void = () => undefined;
   readonly #mortal: Mortal;
   readonly #waiting = new Set<Waiting>();
+  readonly #answered: Answered[] = [];
   /** Operations whose outcome a client was told to wait for. */
   readonly #awaited = new Set<string>();
-  readonly #beginning: Snapshot;
-  readonly #events: PublishedEvent[] = [];
   #isFollowed = true;
   #isClosing = false;
 
@@ -181,7 +109,7 @@ export class Life {
     this.death = mortal.death;
     this.#mortal = mortal;
     this.faults = mortal.faults;
-    this.#beginning = admin.snapshot;
+    this.chronicle = new Chronicle(admin.snapshot);
     void this.#follow(admin.events());
   }
 
@@ -198,10 +126,33 @@ export class Life {
     return this.#isClosing;
   }
 
-  /** Closes the interface, or dies meanwhile. */
+  /** Whether the host was told that the store is lost. */
+  get isStoreLost(): boolean {
+    return this.#errors.some((error) => isLoss.test((error as Error).name));
+  }
+
+  /** Whether the host was told that audit records are lost. */
+  get isAuditLost(): boolean {
+    return this.#errors.some((error) => String(error).includes('audit records are lost'));
+  }
+
+  /** The commands of unknown outcome. */
+  unknown(): readonly string[] {
+    return this.admin.commands().flatMap(({ id, outcome }) => (outcome === 'unknown' ? [id] : []));
+  }
+
+  /** Closes the interface, or dies meanwhile. When it has closed, nobody waits any more. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await Promise.race([this.admin.close(), this.death]);
+    const begun = this.#mortal.clock.now();
+    const effects = [...this.#waiting].reduce((sum, each) => sum + Math.max(1, each.effects.length), 0);
+    const bound = closeMs(effects, this.unknown().length);
+    const hasClosed = await Promise.race([this.admin.close().then(() => true), this.death]);
+    if (hasClosed !== true || !this.alive) return;
+    for (const { asked } of this.#waiting)
+      this.faults.push(`the interface has closed, and ${asked.kind} was not answered before`);
+    const took = this.#mortal.clock.now() - begun;
+    if (took > bound) this.faults.push(`close took ${String(took)} ms, and ${String(bound)} at most`);
   }
 
   die(): void {
@@ -209,27 +160,68 @@ export class Life {
   }
 
   /** A client sends a command and tells the model what it is told. */
-  send(command: ClientCommand, model: Model): void {
-    const waiting = { command };
+  send(asked: Asked, model: Model, actor: string): void {
+    const waiting = this.#ask(asked, actor, model.answers);
     this.#waiting.add(waiting);
-    this.admin.execute(command.step).then(
-      (execution) => {
-        if (!this.alive) return;
-        this.#waiting.delete(waiting);
-        this.#hear(command, execution, model);
-      },
-      (error: unknown) => {
-        if (!this.alive) return;
-        this.#waiting.delete(waiting);
-        this.faults.push(`${command.kind} threw ${String(error)}`);
-      },
-    );
+    const heard = (answer: Answer): void => {
+      if (!this.alive) return;
+      this.#waiting.delete(waiting);
+      this.#hear(waiting, answer, model);
+    };
+    const failed = (error: unknown): void => {
+      if (!this.alive) return;
+      this.#waiting.delete(waiting);
+      this.faults.push(`${asked.kind} threw ${String(error)}`);
+    };
+    const { admin } = this;
+    const { request } = asked;
+    // The client hears the answer itself, not a promise later: then the interface may be closed.
+    if (request === undefined)
+      admin.execute(this.#deciding(waiting), { actor }).then((answer) => {
+        heard(answerOf(answer));
+      }, failed);
+    else
+      admin.handle({ ...request, principal: { name: actor } }).then((answer) => {
+        heard(answerTo(answer));
+      }, failed);
+  }
+
+  /** A client abandons a command of unknown outcome. Tells whether the command is abandoned. */
+  async abandon(id: string, changes: readonly Change[], model: Model): Promise<boolean> {
+    // It is in doubt from the first moment on.
+    model.abandoned(changes);
+    try {
+      const execution = await this.admin.abandon(id);
+      if (!this.alive) return false;
+      if (execution.outcome === 'accepted') this.#awaited.delete(id);
+      else this.#checkStatus('abandon', answerOf(execution));
+      return execution.outcome === 'accepted';
+    } catch (error) {
+      if (this.alive) this.faults.push(`abandon threw ${String(error)}`);
+      return false;
+    }
   }
 
   /** Whoever was not answered cannot know. */
   leave(model: Model): void {
-    for (const { command } of this.#waiting) model.mayHaveHappened(command.changes);
+    for (const { asked } of this.#waiting) model.mayHaveHappened(asked.changes);
     this.#waiting.clear();
+  }
+
+  /** Who waits for longer than the deadlines allow. */
+  overdue(): readonly string[] {
+    const now = this.#mortal.clock.now();
+    return [...this.#waiting]
+      .filter(({ at, bound }) => now - at > bound)
+      .map(
+        ({ asked, at, bound }) =>
+          `${asked.kind} waits since ${String(now - at)} ms, ${String(bound)} at most`,
+      );
+  }
+
+  /** The longest time that anybody who waits may still wait. */
+  get patienceMs(): number {
+    return Math.max(0, ...Array.from(this.#waiting, ({ bound }) => bound)) + 1;
   }
 
   /** Whether everybody knows what became of their commands, and the gateway owes no answer. */
@@ -239,7 +231,7 @@ export class Life {
 
   /** What is wrong once everything has come to rest. */
   unrest(): readonly string[] {
-    const unanswered = Array.from(this.#waiting, ({ command }) => `${command.kind} was never answered`);
+    const unanswered = Array.from(this.#waiting, ({ asked }) => `${asked.kind} was never answered`);
     const untold = Array.from(this.#awaited, (id) => `operation ${id} was never settled by an event`);
     return [...this.faults, ...unanswered, ...untold];
   }
@@ -280,47 +272,101 @@ export class Life {
     ];
   }
 
-  /** What is wrong with the events: they are without gaps, in order, and amount to what is shown. */
-  strayEvents(): readonly string[] {
-    let { revision } = this.#beginning;
-    let folded = this.#beginning;
-    const strays: string[] = [];
-    for (const events of byRevision(this.#events)) {
-      revision += 1;
-      const expected = events.map((_, index) => `${String(revision)}.${String(index)}`);
-      const ids = events.map(({ id }) => placeOf(id));
-      if (ids.join() !== expected.join())
-        strays.push(`events ${ids.join()} where ${expected.join()} are due`);
-      folded = evolve(
-        folded,
-        events.map(({ event }) => event),
-      );
-    }
-    const [told, shown] = [folded, this.admin.snapshot].map((each) => JSON.stringify(toDocument(each)));
-    if (told !== shown) strays.push('the events do not amount to what is shown');
-    if (revision !== this.admin.snapshot.revision) strays.push('a revision has no event');
-    return strays;
+  /** What is wrong with a store that is lost: no command is possible, and everything else is. */
+  async lostStore(): Promise<readonly string[]> {
+    const execution = await this.admin.execute((snapshot, context) =>
+      stopService(snapshot, 'Nowhere', context),
+    );
+    const reading = await this.admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+    const { code, hasRetryAfter } = answerOf(execution);
+    const isRefused = code === 'audit-unavailable' || (code === 'store-unavailable' && !hasRetryAfter);
+    return [
+      ...(isRefused ? [] : [`with a lost store, a command is answered with ${String(code)}`]),
+      ...(reading.matched && reading.response.status === 200
+        ? []
+        : ['with a lost store, nothing can be read']),
+    ];
   }
 
-  #hear({ kind, changes }: ClientCommand, execution: Execution, model: Model): void {
-    switch (execution.outcome) {
+  /** What is wrong with the events, which amount to what is shown, and with the answers, given the events. */
+  strayEvents(): readonly string[] {
+    const { chronicle, admin } = this;
+    const { snapshot, revision } = chronicle.last;
+    const [told, shown] = [snapshot, admin.snapshot].map((each) => JSON.stringify(toDocument(each)));
+    return [
+      ...chronicle.strays,
+      ...(told === shown ? [] : ['the events do not amount to what is shown']),
+      ...(revision === admin.snapshot.revision ? [] : ['a revision has no event']),
+      ...this.#answered.flatMap((each) => untruthsIn(each, chronicle, admin.snapshot.epoch)),
+    ];
+  }
+
+  #ask(asked: Asked, actor: string, answers: number): Waiting {
+    const at = this.#mortal.clock.now();
+    const before = [...this.#waiting];
+    const longest = Math.max(mostEffects, ...before.map(({ effects }) => effects.length));
+    return {
+      ...{ asked, actor, at, answers, decidedAt: at, effects: [] },
+      from: this.chronicle.length,
+      revision: this.admin.snapshot.revision,
+      isLate: this.isStoreLost,
+      bound: firstMs(asked) + (1 + before.length) * turnMs(longest),
+    };
+  }
+
+  /** The step of a command, which notes when its turn was. */
+  #deciding(waiting: Waiting): Asked['step'] {
+    return (snapshot, context) => {
+      const decision = waiting.asked.step(snapshot, context);
+      waiting.decidedAt = this.#mortal.clock.now();
+      waiting.effects = decision.outcome === 'accepted' ? decision.effects : [];
+      return decision;
+    };
+  }
+
+  #hear(waiting: Waiting, answer: Answer, model: Model): void {
+    const { asked, actor, from, revision } = waiting;
+    this.#answered.push({ asked, actor, answer, from, revisions: [revision, this.admin.snapshot.revision] });
+    if (asked.request?.method !== 'GET') this.attested.push({ actor, ...answer });
+    this.#checkTime(waiting);
+    this.#checkStatus(asked.kind, answer, waiting);
+    this.onAnswer({ ...waiting, answer });
+    switch (answer.outcome) {
       case 'accepted':
       case 'unchanged':
-        model.happened(changes);
+      case 'done':
+        model.happened(asked.changes, waiting.answers);
         return;
       case 'unknown':
-        if (execution.problem.code === 'outcome-unknown') this.#awaited.add(execution.commandId);
-        this.#mortal.announced.add(execution.commandId);
-        model.mayHaveHappened(changes);
+        this.#hearNothing(answer);
+        model.mayHaveHappened(asked.changes);
         return;
       case 'refused':
-        if (execution.events.length > 0) model.mayHaveHappened(changes);
-        if (
-          execution.problem.status >= 500 &&
-          !['store-unavailable', 'overloaded', 'closed'].includes(execution.problem.code)
-        )
-          this.faults.push(`${kind} was refused with ${execution.problem.code}`);
+        if (answer.hasEvents) model.mayHaveHappened(asked.changes);
     }
+  }
+
+  #hearNothing({ code, commandId = '' }: Answer): void {
+    if (code === 'outcome-unknown') this.#awaited.add(commandId);
+    this.#mortal.announced.add(commandId);
+  }
+
+  /** Nobody waits longer than the documented deadlines. */
+  #checkTime({ asked, at, bound, decidedAt, effects }: Waiting): void {
+    const now = this.#mortal.clock.now();
+    const isInTime =
+      asked.request === undefined ? now - decidedAt <= turnMs(effects.length) : now - at <= bound;
+    if (!isInTime)
+      this.faults.push(`${asked.kind} was answered ${String(now - decidedAt)} ms after its turn`);
+  }
+
+  #checkStatus(kind: string, { status, code, hasRetryAfter, outcome }: Answer, waiting?: Waiting): void {
+    if (outcome === 'refused' && status >= 500 && !serverProblems.includes(code))
+      this.faults.push(`${kind} was refused with ${String(code)}`);
+    if (waiting?.isLate !== true || waiting.asked.request?.method === 'GET') return;
+    const isRefused = outcome === 'refused' && serverProblems.includes(code);
+    if (!isRefused || (code === 'store-unavailable' && hasRetryAfter))
+      this.faults.push(`${kind} was answered with ${code ?? outcome} although the store is lost`);
   }
 
   async #follow(events: AsyncIterable<PublishedEvent | EventGap>): Promise<void> {
@@ -329,7 +375,7 @@ export class Life {
         this.faults.push('a reader that keeps up met a gap');
         continue;
       }
-      this.#events.push(item);
+      this.chronicle.add(item);
       const { command }: AdminEvent = item.event;
       if (command !== undefined) this.#awaited.delete(command);
     }
@@ -342,13 +388,4 @@ function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly 
   return Array.from<Service | Monitor>(things).flatMap(({ key, state }) =>
     state === 'stopped' ? [key] : [],
   );
-}
-
-function byRevision(events: readonly PublishedEvent[]): readonly (readonly PublishedEvent[])[] {
-  const groups = new Map<string, PublishedEvent[]>();
-  for (const event of events) {
-    const [revision = ''] = placeOf(event.id).split('.');
-    groups.set(revision, [...(groups.get(revision) ?? []), event]);
-  }
-  return [...groups.values()];
 }

@@ -42,14 +42,41 @@ function wanted(state: 'started' | 'stopped' | 'failed'): Value {
 /** The values that each field may have. */
 export class Model {
   readonly #possible = new Map<Field, Set<Value>>();
+  /** What may come up at any start from now on: what was asked for by commands that clients have abandoned. */
+  readonly #abandoned = new Map<Field, Set<Value>>();
 
-  constructor(snapshot: Snapshot) {
+  /** Counts the answers. */
+  #answers = 0;
+  /** The answer that was the last one about a field. */
+  readonly #lastOf = new Map<Field, number>();
+  readonly #isInOrder: boolean;
+
+  /** @param isInOrder - whether answers come in the order in which the commands happened */
+  constructor(snapshot: Snapshot, isInOrder: boolean) {
+    this.#isInOrder = isInOrder;
     this.#know(fieldsOf(snapshot));
   }
 
-  /** The client was told that it is so. */
-  happened(changes: readonly Change[]): void {
-    for (const change of changes) this.#know(Object.entries(change));
+  /** The number of answers so far. */
+  get answers(): number {
+    return this.#answers;
+  }
+
+  /**
+   * The client was told that it is so.
+   *
+   * @param since - the number of answers when the client asked
+   */
+  happened(changes: readonly Change[], since: number): void {
+    this.#answers += 1;
+    for (const change of changes.map((each) => Object.entries(each))) {
+      const isLatest = ([field]: readonly [Field, Value]): boolean =>
+        this.#isInOrder || (this.#lastOf.get(field) ?? 0) <= since;
+      this.#know(change.filter(isLatest));
+      // Either may have happened last.
+      for (const [field, value] of change) this.#of(field).add(value);
+    }
+    for (const field of changes.flatMap(Object.keys)) this.#lastOf.set(field, this.#answers);
   }
 
   /** The client was told that it is not known, or nothing at all. */
@@ -58,17 +85,22 @@ export class Model {
       this.#of(field).add(value);
   }
 
-  /** What cannot be, given the answers; afterwards it is known what is. */
+  /** The client has abandoned it: the next start may find that it has happened, whatever has followed. */
+  abandoned(changes: readonly Change[]): void {
+    for (const [field, value] of changes.flatMap((change) => Object.entries(change)))
+      this.#abandoned.set(field, new Set(this.#abandoned.get(field)).add(value));
+  }
+
+  /** What cannot be, given the answers. */
   lies(snapshot: Snapshot): readonly string[] {
     const fields = fieldsOf(snapshot);
     const names = new Set([...fields.keys(), ...this.#possible.keys()]);
-    const lies = [...names].flatMap((field) => {
+    return [...names].flatMap((field) => {
       const [value, possible] = [fields.get(field), this.#of(field)];
       const told = [...possible].map(String).join(' or ');
-      return possible.has(value) ? [] : [`${field} is ${String(value)}, and clients were told ${told}`];
+      const isPossible = possible.has(value) || this.#abandoned.get(field)?.has(value) === true;
+      return isPossible ? [] : [`${field} is ${String(value)}, and clients were told ${told}`];
     });
-    this.#know(Array.from(names, (name) => [name, fields.get(name)]));
-    return lies;
   }
 
   #know(fields: Iterable<readonly [Field, Value]>): void {

@@ -4,6 +4,7 @@
  */
 import {
   createSnapshot,
+  EffectRefused,
   type Admin,
   type Effect,
   type GatewayDocument,
@@ -15,6 +16,7 @@ import {
   createScriptedGateway,
   createVirtualClock,
   everyFault,
+  type ApplyWay,
   type GatewayFaults,
   type Random,
   type ScriptedGateway,
@@ -22,11 +24,19 @@ import {
 } from 'gateway-admin-core/testing';
 
 import { configuration } from '../support/configuration.ts';
-import { anyCommand, maintenanceCommand } from './command.ts';
+import { Abandonment } from './abandonment.ts';
+import type { Asked } from './answer.ts';
+import { Clients } from './asking.ts';
+import { limits } from './bound.ts';
+import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
-import { beginLife, type Life } from './life.ts';
+import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
+import { beginLife, type Heard, type Life } from './life.ts';
 import { Model } from './model.ts';
+import type { Surroundings } from './mortal.ts';
+import { Reader } from './reader.ts';
 import { nameIn, Sayings } from './saying.ts';
+import { Trail } from './trail.ts';
 
 /** What every world begins with. */
 export const document: GatewayDocument = {
@@ -53,20 +63,24 @@ export const statuses: readonly (readonly ServerStatusWord[])[] = [
   ['running'],
   ['master', 'running'],
   ['slave', 'running'],
-  ['running', 'synced'],
+  ['synced', 'running'],
 ];
 
 /**
  * Runs the world of a seed.
  *
  * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a time,
- *   and reports of a status. So a seed that was found before is the same world still
+ *   reports of a status, and the hazards that only some worlds have. So a seed that was found before is the same world still
  * @returns what went wrong that must never go wrong
  */
 export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Promise<readonly string[]> {
-  const world = new World(createRandom(seed), hazards === 'all' ? createRandom(seed + 2 ** 32) : undefined);
+  const rare = createRandom(seed + 2 ** 33);
+  const world =
+    hazards === 'all'
+      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare))
+      : new World(createRandom(seed), undefined, noHazards(rare));
   for (let step = 0; step < steps; step += 1) await world.step();
-  return world.rest();
+  return world.end();
 }
 
 class World {
@@ -74,7 +88,7 @@ class World {
   readonly #clock: VirtualClock = createVirtualClock(0);
   readonly #gateway: ScriptedGateway;
   readonly #disk: Disk;
-  readonly #model = new Model(snapshot);
+  readonly #model: Model;
   readonly #faults: string[] = [];
   /** Draws the hazards that were added later. */
   readonly #more: Random | undefined;
@@ -87,13 +101,29 @@ class World {
   readonly #outages: number;
   /** The services and monitors whose failure was reported while a start of them was running. */
   readonly #failedMeanwhile = new Set<string>();
+  readonly #hazards: Hazards;
+  readonly #trail: Trail;
+  readonly #clients: Clients;
+  readonly #readers: readonly Reader[];
+  readonly #abandonment = new Abandonment();
+  /** How likely the sealer never answers, from 0 to 1. */
+  #unsealed = 0.3;
   #mortality: number;
   #life: Life | undefined;
+  #sink: ReturnType<Trail['sink']> | undefined;
+  #isHealed = false;
   #commands = 0;
+  #clientCount = 0;
 
-  constructor(random: Random, more: Random | undefined) {
+  constructor(random: Random, more: Random | undefined, hazards: Hazards) {
     this.#random = random;
     this.#more = more;
+    this.#hazards = hazards;
+    // An answer that waits for its record comes after those of later commands.
+    this.#model = new Model(snapshot, hazards.audit !== 'required');
+    this.#trail = new Trail(hazards.random, this.#clock);
+    this.#clients = new Clients(hazards.random);
+    this.#readers = hazards.hasReaders ? [1, 2].map(() => new Reader(hazards.random)) : [];
     this.#sayings = more && new Sayings(more);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#repeats = random.chance(0.5);
@@ -117,9 +147,10 @@ class World {
     else if (chance < 0.8) this.#traffic(life);
     else if (chance < 0.82 && this.#roughness > 0) life.die();
     else if (chance < 0.84) await this.#close(life);
+    if (this.#life === life && life.alive) await this.#befall(life);
     if (this.#random.chance(0.7)) await this.#clock.advance(this.#random.below(1500));
     if (this.#life !== life || !life.alive) return;
-    this.#faults.push(...life.unheeded());
+    this.#faults.push(...life.unheeded(), ...life.overdue());
     if (life.settled) this.#lookAtFailures(life);
   }
 
@@ -132,7 +163,71 @@ class World {
     const mistaken = this.#differences(admin).filter(
       (text) => failed.test(text) || (!isOpen && told.test(text)),
     );
-    if (!this.#repeats) this.#faults.push(...mistaken);
+    if (!this.#repeats && !this.#abandonment.isAny) this.#faults.push(...mistaken);
+  }
+
+  /** What only some worlds have. */
+  async #befall(life: Life): Promise<void> {
+    const { random, losesStore, isTardy, abandons, audit, hasRequests, seals } = this.#hazards;
+    if ((isTardy || abandons) && random.chance(0.4)) this.#gateway.will(this.#tardy());
+    if (hasRequests || seals) this.#request(life, random.below(4));
+    if (abandons && random.chance(0.5)) this.#abandonSome(life);
+    for (const reader of this.#readers) reader.step(life.admin);
+    if (losesStore && random.chance(0.1)) this.#disk.lose(random.pick(['taken', 'rewritten']));
+    // Nobody uses an interface for long whose store is lost.
+    if (random.chance(life.isStoreLost ? 0.2 : audit === 'none' ? 0 : 0.1)) await this.#close(life);
+  }
+
+  #request(life: Life, count: number): void {
+    for (let each = 0; each < count; each += 1) {
+      this.#commands += 1;
+      this.#ask(life, this.#clients.next(this.#commands + 1, this.#hazards.seals));
+    }
+  }
+
+  #abandonSome(life: Life): void {
+    for (const id of life.unknown()) {
+      const asked = this.#abandonment.of(id);
+      if (asked !== undefined && this.#hazards.random.chance(0.7)) void this.#abandon(life, id, asked);
+    }
+  }
+
+  /** A client abandons a command, and perhaps tries it again as a part of something else. */
+  async #abandon(life: Life, id: string, asked: Asked): Promise<void> {
+    const { random } = this.#hazards;
+    this.#abandonment.add(id);
+    const isAbandoned = await life.abandon(id, asked.changes, this.#model);
+    if (!isAbandoned || life.isClosing || random.chance(0.3)) return;
+    this.#commands += 1;
+    const again = sequenceAfter(random, asked, this.#commands + 1);
+    if (again === undefined) return;
+    this.#ask(life, again);
+    // The process dies in the middle of it.
+    if (random.chance(0.3)) this.#dieSoon(life);
+  }
+
+  #dieSoon(life: Life): void {
+    const delay = this.#hazards.random.below(2 * limits.effectDeadlineMs);
+    void this.#clock.sleep(delay).then(() => {
+      if (!this.#isHealed && !life.isClosing) life.die();
+    });
+  }
+
+  /** An answer of the gateway after the deadline: what was asked for is done before or after it, or not. */
+  #tardy(): ApplyWay {
+    const { random } = this.#hazards;
+    const [isDone, isEarly, delay] = [random.chance(0.6), random.chance(0.5), random.below(4000)];
+    const error = random.pick([new EffectRefused('It is too late.'), new Error('It is too late.')]);
+    return async (_effect, _context, perform) => {
+      if (this.#isHealed) {
+        perform();
+        return;
+      }
+      if (isDone && isEarly) perform();
+      await this.#clock.sleep(limits.effectDeadlineMs + 1 + delay);
+      if (isDone && !isEarly) perform();
+      if (!isDone) throw error;
+    };
   }
 
   /** What the interface shows otherwise than the gateway has it. */
@@ -143,10 +238,47 @@ class World {
     ];
   }
 
+  /** What has gone wrong, in the end. */
+  async end(): Promise<readonly string[]> {
+    await (this.#hazards.heals ? this.#rest() : this.#endure());
+    return [...this.#faults, ...this.#clients.faults, ...this.#trail.faultsFound];
+  }
+
+  /**
+   * Nothing heals: some part is broken for ever. Everybody has an answer within the documented deadlines all the same, and the
+   * next process shows nothing that contradicts an answer.
+   */
+  async #endure(): Promise<void> {
+    const { random } = this.#hazards;
+    const life = await this.#living();
+    this.#send(life, 3);
+    const breakages = [
+      () => this.#gateway.otherwise({ apply: 'silentBefore', inspect: 'silent' }),
+      () => {
+        this.#disk.fail(Infinity);
+      },
+      () => (this.#disk.faults = { reject: 0, never: 1 }),
+      () => (this.#trail.faults = 1),
+    ];
+    for (const breakDown of breakages) if (random.chance(0.5)) breakDown();
+    await this.#clock.advance(random.below(500));
+    this.#send(life, 3);
+    await this.#clock.advance(life.patienceMs);
+    if (life.alive) this.#faults.push(...life.overdue());
+    await this.#close(life);
+    this.#disk.fail(0);
+    this.#disk.faults = { reject: 0, never: 0 };
+    this.#mortality = 0;
+    await this.#living();
+  }
+
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
-  async rest(): Promise<readonly string[]> {
+  async #rest(): Promise<void> {
+    this.#isHealed = true;
     this.#gateway.otherwise({ apply: 'done', inspect: 'answer' });
     this.#disk.faults = { reject: 0, never: 0 };
+    this.#trail.faults = 0;
+    this.#unsealed = 0;
     this.#mortality = 0;
     await this.#clock.advance(600_000);
     // What the gateway never answers stays open until another start.
@@ -160,20 +292,26 @@ class World {
     const after = configuration((await this.#living()).admin.snapshot);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
-    return this.#faults;
   }
 
   /** A store that failed works again by itself, and what it did not keep then is kept now. */
   async #finish(life: Life): Promise<void> {
     if (this.#repeats) life.admin.report(this.#statusReports());
-    if (life.alive && life.settled) this.#faults.push(...this.#differences(life.admin));
-    if (life.alive) this.#faults.push(...life.unheeded(), ...(await life.strayStore()));
+    if (life.alive && life.settled && !this.#abandonment.isAny)
+      this.#faults.push(...this.#differences(life.admin));
+    if (life.alive) this.#faults.push(...life.unheeded(), ...(await this.#storeFaults(life)));
     await this.#close(life);
+  }
+
+  async #storeFaults(life: Life): Promise<readonly string[]> {
+    if (!life.isStoreLost || !this.#hazards.losesStore) return life.strayStore();
+    return life.lostStore();
   }
 
   #judge(life: Life): void {
     const { snapshot: shown } = life.admin;
-    this.#faults.push(...life.unrest(), ...this.#differences(life.admin), ...this.#model.lies(shown));
+    const differences = this.#differences(life.admin).filter((text) => !this.#abandonment.allows(text));
+    this.#faults.push(...life.unrest(), ...differences, ...this.#model.lies(shown));
   }
 
   async #settle(): Promise<void> {
@@ -185,8 +323,28 @@ class World {
       this.#commands += 1;
       const command = anyCommand(this.#random, this.#commands + 1);
       const isOther = this.#more?.chance(0.1) === true;
-      life.send(isOther ? maintenanceCommand(this.#more) : command, this.#model);
+      this.#ask(life, isOther ? maintenanceCommand(this.#more) : command);
     }
+  }
+
+  #ask(life: Life, asked: Asked): void {
+    this.#clientCount += 1;
+    life.send(asked, this.#model, `client-${String(this.#clientCount)}`);
+  }
+
+  /** A client remembers what it was answered. */
+  #hear(heard: Heard): void {
+    const { asked, actor, answer } = heard;
+    const { reply, settledAt = heard.at, code } = answer;
+    this.#abandonment.hear(heard);
+    if (asked.request !== undefined && reply !== undefined) this.#clients.look(asked.request, reply);
+    if (this.#hazards.audit !== 'required') return;
+    if (code === 'audit-unavailable' && this.#sink?.hasFailed() === false)
+      this.#faults.push(`${asked.kind} was refused for the audit records, which were all kept`);
+    const isSure = answer.outcome === 'accepted' || answer.outcome === 'unchanged';
+    const isInTime = this.#clock.now() - settledAt < limits.auditDeadlineMs;
+    if (isSure && isInTime && !this.#trail.has({ actor, ...answer }))
+      this.#faults.push(`${asked.kind} of ${actor} was answered before its record was kept`);
   }
 
   /** The gateway goes about its work and reports it. */
@@ -310,17 +468,56 @@ class World {
       storing: () => {
         this.#crossRecord();
       },
+      ...this.#hostPorts(),
     });
     const life = await this.#clock.waitFor(beginning);
     if (life?.alive !== true) return undefined;
+    life.onAnswer = (heard) => {
+      this.#hear(heard);
+    };
+    this.#faults.push(...this.#model.lies(life.admin.snapshot));
     this.#sayings?.forgetStarts();
     // Sessions and failures are not kept: the host reports those that it has.
     life.admin.report([...this.#gateway.sessionReports(), ...this.#statusReports()]);
     return life;
   }
 
+  /** The functions of the host that only some worlds have. */
+  #hostPorts(): Pick<Surroundings, 'sealer' | 'audit' | 'maxEventsKept' | 'applying'> {
+    const { audit, abandons, seals, maxEventsKept } = this.#hazards;
+    this.#sink = this.#trail.sink();
+    return {
+      maxEventsKept,
+      ...(abandons
+        ? {
+            applying: (effect, commandId) => {
+              this.#abandonment.note(effect, commandId);
+            },
+          }
+        : {}),
+      ...(audit === 'none' ? {} : { audit: { sink: this.#sink, required: audit === 'required' } }),
+      ...(seals
+        ? {
+            sealer: {
+              durable: true,
+              seal: (secret) => this.#seal(secret),
+              open: (sealed) => Promise.resolve(sealed),
+            },
+          }
+        : {}),
+    };
+  }
+
+  #seal(secret: string): Promise<string> {
+    const { random } = this.#hazards;
+    if (random.chance(this.#unsealed)) return new Promise(() => undefined);
+    return Promise.resolve(`sealed ${secret}`);
+  }
+
   async #close(life: Life): Promise<void> {
     await this.#clock.waitFor(life.close());
+    const isKept = this.#hazards.audit !== 'none' && life.alive && !life.isAuditLost;
+    if (isKept) this.#faults.push(...this.#trail.missing(life.attested));
     await this.#end(life);
     this.#life = undefined;
   }
@@ -333,6 +530,8 @@ class World {
     if (this.#random.chance(0.5)) this.#gateway.dropCalls();
     await this.#buried();
     this.#faults.push(...life.faults, ...life.strayEvents());
+    const { ids } = life.chronicle;
+    for (const reader of this.#readers) this.#faults.push(...reader.strays(ids, this.#hazards.maxEventsKept));
     this.#life = undefined;
   }
 

@@ -1,0 +1,155 @@
+/**
+ * Clients that send requests: they read with tags, and name a tag that they have read in what they send later. One whole tag
+ * stands for one body, in all lives.
+ */
+import {
+  changePassword,
+  deleteUser,
+  patchService,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
+  type AdminRequest,
+  type Transition,
+} from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { Asked, Reply, Tag } from './answer.ts';
+import { patchOf } from './command.ts';
+
+const patchables = [
+  ...['/services/Sales', '/services/Reports', '/servers/db-1', '/servers/db-2'],
+  ...['/monitors/Watch', '/monitors/Probe', '/filters/Hint'],
+] as const;
+
+const readables = [
+  ...patchables,
+  ...['/services', '/servers', '/monitors', '/filters', '/users', '/services/Sales/listeners', '/'],
+] as const;
+
+/** The values that are patched, by collection. */
+const fields: Readonly<
+  Record<string, readonly [path: string, valueOf: (number: number) => number | string]>
+> = {
+  services: ['/max_connection', (number) => number],
+  servers: ['/port', (number) => 1 + (number % 65_535)],
+  monitors: ['/monitor_interval', (number) => number],
+  filters: ['/parameters/match/value', String],
+};
+
+/** Waits for nothing, and changes nothing. */
+const nothing: Transition = (snapshot, context) => changePassword(snapshot, 'nobody', '', context);
+
+export class Clients {
+  readonly faults: string[] = [];
+  readonly #random: Random;
+  /** The tags that clients have read. */
+  readonly #tags: Tag[] = [];
+  /** The bodies that were shown, by target and whole tag. */
+  readonly #bodies = new Map<string, string>();
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** @param number - differs from command to command */
+  next(number: number, seals: boolean): Asked {
+    const random = this.#random;
+    if (seals && random.chance(0.3)) return this.#password(number);
+    const makers = [
+      () => this.#reading(),
+      () => this.#reading(),
+      () => this.#patch(number),
+      () => this.#patch(number),
+      () => this.#turn(),
+      () => this.#deletion(),
+    ];
+    return random.pick(makers)();
+  }
+
+  /** A client reads an answer. */
+  look({ method, target }: AdminRequest, { etag, body }: Reply): void {
+    if (etag === undefined) return;
+    this.#tags.push({ link: target, text: etag });
+    const shown = method === 'GET' ? body : asRead(body);
+    const key = `${target} ${etag}`;
+    const before = this.#bodies.get(key) ?? shown;
+    this.#bodies.set(key, shown);
+    if (before !== shown) this.faults.push(`${key} is shown as ${shown}, and was ${before}`);
+  }
+
+  #reading(): Asked {
+    const request = { method: 'GET', target: this.#random.pick(readables), headers: {} };
+    return { kind: `GET ${request.target}`, step: nothing, changes: [], request };
+  }
+
+  #patch(number: number): Asked {
+    const link = this.#random.pick(patchables);
+    const [, collection = '', name = ''] = link.split('/');
+    const [path, valueOf] = fields[collection] ?? ['', String];
+    const operations = [{ op: 'replace', path, value: valueOf(number) }];
+    return this.#withTag(link, { ...patchOf(name, number), ...patching(link, operations) });
+  }
+
+  #password(number: number): Asked {
+    const name = this.#random.pick(['Sales', 'Reports']);
+    const operations = [{ op: 'add', path: '/password', value: `secret ${String(number)}` }];
+    const sealed = [{ op: 'add', path: '/password', value: `sealed ${String(number)}` }] as const;
+    return this.#withTag(`/services/${name}`, {
+      kind: 'password',
+      step: (snapshot, context) => patchService(snapshot, name, sealed, context),
+      changes: [],
+      ...patching(`/services/${name}`, operations),
+      asksHostFirst: true,
+    });
+  }
+
+  #turn(): Asked {
+    const random = this.#random;
+    const isService = random.chance(0.5);
+    const name = random.pick(isService ? ['Sales', 'Reports'] : ['Watch', 'Probe']);
+    const how = random.pick(['start', 'stop'] as const);
+    const [start, stop] = isService ? [startService, stopService] : [startMonitor, stopMonitor];
+    const turn = how === 'start' ? start : stop;
+    const link = `/${isService ? 'services' : 'monitors'}/${name}`;
+    return this.#withTag(link, {
+      kind: turn.name,
+      step: (snapshot, context) => turn(snapshot, name, context),
+      changes: [{ [`${name.toLowerCase()} state`]: how === 'start' ? 'started' : 'stopped' }],
+      request: { method: 'PUT', target: `${link}/${how}`, headers: {} },
+    });
+  }
+
+  #deletion(): Asked {
+    const name = this.#random.pick(['ada', 'grace']);
+    return {
+      kind: 'deleteUser',
+      step: (snapshot, context) => deleteUser(snapshot, name, context),
+      changes: [{ [`${name} password`]: undefined }],
+      request: { method: 'DELETE', target: `/users/${name}`, headers: {} },
+    };
+  }
+
+  /** Names a tag that was read, the newest one as a rule. */
+  #withTag(link: string, asked: Asked & { readonly request: AdminRequest }): Asked {
+    const tags = this.#tags.filter((each) => each.link === link);
+    if (tags.length === 0 || this.#random.chance(0.2)) return asked;
+    const tag = this.#random.chance(0.7) ? tags.at(-1) : this.#random.pick(tags);
+    if (tag === undefined) return asked;
+    const headers = { ...asked.request.headers, 'if-match': tag.text };
+    return { ...asked, request: { ...asked.request, headers }, tag };
+  }
+}
+
+function patching(target: string, operations: readonly object[]): { readonly request: AdminRequest } {
+  const headers = { 'content-type': 'application/json-patch+json' };
+  return { request: { method: 'PATCH', target, headers, body: JSON.stringify(operations) } };
+}
+
+/** The answer to the patch of a server has the status under both of its names; reading has one (docs/spec-choices.md). */
+function asRead(body: string): string {
+  const answer = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  const { state: _state, ...shown } = answer;
+  return 'status' in answer ? JSON.stringify(shown) : body;
+}

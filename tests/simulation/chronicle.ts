@@ -1,0 +1,98 @@
+/**
+ * What has happened in one life, as a reader of its events knows it: the state after each revision.
+ */
+import { evolve, type PublishedEvent, type Snapshot } from 'gateway-admin-core';
+
+import { placeOf } from '../support/event-reader.ts';
+
+/** The state after a revision. */
+export interface Moment {
+  readonly revision: number;
+  readonly snapshot: Snapshot;
+}
+
+export class Chronicle {
+  /** What is wrong with the order of the events. */
+  readonly strays: string[] = [];
+  /** The ids of the events, in order. */
+  readonly ids: string[] = [];
+  readonly #moments: Moment[];
+  /** The events of commands, with their revisions. */
+  readonly #changes: (PublishedEvent & { readonly revision: number })[] = [];
+  /** The events of the newest revision: more of them may come. */
+  #newest: PublishedEvent[] = [];
+
+  constructor(beginning: Snapshot) {
+    this.#moments = [{ revision: beginning.revision, snapshot: beginning }];
+  }
+
+  /** The number of moments so far, without the newest: more events of it may come. */
+  get length(): number {
+    return this.#moments.length;
+  }
+
+  /** Takes the next event. */
+  add(published: PublishedEvent): void {
+    const [first] = this.#newest;
+    if (first !== undefined && revisionOf(first) !== revisionOf(published)) this.#fold();
+    this.#newest.push(published);
+    this.ids.push(published.id);
+    const { event } = published;
+    if (event.command !== undefined && !changesNothing.test(event.type))
+      this.#changes.push({ ...published, revision: revisionOf(published) });
+  }
+
+  /** The moments from one on, the last one first, up to a revision. */
+  moments(from: number, revision: number): readonly Moment[] {
+    this.#fold();
+    return this.#moments
+      .slice(from)
+      .filter((moment) => moment.revision <= revision)
+      .toReversed();
+  }
+
+  /** The newest moment. */
+  get last(): Moment {
+    this.#fold();
+    return this.#moments.at(-1) ?? neverHere();
+  }
+
+  /** The changes of a resource by commands, after a revision. */
+  changesOf(link: string, after: number): readonly { readonly revision: number; readonly actor?: string }[] {
+    return this.#changes
+      .filter(({ revision, event }) => revision > after && event.resource === link)
+      .map(({ revision, event: { actor } }) => ({ revision, ...(actor === undefined ? {} : { actor }) }));
+  }
+
+  /** Whether a command of a client has changed anything. */
+  hasChangeBy(actor: string): boolean {
+    return this.#changes.some(({ event }) => event.actor === actor);
+  }
+
+  #fold(): void {
+    const events = this.#newest;
+    if (events.length === 0) return;
+    this.#newest = [];
+    const { revision: before, snapshot } = this.#moments.at(-1) ?? neverHere();
+    const revision = before + 1;
+    const expected = events.map((_, index) => `${String(revision)}.${String(index)}`).join();
+    const ids = events.map(({ id }) => placeOf(id)).join();
+    if (ids !== expected) this.strays.push(`events ${ids} where ${expected} are due`);
+    const folded = evolve(
+      snapshot,
+      events.map(({ event }) => event),
+    );
+    this.#moments.push({ revision, snapshot: folded });
+  }
+}
+
+/** The events of commands that leave the command number of their resource alone: nobody edits what they change. */
+const changesNothing = /^(?:command\.failed|sessions\.closed|connections\.closed|logs\.flushed)$/;
+
+function revisionOf({ id }: PublishedEvent): number {
+  return Number(placeOf(id).split('.')[0]);
+}
+
+function neverHere(): never {
+  throw new Error('There is always a moment');
+}

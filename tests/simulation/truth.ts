@@ -1,0 +1,89 @@
+/**
+ * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true at a moment between the question
+ * and the answer. A 412 is given only if a command has changed the resource since the tag was read, and a success with
+ * `If-Match` only if none has.
+ */
+import type { Snapshot } from 'gateway-admin-core';
+
+import type { Answer, Asked, Tag } from './answer.ts';
+import type { Chronicle } from './chronicle.ts';
+
+/** A command with its answer. */
+export interface Answered {
+  readonly asked: Asked;
+  readonly actor: string;
+  readonly answer: Answer;
+  /** The number of moments when the client asked. */
+  readonly from: number;
+  /** The revisions of what was shown when the client asked, and when it was answered. */
+  readonly revisions: readonly [asked: number, answered: number];
+}
+
+/** The refusals that rest on more than the state. */
+const otherReasons: readonly (string | undefined)[] = [
+  'command-in-progress',
+  'effect-refused',
+  'overloaded',
+  'store-unavailable',
+  'audit-unavailable',
+  'closed',
+];
+
+/** What is wrong with an answer. */
+export function untruthsIn(answered: Answered, chronicle: Chronicle, epoch: string): readonly string[] {
+  const { tag } = answered.asked;
+  const about = tag === undefined ? [] : conditionFaults(answered, tag, chronicle, epoch);
+  const untruth = untruthOf(answered, chronicle);
+  return untruth === undefined ? about : [...about, untruth];
+}
+
+function untruthOf(answered: Answered, chronicle: Chronicle): string | undefined {
+  const { asked, answer, from, revisions, actor } = answered;
+  const wanted = outcomeToExplain(answered, chronicle);
+  if (wanted === undefined) return undefined;
+  const moments = chronicle.moments(Math.max(0, from - 1), revisions[1]);
+  if (moments.some(({ snapshot }) => outcomeIn(snapshot, asked, actor) === wanted)) return undefined;
+  const found = [...new Set(moments.map(({ snapshot }) => outcomeIn(snapshot, asked, actor)))].join(' or ');
+  return `${asked.kind} of ${actor} was answered with ${answer.code ?? answer.outcome}, which was never true: ${found}`;
+}
+
+/** The outcome of a command that the state alone explains. */
+function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronicle): string | undefined {
+  const { outcome, code, hasEvents } = answer;
+  if (asked.request?.method === 'GET') return undefined;
+  if (outcome === 'unchanged') return 'unchanged';
+  if (outcome === 'done') return chronicle.hasChangeBy(actor) ? undefined : 'unchanged';
+  const isAboutState = outcome === 'refused' && !hasEvents && !otherReasons.includes(code);
+  return isAboutState && code !== 'precondition-failed' ? code : undefined;
+}
+
+/** The outcome of a command in a state: `accepted`, `unchanged`, or the code of the refusal. */
+function outcomeIn(snapshot: Snapshot, { step }: Asked, actor: string): string {
+  const decision = step(snapshot, { now: 0, actor });
+  return decision.outcome === 'refused' ? decision.problem.code : decision.outcome;
+}
+
+/** What is wrong with the answer to a request that names a tag. */
+function conditionFaults(
+  { asked: { kind }, actor, answer, revisions }: Answered,
+  { link, text }: Tag,
+  chronicle: Chronicle,
+  epoch: string,
+): readonly string[] {
+  const [asked, answered] = revisions;
+  const [, life, command] = /^"([^.]*)\.(\d+)\./.exec(text) ?? [];
+  const since = Number(command);
+  const others = chronicle
+    .changesOf(link, since)
+    .filter((change) => change.revision <= answered && change.actor !== actor);
+  const what = `${kind} of ${actor} with ${text}`;
+  if (answer.code === 'precondition-failed')
+    return life !== epoch || others.length > 0
+      ? []
+      : [`${what} was refused, and nothing has changed ${link}`];
+  if (answer.outcome !== 'done') return [];
+  const own = chronicle.changesOf(link, since).find((change) => change.actor === actor)?.revision ?? asked;
+  const lost = others.filter(({ revision }) => revision < own);
+  const overwrites = life !== epoch || lost.length > 0;
+  return overwrites ? [`${what} was carried out, and ${link} was another by then`] : [];
+}

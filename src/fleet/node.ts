@@ -74,6 +74,8 @@ export class RunningNode {
   #loops: Promise<unknown> = Promise.resolve();
   readonly #fingerprint: Fingerprint;
   readonly #comparison: Comparison;
+  /** Whether this node is about to raise the level. */
+  #isRaising = false;
   readonly #agreement = new Agreement();
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
@@ -308,8 +310,10 @@ export class RunningNode {
           this.#compare();
           this.#comparison.look(this.#parts.members.others);
           this.#endSilent();
-          await this.#raiseLevel();
+          this.#raiseLevel();
         }
+        // What became superfluous when a record was given up, after the last look.
+        this.#tidy();
       } catch (error) {
         complete.onError(error);
       }
@@ -331,14 +335,18 @@ export class RunningNode {
   }
 
   /** Lets nodes write what this version can read, once every node can read it. */
-  async #raiseLevel(): Promise<void> {
+  #raiseLevel(): void {
     const { levels, members } = this.#parts;
     const [, highest] = levels;
     const others = [...members.others.values()];
     const canAll = others.every(({ status }) => status.levels[1] >= highest);
-    if (!canAll || this.#log.history.level >= highest) return;
-    // Another node may have been faster, and the next beat looks again.
-    await this.#journal.inTurn((ask) => this.#log.raiseLevel(ask)).catch(() => undefined);
+    if (!canAll || this.#log.history.level >= highest || this.#isRaising) return;
+    this.#isRaising = true;
+    // Another node may have been faster, and the next beat looks again. Beside the beats: the store may take its time.
+    void this.#journal
+      .inTurn((ask) => this.#log.raiseLevel(ask))
+      .catch(() => undefined)
+      .finally(() => (this.#isRaising = false));
   }
 
   #endSilent(): void {

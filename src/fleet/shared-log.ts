@@ -290,6 +290,8 @@ export class SharedLog implements Log {
 
   /** Ends the commands of a node that will not come back, and its last life. */
   async forget(node: string, ask: Ask): Promise<void> {
+    // The node may have begun a command that this one has not read.
+    await this.follow(ask);
     if (!this.knows(node)) return;
     const ends = this.#commandsOf(node).map((command) => this.#endOf(command, 'forgotten'));
     await this.#write([...ends, forgottenRecord(node, this.#options.writing)], ask);
@@ -371,11 +373,20 @@ export class SharedLog implements Log {
   #findEnded(): void {
     for (const [identity, sent] of this.#sent) {
       const { record } = sent;
-      const isEnd = record.type === 'mode' || (record.type === 'settlement' && record.why === undefined);
-      if (!isEnd || !this.#history.hasEnded(record.command)) continue;
+      if (!this.#isStored(record)) continue;
       this.#sent.delete(identity);
       sent.placed = this.#placed(record);
     }
+  }
+
+  #isStored(record: SharedRecord): boolean {
+    const { command } = record;
+    if (record.type === 'intent')
+      return this.#history.open.some(
+        ({ intent }) => intent.command === command && intent.part === record.part,
+      );
+    const isEnd = record.type === 'mode' || (record.type === 'settlement' && record.why === undefined);
+    return isEnd && this.#history.hasEnded(command);
   }
 
   #move(position: string): void {

@@ -110,9 +110,9 @@ export interface Journal {
   /**
    * Takes in what others have appended up to now. All callers that wait share one read.
    *
-   * @returns the outage if the store did not answer at some time meanwhile
+   * @returns the outage if the store did not answer at some time meanwhile; no promise if nobody else can append
    */
-  readOn(): Promise<Outage | undefined>;
+  readOn(): Promise<Outage | undefined> | undefined;
   /** Stores the current revision, if the last stored revision is far behind. */
   mark(revision: number): void;
   /** From now on, a failed call is not made again; a call that has failed already is made once more, at once. */
@@ -128,7 +128,7 @@ export const noJournal: Journal = Object.freeze({
   position: '',
   moment: 0,
   present: nowhere,
-  readOn: () => Promise.resolve(undefined),
+  readOn: () => undefined,
   keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(nowhere)),
   mark: () => undefined,
   stopRepeating: () => undefined,
@@ -316,10 +316,10 @@ class StoreJournal implements OpenedJournal {
     return this.#options.log.position;
   }
 
-  async readOn(): Promise<Outage | undefined> {
+  readOn(): Promise<Outage | undefined> | undefined {
     if (this.#options.log.follow === undefined) return undefined;
     // Not through an outage, which can last for hours.
-    if (this.outage !== undefined) return this.outage;
+    if (this.outage !== undefined) return Promise.resolve(this.outage);
     return new Promise((resolve) => {
       this.#readers.push(resolve);
       this.#isBehind = true;

@@ -59,8 +59,6 @@ export interface Waiting {
   readonly request: CommandRequest;
   /** Resolves the promise of the caller. Only the first call counts. */
   readonly answer: (execution: Execution) => void;
-  /** Resolves the promise of the caller with a decision that changes nothing. Only the first call counts. */
-  readonly conclude: (execution: Execution) => void;
   /** Rejects the promise of the caller. */
   readonly fail: (error: unknown) => void;
 }
@@ -77,6 +75,11 @@ export interface TurnOptions {
   readonly refuseAll: (request: CommandRequest) => Execution | undefined;
   /** What somebody else does with the resources of a command; see {@link Journal}. */
   readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Refusal | undefined;
+  /**
+   * Takes in what other nodes have changed up to now; gives a refusal if the store does not answer. `undefined` if no other
+   * node can have changed anything.
+   */
+  readonly readOn: (request: CommandRequest) => Promise<Refusal | undefined> | undefined;
   /** How long a command waits for an obstacle to go, in milliseconds. */
   readonly obstacleDeadlineMs: number;
   /** Sleeps, and keeps the process alive meanwhile. */
@@ -86,16 +89,11 @@ export interface TurnOptions {
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
 
-/** The end of a turn. */
-interface Turned {
-  readonly execution: Execution;
-  /** Whether the execution rests on the state alone: the gateway was not asked, and nothing was changed. */
-  readonly isDecision: boolean;
-}
-
 /** A command in the queue, with the resources of its last decision; empty before the first decision. */
 interface Entry extends Waiting {
   resources: readonly string[];
+  /** Whether the log is read on for the answer; `undefined` if that has not begun. */
+  isReading?: boolean;
   /** Made when the command meets an obstacle. */
   patience?: Patience;
 }
@@ -146,19 +144,13 @@ export class Turns {
    *
    * @returns the result; rejects if the transition throws, or with the reason of the signal
    */
-  async wait(request: CommandRequest): Promise<Turned> {
+  async wait(request: CommandRequest): Promise<Execution> {
     const { signal } = request;
     signal?.throwIfAborted();
     const closed = this.refuseClosed();
-    if (closed !== undefined) return { execution: closed, isDecision: false };
-    const { promise, resolve, reject } = withResolvers<Turned>();
-    const answer = (execution: Execution): void => {
-      resolve({ execution, isDecision: false });
-    };
-    const conclude = (execution: Execution): void => {
-      resolve({ execution, isDecision: true });
-    };
-    const entry: Entry = { request, answer, conclude, fail: reject, resources: [] };
+    if (closed !== undefined) return closed;
+    const { promise, resolve, reject } = withResolvers<Execution>();
+    const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
       if (this.#queue.delete(entry)) reject(signal?.reason);
       this.#tellCounts();
@@ -167,8 +159,9 @@ export class Turns {
     this.#queue.add(entry);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
-    if (this.#queue.size > this.#options.maxQueued && this.#queue.delete(entry)) {
-      answer(
+    const isTooMany = this.#queue.size > this.#options.maxQueued && !isFollowing(request);
+    if (isTooMany && this.#queue.delete(entry)) {
+      resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
     }
@@ -191,7 +184,9 @@ export class Turns {
     const { signal } = waiting.request;
     if (signal?.aborted === true) return waiting.fail(signal.reason);
     // The same object: the signal of the caller removes it from the queue.
-    this.#queue = new Set([Object.assign(waiting, { resources: [] }), ...this.#queue]);
+    const entry: Entry = Object.assign(waiting, { resources: [] });
+    delete entry.isReading;
+    this.#queue = new Set([entry, ...this.#queue]);
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
@@ -296,8 +291,7 @@ export class Turns {
     const claimed = new Set<string>();
     try {
       for (const entry of this.#queue) {
-        if (this.#pendingCount >= this.#options.maxInFlight) break;
-        if (this.#mustWait(entry, claimed) || !this.#takeTurn(entry, claimed)) {
+        if (this.#isHeldBack(entry) || this.#mustWait(entry, claimed) || !this.#takeTurn(entry, claimed)) {
           for (const link of entry.resources) claimed.add(link);
         }
       }
@@ -305,6 +299,11 @@ export class Turns {
       this.#pumping = false;
     }
     this.#tellCounts();
+  }
+
+  /** Whether a command gets no turn now, whatever it is about. Following another node counts against no limit. */
+  #isHeldBack({ request, isReading }: Entry): boolean {
+    return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isFollowing(request));
   }
 
   /** @param claimed - the resources of earlier commands that still wait */
@@ -340,8 +339,29 @@ export class Turns {
     else if (obstacle !== undefined && this.#hasWaited(entry)) entry.answer(obstacle);
     else if (obstacle !== undefined || this.#mustWait(entry, claimed)) return false;
     else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
-    else entry.conclude(ended(decision));
+    else if (this.#readsOn(entry)) return false;
+    else entry.answer(ended(decision));
     return this.#queue.delete(entry);
+  }
+
+  /**
+   * Begins to read the log on, if that was not done for a command yet: an answer that rests on the state alone must rest on
+   * what other nodes have changed too. The command keeps its place, and is decided again after the read.
+   *
+   * @returns whether the command waits for the read
+   */
+  #readsOn(entry: Entry): boolean {
+    const reading = entry.isReading === undefined ? this.#options.readOn(entry.request) : undefined;
+    if (reading === undefined) return false;
+    entry.isReading = true;
+    // One read will do for all commands that wait by now.
+    const waiting = [...this.#queue].filter((each) => each.isReading === undefined);
+    void reading.then((refused) => {
+      for (const each of refused === undefined ? [entry, ...waiting] : [entry]) each.isReading = false;
+      if (refused !== undefined && this.#queue.delete(entry)) entry.answer(refused);
+      this.#pump();
+    });
+    return true;
   }
 
   /** Whether a command with an obstacle has waited for as long as it may. */

@@ -126,6 +126,12 @@ export class Writer {
         isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
       obstacleTo: ({ journal = options.journal, restsOn = [] }, resources) =>
         journal.obstacleTo(resources, restsOn),
+      readOn: (request) =>
+        isFollowing(request)
+          ? undefined
+          : options.journal
+              .readOn()
+              ?.then((outage) => outage && (this.refuseClosed() ?? unavailableIn(outage))),
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
@@ -182,20 +188,9 @@ export class Writer {
     return held === undefined ? decision : refused(this.#snapshot, held.problem, decision.resources);
   }
 
-  /**
-   * Executes a command when its turn comes. An answer that rests on the state alone is given only once the log was read on:
-   * another node may have changed what the answer rests on. If the store does not answer meanwhile, the command is refused
-   * with `store-unavailable`.
-   */
-  async execute(request: CommandRequest): Promise<Execution> {
-    const { journal } = this.#options;
-    // Before the decision, because the log can move between the decision and the look at its result.
-    const { position } = journal;
-    const { execution, isDecision } = await this.#turns.wait(request);
-    if (!isDecision || isFollowing(request)) return execution;
-    const refused = await this.readOn();
-    if (refused !== undefined) return refused;
-    return journal.position === position ? execution : (await this.#turns.wait(request)).execution;
+  /** Executes a command when its turn comes. */
+  execute(request: CommandRequest): Promise<Execution> {
+    return this.#turns.wait(request);
   }
 
   /**
@@ -209,7 +204,7 @@ export class Writer {
     const outage = await journal.readOn();
     if (outage !== undefined) return this.#turns.refuseClosed() ?? unavailableIn(outage);
     if (journal.obstacleTo([], links) === undefined) return undefined;
-    const { execution } = await this.#turns.wait({ transition: nothing, restsOn: links });
+    const execution = await this.#turns.wait({ transition: nothing, restsOn: links });
     return execution.outcome === 'refused' ? execution : undefined;
   }
 

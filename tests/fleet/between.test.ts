@@ -7,6 +7,7 @@ import {
   createBasicAuthentication,
   createFirstUser,
   createSecretSealer,
+  deleteUser,
   createSnapshot,
   EffectRefused,
   patchService,
@@ -20,6 +21,7 @@ import {
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
+import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { credentials } from '../support/log-in.ts';
 import { altered, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
 
@@ -415,6 +417,33 @@ describe('the read-only mode', () => {
     await closing(pair);
   });
 
+  it('can be tested and set by one client alone', async () => {
+    const pair = await openPair();
+    const { a, b } = pair;
+    const operations = [
+      { op: 'test', path: '/read_only', value: false },
+      { op: 'replace', path: '/read_only', value: true },
+    ];
+    const patch = { headers: json, body: JSON.stringify(operations) };
+    const both = await Promise.all([outcome(a, 'PATCH', '/', patch), outcome(b, 'PATCH', '/', patch)]);
+    expect(both.toSorted()).toEqual(['200', '409 patch-test-failed']);
+    await closing(pair);
+  });
+
+  it('ends as the host has set it last, also after changes in an outage', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    a.cut(true);
+    a.admin.readOnly = true;
+    await world.clock.advance(1000);
+    a.admin.readOnly = false;
+    await world.clock.advance(1000);
+    a.cut(false);
+    await world.clock.advance(10_000);
+    expect([a.admin.readOnly, b.admin.readOnly]).toEqual([false, false]);
+    await closing(pair);
+  });
+
   it('of the host holds at its own node through an outage, and at the others after it', async () => {
     const pair = await openPair();
     const { world, a, b } = pair;
@@ -722,7 +751,64 @@ describe('a node in an outage of the store', () => {
   });
 });
 
+describe('a command of this node in a log that another node has compacted', () => {
+  it('goes on with the intent that was kept, and holds its resource no longer than it runs', async () => {
+    const world = createWorld({ losesHint: () => true });
+    let isLost = false;
+    const losing = (store: SharedStore): SharedStore =>
+      altered(store, {
+        append: async (...how) => {
+          const [[record]] = how as unknown as [readonly [{ readonly type?: string }]];
+          if (record.type !== 'intent' || isLost) return store.append(...how);
+          isLost = true;
+          await store.append(...how);
+          const other = world.memory.open();
+          const { position, ...stored } = await other.load();
+          await other.compact(restoreShared(stored, snapshot, level).toState(), {
+            expectedPosition: position,
+          });
+          return store.append(...how);
+        },
+      });
+    const a = await world.open('a', 10_000, { wrap: losing });
+    const b = await world.open('b');
+    const patching = outcome(a, 'PATCH', service, limitPatch(7));
+    await world.clock.advance(3000);
+    expect(await patching).toBe('200');
+    expect(await outcome(b, 'PATCH', service, limitPatch(8))).toBe('200');
+    await closing({ world, a, b });
+  });
+});
+
+describe('a node that was killed in the middle of a command', () => {
+  it('is forgotten by a node that has not read of the command', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    b.gateway.will(hold().apply);
+    void b.admin.execute(limit(7)).catch(() => undefined);
+    await world.clock.advance(10);
+    b.cut(true);
+    await a.admin.fleet.forget('b');
+    expect(await outcome(a, 'PATCH', service, limitPatch(8))).toBe('200');
+    await world.clock.waitFor(a.admin.close());
+  });
+});
+
 describe('a busy fleet', () => {
+  it('follows users although the gateway of a node takes no more commands', async () => {
+    const pair = await openPair({ limits: { maxInFlight: 1 } });
+    const { world, a, b } = pair;
+    const held = hold();
+    b.gateway.will(held.apply);
+    const patching = b.admin.execute(limit(7));
+    await a.admin.execute((state, context) => deleteUser(state, 'ada', context));
+    await world.clock.advance(1500);
+    expect(b.admin.snapshot.users.find('ada')).toBeUndefined();
+    held.done();
+    await world.clock.waitFor(patching);
+    await closing(pair);
+  });
+
   it('can be joined: a process that begins reads on and tries again', async () => {
     const world = createWorld();
     const a = await world.open('a');

@@ -201,7 +201,7 @@ describe('execute', () => {
     held.done();
   });
 
-  it('waits for a node that has read of a user, and has no room for the change yet', async () => {
+  it('follows a user at a node whose gateway is busy: following counts against no limit', async () => {
     const busy = await world.open('busy', 10_000, { limits: { maxInFlight: 1 } });
     const held = hold();
     busy.gateway.will(held.apply);
@@ -215,7 +215,7 @@ describe('execute', () => {
     expect((await creating).nodes?.map(({ node, outcome }) => `${node}: ${outcome}`)).toEqual([
       'one: applied',
       'other: applied',
-      'busy: waiting',
+      'busy: applied',
     ]);
     held.done();
     await patching;

@@ -215,9 +215,13 @@ export class SharedLog implements Log {
     for (let tried = 0; ; tried += 1) {
       this.#begins = lifeRecord(writing, this.#history.begun + 1, given.secretParameters ?? []);
       try {
-        if (!isNew) return await this.#write([this.#begins], ask);
+        if (!isNew) {
+          await this.#write([this.#begins], ask);
+          return;
+        }
         this.#history.take(this.#begins);
-        return await this.compact(ask);
+        await this.compact(ask);
+        return;
       } catch (error) {
         // A busy fleet has moved on between the reading and the append.
         const steps =

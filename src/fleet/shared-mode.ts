@@ -59,7 +59,7 @@ export function createSharedMode({ writing, log, journal, onError }: ModeParts):
         journal()
           .put(entry, { use: 'change', then, onLate })
           .catch((error: unknown) => {
-            if (!(error instanceof NotKept)) reject(error as Error);
+            if (!(error instanceof NotKept)) reject(error);
             else if (error.isPossible) onLate();
             else resolve(storeUnavailable(error.outage.retryAfterMs));
           });

@@ -4,7 +4,12 @@
  */
 import { once } from 'node:events';
 
-import { createBasicAuthentication, createSnapshot, type GatewayDocument } from 'gateway-admin-core';
+import {
+  createBasicAuthentication,
+  createSnapshot,
+  DifferingDocumentError,
+  type GatewayDocument,
+} from 'gateway-admin-core';
 import { openFleet } from 'gateway-admin-core/fleet';
 import { createHandler } from 'gateway-admin-core/node';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
@@ -70,7 +75,8 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
       gateway,
       veto,
       authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
-      onError: (error) => console.error(`${node}:`, error),
+      onError: (error) =>
+        console.error(`${node}:`, error instanceof DifferingDocumentError ? error.message : error),
     });
     closers.push(() => admin.close());
     closers.push(() => gateway.close());

@@ -165,7 +165,10 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   }
 
   /** This collection with other versions; the same object if they are equal. */
-  revised(versionOf: (entity: T) => Version, ownVersion: (present: Version) => Version): IndexedCollection<T> {
+  revised(
+    versionOf: (entity: T) => Version,
+    ownVersion: (present: Version) => Version,
+  ): IndexedCollection<T> {
     const entries = this.#entries.map((entity) => {
       const next = versionOf(entity);
       return next === entity.version ? entity : Object.freeze({ ...entity, version: next });

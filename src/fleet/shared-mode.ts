@@ -46,23 +46,22 @@ export function createSharedMode({ writing, log, journal, onError }: ModeParts):
         .put(log().entryOf(recordOf(readOnly)), { use: 'result', then })
         .catch(onError);
     },
-    change: (readOnly, actor) =>
-      new Promise<Acted>((resolve, reject) => {
-        // The caller was checked in this turn of the event loop.
-        const entry = log().entryOn(recordOf(readOnly, actor), callerLinks);
-        const then = (): void => {
-          resolve({ outcome: 'accepted' });
-        };
+    async change(readOnly, actor) {
+      // The caller was checked in this turn of the event loop.
+      const entry = log().entryOn(recordOf(readOnly, actor), callerLinks);
+      const pending: Acted = { outcome: 'refused', problem: modePending };
+      return new Promise((resolve, reject) => {
         const onLate = (): void => {
-          resolve({ outcome: 'refused', problem: modePending });
+          resolve(pending);
         };
         journal()
-          .put(entry, { use: 'change', then, onLate })
+          .put(entry, { use: 'change', then: (): Acted => ({ outcome: 'accepted' }), onLate })
           .catch((error: unknown) => {
-            if (!(error instanceof NotKept)) reject(error);
-            else if (error.isPossible) onLate();
-            else resolve(storeUnavailable(error.outage.retryAfterMs));
-          });
-      }),
+            if (!(error instanceof NotKept)) throw error;
+            return error.isPossible ? pending : storeUnavailable(error.outage.retryAfterMs);
+          })
+          .then(resolve, reject);
+      });
+    },
   };
 }

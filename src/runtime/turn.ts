@@ -76,10 +76,10 @@ export interface TurnOptions {
   /** What somebody else does with the resources of a command; see {@link Journal}. */
   readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Refusal | undefined;
   /**
-   * Takes in what other nodes have changed up to now; gives a refusal if the store does not answer. `undefined` if no other
-   * node can have changed anything.
+   * Takes in what other nodes have changed up to now: gives whether there was anything, or a refusal if the store does not
+   * answer. No promise if no other node can have changed anything.
    */
-  readonly readOn: (request: CommandRequest) => Promise<Refusal | undefined> | undefined;
+  readonly readOn: (request: CommandRequest) => Promise<Refusal | 'news' | undefined> | undefined;
   /** How long a command waits for an obstacle to go, in milliseconds. */
   readonly obstacleDeadlineMs: number;
   /** Sleeps, and keeps the process alive meanwhile. */
@@ -339,26 +339,27 @@ export class Turns {
     else if (obstacle !== undefined && this.#hasWaited(entry)) entry.answer(obstacle);
     else if (obstacle !== undefined || this.#mustWait(entry, claimed)) return false;
     else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
-    else if (this.#readsOn(entry)) return false;
+    else if (this.#readsOn(entry, decision)) return false;
     else entry.answer(ended(decision));
     return this.#queue.delete(entry);
   }
 
   /**
    * Begins to read the log on, if that was not done for a command yet: an answer that rests on the state alone must rest on
-   * what other nodes have changed too. The command keeps its place, and is decided again after the read.
+   * what other nodes have changed too. The command keeps its place, and is decided again after a read with news.
    *
    * @returns whether the command waits for the read
    */
-  #readsOn(entry: Entry): boolean {
+  #readsOn(entry: Entry, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
     const reading = entry.isReading === undefined ? this.#options.readOn(entry.request) : undefined;
     if (reading === undefined) return false;
     entry.isReading = true;
     // One read will do for all commands that wait by now.
     const waiting = [...this.#queue].filter((each) => each.isReading === undefined);
-    void reading.then((refused) => {
-      for (const each of refused === undefined ? [entry, ...waiting] : [entry]) each.isReading = false;
-      if (refused !== undefined && this.#queue.delete(entry)) entry.answer(refused);
+    void reading.then((found) => {
+      const isRead = found === 'news' || found === undefined;
+      for (const each of isRead ? [entry, ...waiting] : [entry]) each.isReading = false;
+      if (found !== 'news' && this.#queue.delete(entry)) entry.answer(found ?? ended(decision));
       this.#pump();
     });
     return true;

@@ -126,18 +126,23 @@ export class Writer {
         isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
       obstacleTo: ({ journal = options.journal, restsOn = [] }, resources) =>
         journal.obstacleTo(resources, restsOn),
-      readOn: (request) =>
-        isFollowing(request)
-          ? undefined
-          : options.journal
-              .readOn()
-              ?.then((outage) => outage && (this.refuseClosed() ?? unavailableIn(outage))),
+      readOn: (request) => (isFollowing(request) ? undefined : this.#news()),
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
+    });
+  }
+
+  /** See {@link TurnOptions.readOn}. */
+  #news(): ReturnType<TurnOptions['readOn']> {
+    const { journal } = this.#options;
+    const { moment } = journal;
+    return journal.readOn()?.then((outage) => {
+      if (outage !== undefined) return this.refuseClosed() ?? unavailableIn(outage);
+      return journal.moment === moment ? undefined : 'news';
     });
   }
 

@@ -81,7 +81,10 @@ describe('a collection', () => {
     const one = IndexedCollection.of([entity('a'), entity('b'), entity('c')]);
     const version = { command: 5, live: 9 };
     const revise = (revised: readonly string[], whole = one.version): IndexedCollection<Entity> =>
-      one.revised((each) => (revised.includes(each.key) ? version : each.version), () => whole);
+      one.revised(
+        (each) => (revised.includes(each.key) ? version : each.version),
+        () => whole,
+      );
     fc.assert(
       fc.property(fc.subarray(['a', 'b', 'c']), fc.constantFrom(one.version, version), (revised, whole) => {
         const two = revise(revised, whole);

@@ -16,9 +16,10 @@ export interface Evidence {
   readonly sent: readonly Sent[];
   readonly nodes: readonly Node[];
   readonly position: string;
+  readonly isReadOnly: boolean;
 }
 
-export function judge({ ledger, lost, sent, nodes, position }: Evidence): readonly string[] {
+export function judge({ ledger, lost, sent, nodes, position, isReadOnly }: Evidence): readonly string[] {
   return [
     ...ledger.faults,
     ...lost.flatMap(({ faults }) => faults),
@@ -26,6 +27,11 @@ export function judge({ ledger, lost, sent, nodes, position }: Evidence): readon
     ...Array.from(ledger.abandoned.keys(), (command) => `${command} is abandoned for ever`),
     ...sent.flatMap((each) => falseAnswer(each, ledger, lost)),
     ...nodes.flatMap((node) => strayNode(node, ledger, position)),
+    ...nodes.flatMap(({ name, running }) =>
+      running === undefined || running.admin.readOnly === isReadOnly
+        ? []
+        : [`${name} does not have the read-only mode ${String(isReadOnly)} of the log`],
+    ),
   ];
 }
 

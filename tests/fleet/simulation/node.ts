@@ -147,7 +147,7 @@ export class Node {
 
   async #ask(
     admin: Running['admin'],
-    { actor, command: { step, request }, tag, waitMs }: Sent,
+    { actor, command: { step, request }, tag, waitMs, as }: Sent,
   ): Promise<Answer> {
     const etag = tag && `"${tag.epoch}.${String(tag.version)}.x"`;
     if (request === undefined) {
@@ -160,7 +160,7 @@ export class Node {
       ...(etag === undefined ? {} : { 'if-match': etag }),
       ...(waitMs === undefined ? {} : { prefer: `wait=${String(Math.ceil(waitMs / 1000))}` }),
     };
-    return answerTo(await admin.handle({ ...request, headers, principal: { name: actor } }));
+    return answerTo(await admin.handle({ ...request, headers, principal: { name: as?.name ?? actor } }));
   }
 
   /** Looks for clients that have waited too long. */

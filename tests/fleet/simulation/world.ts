@@ -15,7 +15,7 @@ import {
 import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
-import type { FleetCommand, Sent, Tag } from './answer.ts';
+import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
 import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
 import { judge } from './judge.ts';
@@ -23,6 +23,7 @@ import { recordsIn, unsettledIn } from './ledger.ts';
 import { leaseMs, lateMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
 import { commandNumberAt } from './shown.ts';
+import { closingCommand, misjudgedIn, modeCommand, principalIn } from './standing.ts';
 import { allRules, SharedDisk, type DiskRules, type Step } from './shared-disk.ts';
 import { Silence } from './silence.ts';
 import { strayFrom, untruthOf } from './truth.ts';
@@ -52,6 +53,8 @@ class World {
   readonly #nodes: readonly Node[];
   readonly #faults: string[] = [];
   readonly #sent: Sent[] = [];
+  /** The number of requests that are judged by the standing of their callers alone. */
+  #acts = 0;
   readonly #chronicle = new Chronicle();
   readonly #readings: Readings;
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
@@ -125,6 +128,7 @@ class World {
   async #step(): Promise<void> {
     const random = this.#random;
     for (let count = random.below(5); count > 0; count -= 1) this.#send();
+    this.#changeMode();
     if (random.chance(0.3)) this.#traffic();
     if (random.chance(0.5 * this.#roughness)) this.#trouble(random.pick(this.#nodes));
     if (random.chance(0.1)) this.#outage();
@@ -156,6 +160,41 @@ class World {
     };
     this.#sent.push(sent);
     node.send(sent);
+  }
+
+  /** At times, somebody makes the fleet read-only, and somebody ends that soon. */
+  #changeMode(): void {
+    const [more, isReadOnly] = [this.#more, this.#chronicle.readOnly.at(-1) === true];
+    if (!more.chance(isReadOnly ? 0.6 : 0.04)) return;
+    const node = more.pick(this.#nodes);
+    this.#act(node, modeCommand(!isReadOnly));
+  }
+
+  /** Somebody sends a request at once who need not be allowed to: the answer is judged by that. */
+  #act(node: Node, command: FleetCommand, as?: Principal): void {
+    if (!node.isAwake) return;
+    this.#acts += 1;
+    const actor = `${as?.name ?? 'operator'}${String(this.#acts)}`;
+    const head = { actor, command, node: node.name, askedAt: this.#chronicle.now };
+    node.send(as === undefined ? head : { ...head, as });
+  }
+
+  /** Who may do less since an answer acts at every node: some do not know yet. */
+  #actAfter({ command: { changes, mode }, answer }: Sent): void {
+    const more = this.#more;
+    const [user = '', what] = Object.keys(changes[0] ?? {})[0]?.split(' ') ?? [];
+    if (answer?.outcome === 'refused' || (what !== 'password' && mode !== true)) return;
+    for (const node of this.#nodes) {
+      const shown = node.running?.admin.snapshot;
+      const as = shown && principalIn(shown, user);
+      if (shown === undefined || (as === undefined && mode !== true) || !more.chance(0.7)) continue;
+      const commands = [
+        ...(mode === true ? [] : [modeCommand(false)]),
+        closingCommand(more),
+        ...Array.from({ length: 3 }, () => restingCommand(more, this.#sent.length + 1, shown)),
+      ];
+      this.#act(node, more.pick(commands.filter(({ request }) => request !== undefined)), as);
+    }
   }
 
   /** At times, a command that rests on what a node shows; sent as a request or executed in the process. */
@@ -295,8 +334,10 @@ class World {
 
   #lookAtAnswer(sent: Sent): void {
     const { answer, node: name } = sent;
-    const untruth = untruthOf(sent, this.#chronicle);
+    this.#faults.push(...misjudgedIn(sent, this.#chronicle));
+    const untruth = this.#sent.includes(sent) ? untruthOf(sent, this.#chronicle) : undefined;
     if (untruth !== undefined) this.#faults.push(untruth);
+    this.#actAfter(sent);
     for (const { name, running } of this.#nodes) {
       if (running === undefined || answer?.applied.includes(name) !== true) continue;
       const { snapshot } = running.admin;
@@ -366,6 +407,7 @@ class World {
         sent: this.#sent,
         nodes: this.#nodes,
         position: this.#disk.position,
+        isReadOnly: this.#chronicle.readOnly.at(-1) === true,
       }),
     );
   }

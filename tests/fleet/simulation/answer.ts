@@ -19,6 +19,8 @@ export interface Principal {
   readonly name: string;
   /** The number of the last change of the user. */
   readonly version: number;
+  /** The moment of the log with the last change of the user that was acknowledged to anybody. */
+  readonly changedAt: number;
 }
 
 /** The command of a client, and its answer. */

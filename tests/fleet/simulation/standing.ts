@@ -35,10 +35,11 @@ export function closingCommand(random: Random): FleetCommand {
   };
 }
 
-/** A user who sends a command, as a node knows the user at that moment. */
-export function principalIn(snapshot: Snapshot, name: string): Principal | undefined {
-  const version = snapshot.users.find(name)?.version.command;
-  return version === undefined ? undefined : { name, version };
+/** The user whose standing a command changes, and nothing else; `undefined` for other commands. */
+export function userChangedBy({ changes }: FleetCommand): string | undefined {
+  const [change, another] = changes;
+  const [name, what] = Object.keys(change ?? {})[0]?.split(' ') ?? [];
+  return what === 'password' && another === undefined ? name : undefined;
 }
 
 /** Says if a request was taken, or refused, against the standing of its caller. The answer is given now. */
@@ -49,8 +50,10 @@ export function misjudgedIn(sent: Sent, chronicle: Chronicle): readonly string[]
   const snapshots = chronicle.moments.slice(askedAt);
   const what = `${command.kind} of ${sent.actor} at ${sent.node} was`;
   const isTaken = answer.outcome === 'done';
+  const { as } = sent;
+  const known = chronicle.moments.slice(as?.changedAt, askedAt + 1);
   return [
-    ...(isTaken && sent.as !== undefined && !isStanding(sent.as, snapshots[0])
+    ...(isTaken && !known.some((each) => isStanding(as, each))
       ? [`${what} taken, although the user was deleted or has a new password`]
       : []),
     ...(isTaken && command.mode === undefined && !modes.includes(false)
@@ -62,12 +65,12 @@ export function misjudgedIn(sent: Sent, chronicle: Chronicle): readonly string[]
     ...(answer.code === 'read-only' && !modes.includes(true)
       ? [`${what} refused as read-only, and the fleet was not`]
       : []),
-    ...(answer.code === 'unauthenticated' && snapshots.every((each) => isStanding(sent.as, each))
+    ...(answer.code === 'unauthenticated' && snapshots.every((each) => isStanding(as, each))
       ? [`${what} refused, although the user has the same password`]
       : []),
   ];
 }
 
-function isStanding(as: Principal | undefined, snapshot: Snapshot | undefined): boolean {
-  return as === undefined || snapshot?.users.find(as.name)?.version.command === as.version;
+function isStanding(as: Principal | undefined, snapshot: Snapshot): boolean {
+  return as === undefined || snapshot.users.find(as.name)?.version.command === as.version;
 }

@@ -2,7 +2,7 @@
  * Deterministic simulation of a fleet: three nodes with a gateway each, on one disk, in a world in which everything fails
  * that can fail. Everything follows from a seed, so that a fault can be looked at again and again.
  */
-import { createSnapshot } from 'gateway-admin-core';
+import { createSnapshot, type Snapshot } from 'gateway-admin-core';
 import {
   createRandom,
   createVirtualClock,
@@ -23,7 +23,7 @@ import { recordsIn, unsettledIn } from './ledger.ts';
 import { leaseMs, lateMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
 import { commandNumberAt } from './shown.ts';
-import { closingCommand, misjudgedIn, modeCommand, principalIn } from './standing.ts';
+import { closingCommand, misjudgedIn, modeCommand, userChangedBy } from './standing.ts';
 import { allRules, SharedDisk, type DiskRules, type Step } from './shared-disk.ts';
 import { Silence } from './silence.ts';
 import { strayFrom, untruthOf } from './truth.ts';
@@ -55,6 +55,8 @@ class World {
   readonly #sent: Sent[] = [];
   /** The number of requests that are judged by the standing of their callers alone. */
   #acts = 0;
+  /** The moments of the last changes of users that were acknowledged, by name. */
+  readonly #acknowledged = new Map<string, number>();
   readonly #chronicle = new Chronicle();
   readonly #readings: Readings;
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
@@ -179,22 +181,32 @@ class World {
     node.send(as === undefined ? head : { ...head, as });
   }
 
-  /** Who may do less since an answer acts at every node: some do not know yet. */
-  #actAfter({ command: { changes, mode }, answer }: Sent): void {
+  /** Those who may do less since an answer act at every node: some nodes do not know yet. */
+  #actAfter({ actor, command, answer }: Sent): void {
     const more = this.#more;
-    const [user = '', what] = Object.keys(changes[0] ?? {})[0]?.split(' ') ?? [];
-    if (answer?.outcome === 'refused' || (what !== 'password' && mode !== true)) return;
+    const user = userChangedBy(command);
+    const changedAt = this.#chronicle.momentOf(actor);
+    if (user !== undefined && changedAt !== undefined) this.#acknowledged.set(user, changedAt);
+    const isEnding = answer?.outcome === 'done' && command.mode === true;
+    if (user === undefined && !isEnding) return;
     for (const node of this.#nodes) {
       const shown = node.running?.admin.snapshot;
-      const as = shown && principalIn(shown, user);
-      if (shown === undefined || (as === undefined && mode !== true) || !more.chance(0.7)) continue;
+      const as = user === undefined ? undefined : this.#principalAt(shown, user);
+      if (shown === undefined || (as === undefined && !isEnding) || !more.chance(0.7)) continue;
       const commands = [
-        ...(mode === true ? [] : [modeCommand(false)]),
+        ...(isEnding ? [] : [modeCommand(false)]),
         closingCommand(more),
         ...Array.from({ length: 3 }, () => restingCommand(more, this.#sent.length + 1, shown)),
       ];
       this.#act(node, more.pick(commands.filter(({ request }) => request !== undefined)), as);
     }
+  }
+
+  /** A user as a node knows the user, once a change of the user was acknowledged. */
+  #principalAt(shown: Snapshot | undefined, name: string): Principal | undefined {
+    const version = shown?.users.find(name)?.version.command;
+    const changedAt = this.#acknowledged.get(name);
+    return version === undefined || changedAt === undefined ? undefined : { name, version, changedAt };
   }
 
   /** At times, a command that rests on what a node shows; sent as a request or executed in the process. */

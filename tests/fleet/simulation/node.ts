@@ -17,7 +17,7 @@ import { Process, type Surroundings } from './process.ts';
 
 export const leaseMs = 3000;
 /** A command is answered within this time, in milliseconds, also if everything fails that can fail. */
-const mostMs = 120_000;
+export const mostMs = 120_000;
 /** Longest delay of a gateway. */
 export const lateMs = 2500;
 
@@ -56,6 +56,11 @@ export class Node {
   /** Whether the process runs, and the interface is open. */
   get isAwake(): boolean {
     return this.running !== undefined && !this.running.process.isPaused;
+  }
+
+  /** Whether a client waits for an answer. */
+  get waits(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** Whether nothing of an earlier moment is left: no answer is due, no command in flight, nothing to follow. */

@@ -18,9 +18,9 @@ import { document, statuses } from '../../simulation/simulation.ts';
 import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
 import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
-import { judge } from './judge.ts';
+import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
-import { leaseMs, lateMs, Node } from './node.ts';
+import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
 import { commandNumberAt } from './shown.ts';
 import { closingCommand, misjudgedIn, modeCommand, userChangedBy } from './standing.ts';
@@ -99,7 +99,7 @@ class World {
     for (const node of this.#nodes) node.start();
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
-    await this.#rest();
+    await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
     return [
       ...new Set([...this.#faults, ...this.#nodes.flatMap(({ faults }) => faults), ...this.#readings.faults]),
     ];
@@ -357,6 +357,19 @@ class World {
     }
     const node = this.#nodes.find((each) => each.name === name);
     if (node !== undefined && answer !== undefined) this.#readings.lookAtAnswer(node, sent.command, answer);
+  }
+
+  /** Everything still fails, and clients send nothing more: each one gets an answer, and what was acknowledged is there. */
+  async #endInTrouble(): Promise<void> {
+    for (let passed = 0; passed < 2 * mostMs && this.#nodes.some(({ waits }) => waits); passed += 500) {
+      if (this.#more.chance(0.1 * this.#roughness)) this.#trouble(this.#more.pick(this.#nodes));
+      await this.#clock.advance(500);
+      this.#endTroubles();
+      for (const node of this.#nodes) node.lookAtClock();
+    }
+    const { ledger, lost } = this.#chronicle;
+    if (ledger !== undefined) this.#faults.push(...judgeAnswers({ ledger, lost, sent: this.#sent }));
+    for (const node of this.#nodes) node.kill();
   }
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */

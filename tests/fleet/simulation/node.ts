@@ -143,9 +143,7 @@ export class Node {
       (error: unknown) => {
         if (process.isDead) return;
         this.#waiting.delete(waiting);
-        // Closing leaves what is not known to the next life.
-        if (!String(error).includes('The search for the outcome of a command has ended'))
-          this.faults.push(`${sent.command.kind} threw ${String(error)}`);
+        this.faults.push(`${sent.command.kind} threw ${String(error)}`);
       },
     );
   }

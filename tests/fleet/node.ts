@@ -75,11 +75,16 @@ export interface World {
 export interface WorldOptions extends SharedMemoryOptions {
   /** Changes each store. */
   readonly wrap?: (store: SharedStore) => SharedStore;
+  readonly clock?: VirtualClock;
 }
 
 /** A fleet without nodes. */
-export function createWorld({ wrap = (store) => store, ...options }: WorldOptions = {}): World {
-  const [clock, memory] = [sampleClock(), createSharedMemory(options)];
+export function createWorld({
+  wrap = (store) => store,
+  clock = sampleClock(),
+  ...options
+}: WorldOptions = {}): World {
+  const memory = createSharedMemory(options);
   return {
     memory,
     clock,

@@ -10,6 +10,17 @@ import type { ClientCommand } from '../../simulation/command.ts';
 export interface FleetCommand extends ClientCommand {
   /** The request with the same meaning; left out for a command that is executed in the process. */
   readonly request?: AdminRequest;
+  /** The read-only mode that the request asks for. */
+  readonly mode?: boolean;
+}
+
+/** A user, as a node has known the user. */
+export interface Principal {
+  readonly name: string;
+  /** The number of the last change of the user. */
+  readonly version: number;
+  /** The moment of the log with the last change of the user that was acknowledged to anybody. */
+  readonly changedAt: number;
 }
 
 /** The command of a client, and its answer. */
@@ -21,6 +32,8 @@ export interface Sent {
   readonly tag?: Tag;
   /** How long the client waits for the other nodes at most, in milliseconds; left out if it waits for its node alone. */
   readonly waitMs?: number;
+  /** The user who asks; left out for a client who is no user of the interface. */
+  readonly as?: Principal;
   /** The moment of the log at which the client has asked. */
   readonly askedAt: number;
   answer?: Answer;

@@ -4,16 +4,26 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import { readLedger, recordsIn, type Ledger, type LedgerReader, type LogRecord } from './ledger.ts';
+import {
+  modeAfter,
+  readLedger,
+  recordsIn,
+  type Ledger,
+  type LedgerReader,
+  type LogRecord,
+} from './ledger.ts';
 import type { Step } from './shared-disk.ts';
 import { shownIn } from './shown.ts';
 
 export class Chronicle {
   /** What the log led to at each moment. */
   readonly moments: Snapshot[] = [];
+  /** Whether the fleet was read-only at each moment. */
+  readonly readOnly: boolean[] = [];
   /** The logs that a set-back has ended. */
   readonly lost: Ledger[] = [];
   #ledger: LedgerReader | undefined;
+  #isReadOnly = false;
   /** The contents that a resource had under a command number, by link and number. Two only if a lost number came again. */
   readonly #contents = new Map<string, Set<string>>();
   /** All contents that a resource ever had, by link. */
@@ -36,6 +46,7 @@ export class Chronicle {
   take(step: Step): void {
     if (this.#ledger === undefined) this.#ledger = readLedger([step]);
     else for (const record of recordsIn(step)) this.#ledger.take(record);
+    this.#isReadOnly = modeAfter([step], this.#isReadOnly);
     this.#note();
     for (const record of recordsIn(step)) if (record.type === 'settlement') this.#noteEnd(record);
   }
@@ -48,6 +59,7 @@ export class Chronicle {
       for (const intent of this.#ledger.open.values()) this.#noteFenced(intent);
     }
     this.#ledger = readLedger(steps);
+    this.#isReadOnly = modeAfter(steps, false);
     this.#note();
   }
 
@@ -88,6 +100,7 @@ export class Chronicle {
       add(this.#ever, link, content);
     }
     this.moments.push(snapshot);
+    this.readOnly.push(this.#isReadOnly);
   }
 }
 

@@ -9,23 +9,41 @@ import type { Sent } from './answer.ts';
 import type { Node } from './node.ts';
 import { commandNumberAt } from './shown.ts';
 
-export interface Evidence {
+/** What was answered, and what was kept. */
+interface Answers {
   readonly ledger: Ledger;
   /** The logs that a set-back has ended. */
   readonly lost: readonly Ledger[];
   readonly sent: readonly Sent[];
-  readonly nodes: readonly Node[];
-  readonly position: string;
 }
 
-export function judge({ ledger, lost, sent, nodes, position }: Evidence): readonly string[] {
+export interface Evidence extends Answers {
+  readonly nodes: readonly Node[];
+  readonly position: string;
+  readonly isReadOnly: boolean;
+}
+
+export function judge({ nodes, position, isReadOnly, ...answers }: Evidence): readonly string[] {
+  const { ledger } = answers;
+  return [
+    ...judgeAnswers(answers),
+    ...Array.from(ledger.open.keys(), (command) => `${command} is open for ever`),
+    ...Array.from(ledger.abandoned.keys(), (command) => `${command} is abandoned for ever`),
+    ...nodes.flatMap((node) => strayNode(node, ledger, position)),
+    ...nodes.flatMap(({ name, running }) =>
+      running === undefined || running.admin.readOnly === isReadOnly
+        ? []
+        : [`${name} does not have the read-only mode ${String(isReadOnly)} of the log`],
+    ),
+  ];
+}
+
+/** What is wrong at any time, also while commands are in flight. */
+export function judgeAnswers({ ledger, lost, sent }: Answers): readonly string[] {
   return [
     ...ledger.faults,
     ...lost.flatMap(({ faults }) => faults),
-    ...Array.from(ledger.open.keys(), (command) => `${command} is open for ever`),
-    ...Array.from(ledger.abandoned.keys(), (command) => `${command} is abandoned for ever`),
     ...sent.flatMap((each) => falseAnswer(each, ledger, lost)),
-    ...nodes.flatMap((node) => strayNode(node, ledger, position)),
   ];
 }
 

@@ -49,6 +49,14 @@ export interface Ledger {
   readonly faults: readonly string[];
 }
 
+/** Whether the fleet is read-only after some steps. */
+export function modeAfter(steps: readonly Step[], before: boolean): boolean {
+  const texts = steps.flatMap(({ kind, texts: all }) => (kind === 'append' ? all : []));
+  const modes = texts.filter((text) => text.includes('"type":"mode"'));
+  const last = modes.at(-1);
+  return last === undefined ? before : (JSON.parse(last) as { readonly readOnly: boolean }).readOnly;
+}
+
 /** The records of a step that are about commands. */
 export function recordsIn({ kind, texts }: Step): readonly LogRecord[] {
   if (kind !== 'append') return [];

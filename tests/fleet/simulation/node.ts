@@ -17,7 +17,7 @@ import { Process, type Surroundings } from './process.ts';
 
 export const leaseMs = 3000;
 /** A command is answered within this time, in milliseconds, also if everything fails that can fail. */
-const mostMs = 120_000;
+export const mostMs = 120_000;
 /** Longest delay of a gateway. */
 export const lateMs = 2500;
 
@@ -56,6 +56,11 @@ export class Node {
   /** Whether the process runs, and the interface is open. */
   get isAwake(): boolean {
     return this.running !== undefined && !this.running.process.isPaused;
+  }
+
+  /** Whether a client waits for an answer. */
+  get waits(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** Whether nothing of an earlier moment is left: no answer is due, no command in flight, nothing to follow. */
@@ -138,16 +143,14 @@ export class Node {
       (error: unknown) => {
         if (process.isDead) return;
         this.#waiting.delete(waiting);
-        // Closing leaves what is not known to the next life.
-        if (!String(error).includes('The search for the outcome of a command has ended'))
-          this.faults.push(`${sent.command.kind} threw ${String(error)}`);
+        this.faults.push(`${sent.command.kind} threw ${String(error)}`);
       },
     );
   }
 
   async #ask(
     admin: Running['admin'],
-    { actor, command: { step, request }, tag, waitMs }: Sent,
+    { actor, command: { step, request }, tag, waitMs, as }: Sent,
   ): Promise<Answer> {
     const etag = tag && `"${tag.epoch}.${String(tag.version)}.x"`;
     if (request === undefined) {
@@ -160,7 +163,7 @@ export class Node {
       ...(etag === undefined ? {} : { 'if-match': etag }),
       ...(waitMs === undefined ? {} : { prefer: `wait=${String(Math.ceil(waitMs / 1000))}` }),
     };
-    return answerTo(await admin.handle({ ...request, headers, principal: { name: actor } }));
+    return answerTo(await admin.handle({ ...request, headers, principal: { name: as?.name ?? actor } }));
   }
 
   /** Looks for clients that have waited too long. */

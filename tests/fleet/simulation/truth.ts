@@ -18,6 +18,7 @@ const otherReasons: readonly (string | undefined)[] = [
   'fenced',
   'store-unavailable',
   'closed',
+  'read-only',
 ];
 
 /** Sessions and connections are each node's own, and not in the log. */

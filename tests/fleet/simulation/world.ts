@@ -2,7 +2,7 @@
  * Deterministic simulation of a fleet: three nodes with a gateway each, on one disk, in a world in which everything fails
  * that can fail. Everything follows from a seed, so that a fault can be looked at again and again.
  */
-import { createSnapshot } from 'gateway-admin-core';
+import { createSnapshot, type Snapshot } from 'gateway-admin-core';
 import {
   createRandom,
   createVirtualClock,
@@ -15,14 +15,15 @@ import {
 import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
-import type { FleetCommand, Sent, Tag } from './answer.ts';
+import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
 import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
-import { judge } from './judge.ts';
+import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
-import { leaseMs, lateMs, Node } from './node.ts';
+import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
 import { commandNumberAt } from './shown.ts';
+import { closingCommand, misjudgedIn, modeCommand, userChangedBy } from './standing.ts';
 import { allRules, SharedDisk, type DiskRules, type Step } from './shared-disk.ts';
 import { Silence } from './silence.ts';
 import { strayFrom, untruthOf } from './truth.ts';
@@ -52,6 +53,10 @@ class World {
   readonly #nodes: readonly Node[];
   readonly #faults: string[] = [];
   readonly #sent: Sent[] = [];
+  /** The number of requests that are judged by the standing of their callers alone. */
+  #acts = 0;
+  /** The moments of the last changes of users that were acknowledged, by name. */
+  readonly #acknowledged = new Map<string, number>();
   readonly #chronicle = new Chronicle();
   readonly #readings: Readings;
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
@@ -94,7 +99,7 @@ class World {
     for (const node of this.#nodes) node.start();
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
-    await this.#rest();
+    await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
     return [
       ...new Set([...this.#faults, ...this.#nodes.flatMap(({ faults }) => faults), ...this.#readings.faults]),
     ];
@@ -125,6 +130,7 @@ class World {
   async #step(): Promise<void> {
     const random = this.#random;
     for (let count = random.below(5); count > 0; count -= 1) this.#send();
+    this.#changeMode();
     if (random.chance(0.3)) this.#traffic();
     if (random.chance(0.5 * this.#roughness)) this.#trouble(random.pick(this.#nodes));
     if (random.chance(0.1)) this.#outage();
@@ -156,6 +162,51 @@ class World {
     };
     this.#sent.push(sent);
     node.send(sent);
+  }
+
+  /** At times, somebody makes the fleet read-only, and somebody ends that soon. */
+  #changeMode(): void {
+    const [more, isReadOnly] = [this.#more, this.#chronicle.readOnly.at(-1) === true];
+    if (!more.chance(isReadOnly ? 0.6 : 0.04)) return;
+    const node = more.pick(this.#nodes);
+    this.#act(node, modeCommand(!isReadOnly));
+  }
+
+  /** Somebody sends a request at once who need not be allowed to: the answer is judged by that. */
+  #act(node: Node, command: FleetCommand, as?: Principal): void {
+    if (!node.isAwake) return;
+    this.#acts += 1;
+    const actor = `${as?.name ?? 'operator'}${String(this.#acts)}`;
+    const head = { actor, command, node: node.name, askedAt: this.#chronicle.now };
+    node.send(as === undefined ? head : { ...head, as });
+  }
+
+  /** Those who may do less since an answer act at every node: some nodes do not know yet. */
+  #actAfter({ actor, command, answer }: Sent): void {
+    const more = this.#more;
+    const user = userChangedBy(command);
+    const changedAt = this.#chronicle.momentOf(actor);
+    if (user !== undefined && changedAt !== undefined) this.#acknowledged.set(user, changedAt);
+    const isEnding = answer?.outcome === 'done' && command.mode === true;
+    if (user === undefined && !isEnding) return;
+    for (const node of this.#nodes) {
+      const shown = node.running?.admin.snapshot;
+      const as = user === undefined ? undefined : this.#principalAt(shown, user);
+      if (shown === undefined || (as === undefined && !isEnding) || !more.chance(0.7)) continue;
+      const commands = [
+        ...(isEnding ? [] : [modeCommand(false)]),
+        closingCommand(more),
+        ...Array.from({ length: 3 }, () => restingCommand(more, this.#sent.length + 1, shown)),
+      ];
+      this.#act(node, more.pick(commands.filter(({ request }) => request !== undefined)), as);
+    }
+  }
+
+  /** A user as a node knows the user, once a change of the user was acknowledged. */
+  #principalAt(shown: Snapshot | undefined, name: string): Principal | undefined {
+    const version = shown?.users.find(name)?.version.command;
+    const changedAt = this.#acknowledged.get(name);
+    return version === undefined || changedAt === undefined ? undefined : { name, version, changedAt };
   }
 
   /** At times, a command that rests on what a node shows; sent as a request or executed in the process. */
@@ -295,8 +346,10 @@ class World {
 
   #lookAtAnswer(sent: Sent): void {
     const { answer, node: name } = sent;
-    const untruth = untruthOf(sent, this.#chronicle);
+    this.#faults.push(...misjudgedIn(sent, this.#chronicle));
+    const untruth = this.#sent.includes(sent) ? untruthOf(sent, this.#chronicle) : undefined;
     if (untruth !== undefined) this.#faults.push(untruth);
+    this.#actAfter(sent);
     for (const { name, running } of this.#nodes) {
       if (running === undefined || answer?.applied.includes(name) !== true) continue;
       const { snapshot } = running.admin;
@@ -304,6 +357,19 @@ class World {
     }
     const node = this.#nodes.find((each) => each.name === name);
     if (node !== undefined && answer !== undefined) this.#readings.lookAtAnswer(node, sent.command, answer);
+  }
+
+  /** Everything still fails, and clients send nothing more: each one gets an answer, and what was acknowledged is there. */
+  async #endInTrouble(): Promise<void> {
+    for (let passed = 0; passed < 2 * mostMs && this.#nodes.some(({ waits }) => waits); passed += 500) {
+      if (this.#more.chance(0.1 * this.#roughness)) this.#trouble(this.#more.pick(this.#nodes));
+      await this.#clock.advance(500);
+      this.#endTroubles();
+      for (const node of this.#nodes) node.lookAtClock();
+    }
+    const { ledger, lost } = this.#chronicle;
+    if (ledger !== undefined) this.#faults.push(...judgeAnswers({ ledger, lost, sent: this.#sent }));
+    for (const node of this.#nodes) node.kill();
   }
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
@@ -366,6 +432,7 @@ class World {
         sent: this.#sent,
         nodes: this.#nodes,
         position: this.#disk.position,
+        isReadOnly: this.#chronicle.readOnly.at(-1) === true,
       }),
     );
   }

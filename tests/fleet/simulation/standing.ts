@@ -1,0 +1,76 @@
+/**
+ * The laws of standing: who may change something with a request. A user who was deleted, or was given a new password, changes
+ * nothing at any node from then on. While the fleet is read-only, nobody changes anything.
+ */
+import { closeServiceSessions, type Snapshot } from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { FleetCommand, Principal, Sent } from './answer.ts';
+import type { Chronicle } from './chronicle.ts';
+
+/** Begins or ends the read-only mode of the fleet. */
+export function modeCommand(isReadOnly: boolean): FleetCommand {
+  return {
+    kind: `read-only ${String(isReadOnly)}`,
+    step: (snapshot) => ({ outcome: 'unchanged', next: snapshot, resources: [] }),
+    changes: [],
+    mode: isReadOnly,
+    request: {
+      method: 'PATCH',
+      target: '/',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: JSON.stringify([{ op: 'replace', path: '/read_only', value: isReadOnly }]),
+    },
+  };
+}
+
+/** A command that changes one gateway alone. */
+export function closingCommand(random: Random): FleetCommand {
+  const name = random.pick(['Sales', 'Reports']);
+  return {
+    kind: 'service.close',
+    step: (snapshot, context) => closeServiceSessions(snapshot, name, context),
+    changes: [],
+    request: { method: 'DELETE', target: `/services/${name}/sessions`, headers: {} },
+  };
+}
+
+/** The user whose standing a command changes, and nothing else; `undefined` for other commands. */
+export function userChangedBy({ changes }: FleetCommand): string | undefined {
+  const [change, another] = changes;
+  const [name, what] = Object.keys(change ?? {})[0]?.split(' ') ?? [];
+  return what === 'password' && another === undefined ? name : undefined;
+}
+
+/** Says if a request was taken, or refused, against the standing of its caller. The answer is given now. */
+export function misjudgedIn(sent: Sent, chronicle: Chronicle): readonly string[] {
+  const { answer, command, askedAt } = sent;
+  if (answer === undefined || command.request === undefined) return [];
+  const modes = chronicle.readOnly.slice(askedAt);
+  const snapshots = chronicle.moments.slice(askedAt);
+  const what = `${command.kind} of ${sent.actor} at ${sent.node} was`;
+  const isTaken = answer.outcome === 'done';
+  const { as } = sent;
+  const known = chronicle.moments.slice(as?.changedAt, askedAt + 1);
+  return [
+    ...(isTaken && !known.some((each) => isStanding(as, each))
+      ? [`${what} taken, although the user was deleted or has a new password`]
+      : []),
+    ...(isTaken && command.mode === undefined && !modes.includes(false)
+      ? [`${what} taken, although the fleet is read-only`]
+      : []),
+    ...(isTaken && command.mode !== undefined && !modes.includes(command.mode)
+      ? [`${what} taken, and the log does not have the mode`]
+      : []),
+    ...(answer.code === 'read-only' && !modes.includes(true)
+      ? [`${what} refused as read-only, and the fleet was not`]
+      : []),
+    ...(answer.code === 'unauthenticated' && snapshots.every((each) => isStanding(as, each))
+      ? [`${what} refused, although the user has the same password`]
+      : []),
+  ];
+}
+
+function isStanding(as: Principal | undefined, snapshot: Snapshot): boolean {
+  return as === undefined || snapshot.users.find(as.name)?.version.command === as.version;
+}

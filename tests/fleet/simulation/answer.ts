@@ -34,6 +34,8 @@ export interface Sent {
   readonly waitMs?: number;
   /** The user who asks; left out for a client who is no user of the interface. */
   readonly as?: Principal;
+  /** Whether somebody was told that the fleet is read-only, and the fleet was from then on until the client has asked. */
+  readonly isReadOnly?: boolean;
   /** The moment of the log at which the client has asked. */
   readonly askedAt: number;
   answer?: Answer;

@@ -44,29 +44,39 @@ export function userChangedBy({ changes }: FleetCommand): string | undefined {
 
 /** Says if a request was taken, or refused, against the standing of its caller. The answer is given now. */
 export function misjudgedIn(sent: Sent, chronicle: Chronicle): readonly string[] {
-  const { answer, command, askedAt } = sent;
+  const { answer, command } = sent;
   if (answer === undefined || command.request === undefined) return [];
-  const modes = chronicle.readOnly.slice(askedAt);
-  const snapshots = chronicle.moments.slice(askedAt);
-  const what = `${command.kind} of ${sent.actor} at ${sent.node} was`;
-  const isTaken = answer.outcome === 'done';
-  const { as } = sent;
-  const known = chronicle.moments.slice(as?.changedAt, askedAt + 1);
+  const faults =
+    answer.outcome === 'done' ? faultsOfTaking(sent, chronicle) : faultsOfRefusing(sent, chronicle);
+  return faults.map((fault) => `${command.kind} of ${sent.actor} at ${sent.node} was ${fault}`);
+}
+
+function faultsOfTaking(
+  { as, command: { mode }, isReadOnly, askedAt }: Sent,
+  { moments, readOnly }: Chronicle,
+): readonly string[] {
+  const [known, modes] = [moments.slice(as?.changedAt, askedAt + 1), readOnly.slice(askedAt)];
   return [
-    ...(isTaken && !known.some((each) => isStanding(as, each))
-      ? [`${what} taken, although the user was deleted or has a new password`]
+    ...(known.some((each) => isStanding(as, each))
+      ? []
+      : ['taken, although the user was deleted or has a new password']),
+    ...(mode === undefined && isReadOnly === true && !modes.includes(false)
+      ? ['taken, although the fleet is read-only']
       : []),
-    ...(isTaken && command.mode === undefined && !modes.includes(false)
-      ? [`${what} taken, although the fleet is read-only`]
-      : []),
-    ...(isTaken && command.mode !== undefined && !modes.includes(command.mode)
-      ? [`${what} taken, and the log does not have the mode`]
-      : []),
-    ...(answer.code === 'read-only' && !modes.includes(true)
-      ? [`${what} refused as read-only, and the fleet was not`]
-      : []),
-    ...(answer.code === 'unauthenticated' && snapshots.every((each) => isStanding(as, each))
-      ? [`${what} refused, although the user has the same password`]
+    ...(mode === undefined || modes.includes(mode) ? [] : ['taken, and the log does not have the mode']),
+  ];
+}
+
+function faultsOfRefusing(
+  { as, answer, askedAt }: Sent,
+  { moments, readOnly }: Chronicle,
+): readonly string[] {
+  const isEver = readOnly.slice(askedAt).includes(true);
+  const isSame = moments.slice(askedAt).every((each) => isStanding(as, each));
+  return [
+    ...(answer?.code === 'read-only' && !isEver ? ['refused as read-only, and the fleet was not'] : []),
+    ...(answer?.code === 'unauthenticated' && isSame
+      ? ['refused, although the user has the same password']
       : []),
   ];
 }

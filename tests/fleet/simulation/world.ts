@@ -55,6 +55,8 @@ class World {
   readonly #sent: Sent[] = [];
   /** The number of requests that are judged by the standing of their callers alone. */
   #acts = 0;
+  /** The moment at which somebody was last told that the fleet is read-only. */
+  #readOnlyAt = Number.POSITIVE_INFINITY;
   /** The moments of the last changes of users that were acknowledged, by name. */
   readonly #acknowledged = new Map<string, number>();
   readonly #chronicle = new Chronicle();
@@ -157,6 +159,7 @@ class World {
       command,
       node: node.name,
       askedAt: this.#chronicle.now,
+      isReadOnly: this.#isReadOnly,
       ...(tag === undefined ? {} : { tag }),
       ...(this.#more.chance(0.15) ? { waitMs: this.#more.below(4000) } : {}),
     };
@@ -172,12 +175,19 @@ class World {
     this.#act(node, modeCommand(!isReadOnly));
   }
 
-  /** Somebody sends a request at once who need not be allowed to: the answer is judged by that. */
+  /** Whether somebody was told that the fleet is read-only, and it has been ever since. */
+  get #isReadOnly(): boolean {
+    const since = this.#chronicle.readOnly.slice(this.#readOnlyAt);
+    return since.length > 0 && !since.includes(false);
+  }
+
+  /** Somebody sends a request who may have lost the right to: the answer is judged by that. */
   #act(node: Node, command: FleetCommand, as?: Principal): void {
     if (!node.isAwake) return;
     this.#acts += 1;
     const actor = `${as?.name ?? 'operator'}${String(this.#acts)}`;
-    const head = { actor, command, node: node.name, askedAt: this.#chronicle.now };
+    const now = { askedAt: this.#chronicle.now, isReadOnly: this.#isReadOnly };
+    const head = { actor, command, node: node.name, ...now };
     node.send(as === undefined ? head : { ...head, as });
   }
 
@@ -187,14 +197,15 @@ class World {
     const user = userChangedBy(command);
     const changedAt = this.#chronicle.momentOf(actor);
     if (user !== undefined && changedAt !== undefined) this.#acknowledged.set(user, changedAt);
-    const isEnding = answer?.outcome === 'done' && command.mode === true;
-    if (user === undefined && !isEnding) return;
+    const startsReadOnly = answer?.outcome === 'done' && command.mode === true;
+    if (startsReadOnly) this.#readOnlyAt = this.#chronicle.now;
+    if (user === undefined && !startsReadOnly) return;
     for (const node of this.#nodes) {
       const shown = node.running?.admin.snapshot;
       const as = user === undefined ? undefined : this.#principalAt(shown, user);
-      if (shown === undefined || (as === undefined && !isEnding) || !more.chance(0.7)) continue;
+      if (shown === undefined || (as === undefined && !startsReadOnly) || !more.chance(0.7)) continue;
       const commands = [
-        ...(isEnding ? [] : [modeCommand(false)]),
+        ...(startsReadOnly ? [] : [modeCommand(false)]),
         closingCommand(more),
         ...Array.from({ length: 3 }, () => restingCommand(more, this.#sent.length + 1, shown)),
       ];

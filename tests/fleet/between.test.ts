@@ -348,6 +348,22 @@ describe('a caller', () => {
     await closing(pair);
   });
 
+  it('whom the host names, and who was deleted at another node, is not admitted by the end of the read-only mode', async () => {
+    const pair = await openPair();
+    const { world, a, b } = pair;
+    const mode = (value: boolean): Partial<AdminRequest> => ({
+      headers: json,
+      body: JSON.stringify([{ op: 'replace', path: '/read_only', value }]),
+    });
+    expect(await outcome(a, 'PATCH', '/', mode(true))).toBe('200');
+    await world.clock.advance(1500);
+    expect(await outcome(a, 'PATCH', '/', mode(false))).toBe('200');
+    expect(await outcome(a, 'DELETE', '/users/ada')).toBe('204');
+    const patching = outcome(b, 'PATCH', service, { ...limitPatch(7), principal: { name: 'ada' } });
+    expect(await patching).toBe('401 unauthenticated');
+    await closing(pair);
+  });
+
   it('is 503, not 401, at a node that cannot know of the user; a probe without a log-in is answered at once', async () => {
     const pair = await openWithUsers();
     const { world, a, b } = pair;

@@ -73,36 +73,45 @@ interface Target {
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
-export function admit(...asked: Parameters<typeof admitNow>): Result<Caller> | Promise<Result<Caller>> {
-  const [{ readOn }] = asked;
-  return readOn === undefined ? admitNow(...asked) : admitInFleet(asked, readOn);
+export function admit(...asked: Asked): Result<Caller> | Promise<Result<Caller>> {
+  const [options] = asked;
+  const { readOn, snapshot } = options;
+  return readOn === undefined ? admitOn(snapshot(), ...asked) : admitInFleet(asked, readOn);
 }
+
+type Asked = [
+  options: AccessOptions,
+  request: AdminRequest,
+  target: Target,
+  onIdentified: (principal: Principal | undefined) => void,
+];
 
 /** Turns no caller away for what another node has changed by now: the users, or the read-only mode. */
 async function admitInFleet(
-  asked: Parameters<typeof admitNow>,
+  asked: Asked,
   readOn: NonNullable<AccessOptions['readOn']>,
 ): Promise<Result<Caller>> {
   const [options, { headers, principal }, { route }] = asked;
-  const { users } = options.snapshot();
-  const admitted = await admitNow(...asked);
+  const before = options.snapshot();
+  const admitted = await admitOn(before, ...asked);
   if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
   // Reading is as old as the last look at the log, and a caller without a name is nobody at every node.
   const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
   if (route.kind !== 'command' || !isNamed) return admitted;
   const unread = await readOn(['/users']);
   if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
-  const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : options.snapshot().users !== users;
-  return isMoved ? admitNow(...asked) : admitted;
+  const now = options.snapshot();
+  const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : now.users !== before.users;
+  if (!isMoved) return admitted;
+  // A principal that the host has given is still the user of before. A password is checked again.
+  return admitOn(typeof principal === 'object' ? before : now, ...asked);
 }
 
-function admitNow(
-  options: AccessOptions,
-  request: AdminRequest,
-  target: Target,
-  onIdentified: (principal: Principal | undefined) => void,
+/** Decides on the caller as a snapshot knows the users. */
+function admitOn(
+  before: Snapshot,
+  ...[options, request, target, onIdentified]: Asked
 ): Result<Caller> | Promise<Result<Caller>> {
-  const before = options.snapshot();
   const decide = (principal: Result<Principal | undefined>): Result<Caller> => {
     if (!principal.ok) return principal;
     onIdentified(principal.value);

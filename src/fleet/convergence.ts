@@ -45,7 +45,7 @@ export interface ConvergenceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The problems whose cause is in the gateway. Of the causes of the others, the operator is told elsewhere. */
+/** The problems whose cause is in the gateway. Other causes have errors of their own. */
 const gatewayCodes: ReadonlySet<string> = new Set([
   'effect-refused',
   'outcome-unknown',
@@ -57,7 +57,7 @@ const longestPauseMs = 60_000;
 /** A resource on the way to what the fleet has. */
 interface Row {
   behind: Behind;
-  /** Ends the pause: somebody has changed the resource again, or wants another try. */
+  /** Ends the pause: the resource has changed again, or an operator wants another try. */
   wake: AbortController;
   /** Whether the operator knows that the gateway does not follow. */
   isTold: boolean;

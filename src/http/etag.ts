@@ -67,8 +67,9 @@ function partRule(index: number, count: number): RegExp {
 /**
  * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource.
  *
- * The live number and the projection are not compared. This departs from the strong comparison of RFC 9110 on purpose.
- * Weak tags never match.
+ * The live number and the projection are not compared, and the weak form of a tag matches too, because a proxy that
+ * compresses makes tags weak. This departs from the strong comparison of RFC 9110 on purpose: what is compared is no property
+ * of the bytes.
  *
  * @param tags - the result of {@link parseEntityTags}
  * @param epoch - the epoch of the snapshot
@@ -89,7 +90,7 @@ export function satisfiesIfMatch(
   if (version === undefined) return false;
   // An epoch contains no dot, so the beginning of the tag is enough.
   const current = `"${epoch}.${String(version.command)}.`;
-  return tags.some((tag) => tag.startsWith(current));
+  return tags.some((tag) => opaqueTag(tag).startsWith(current));
 }
 
 /**

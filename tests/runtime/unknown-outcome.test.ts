@@ -154,6 +154,9 @@ describe('a host that does not answer within the deadline', () => {
       outcome: 'refused',
       problem: { code: 'command-in-progress', status: 409 },
     });
+    const target = '/service/My-Service/start?dry_run=true';
+    const planned = await admin.handle({ method: 'PUT', target, headers: {} });
+    expect(planned).toMatchObject({ response: { status: 409, headers: { 'retry-after': '1' } } });
     expect(await admin.execute(sequence(stopMain, stop))).toMatchObject({
       problem: { code: 'command-in-progress' },
     });

@@ -497,7 +497,11 @@ function plan(
   if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
   const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
   if (planned.outcome !== 'refused') return json(200, planned, {});
-  return refusal(planned.problem, accessHeaders(options, planned.problem));
+  const { problem } = planned;
+  return refusal(problem, {
+    ...retryAfter({ outcome: 'refused', problem }),
+    ...accessHeaders(options, problem),
+  });
 }
 
 async function conclude(

@@ -33,9 +33,18 @@ export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
   return { status, headers: headersFor(headers) };
 }
 
-/** Makes a response with server-sent events. Proxies such as nginx must not collect them. @internal */
+/**
+ * Makes a response with server-sent events. Proxies such as nginx must not collect them, and software that compresses must
+ * leave them alone (RFC 9111 §5.2.2.6).
+ *
+ * @internal
+ */
 export function stream(body?: AsyncIterable<Uint8Array>): AdminResponse {
-  const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+  const headers = {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+  };
   return { status: 200, headers: headersFor(headers), ...(body === undefined ? {} : { body }) };
 }
 

@@ -73,7 +73,7 @@ describe('a stream of events', () => {
       status: 200,
       headers: {
         'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
+        'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
         'x-content-type-options': 'nosniff',
       },

@@ -4,14 +4,7 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import {
-  modeAfter,
-  readLedger,
-  recordsIn,
-  type Ledger,
-  type LedgerReader,
-  type LogRecord,
-} from './ledger.ts';
+import { modesIn, readLedger, recordsIn, type Ledger, type LedgerReader, type LogRecord } from './ledger.ts';
 import type { Step } from './shared-disk.ts';
 import { shownIn } from './shown.ts';
 
@@ -20,10 +13,11 @@ export class Chronicle {
   readonly moments: Snapshot[] = [];
   /** Whether the fleet was read-only at each moment. */
   readonly readOnly: boolean[] = [];
+  /** The modes that were set at each moment. */
+  readonly modes: (readonly boolean[])[] = [];
   /** The logs that a set-back has ended. */
   readonly lost: Ledger[] = [];
   #ledger: LedgerReader | undefined;
-  #isReadOnly = false;
   /** The contents that a resource had under a command number, by link and number. Two only if a lost number came again. */
   readonly #contents = new Map<string, Set<string>>();
   /** All contents that a resource ever had, by link. */
@@ -46,8 +40,7 @@ export class Chronicle {
   take(step: Step): void {
     if (this.#ledger === undefined) this.#ledger = readLedger([step]);
     else for (const record of recordsIn(step)) this.#ledger.take(record);
-    this.#isReadOnly = modeAfter([step], this.#isReadOnly);
-    this.#note();
+    this.#note(modesIn([step]));
     for (const record of recordsIn(step)) if (record.type === 'settlement') this.#noteEnd(record);
   }
 
@@ -59,8 +52,7 @@ export class Chronicle {
       for (const intent of this.#ledger.open.values()) this.#noteFenced(intent);
     }
     this.#ledger = readLedger(steps);
-    this.#isReadOnly = modeAfter(steps, false);
-    this.#note();
+    this.#note([false, ...modesIn(steps)].slice(-1));
   }
 
   /** The contents that a resource had under a command number. */
@@ -92,7 +84,7 @@ export class Chronicle {
     for (const link of resources) this.#fenced.add(`${node} ${link}`);
   }
 
-  #note(): void {
+  #note(modes: readonly boolean[]): void {
     const snapshot = this.#ledger?.snapshot;
     if (snapshot === undefined) return;
     for (const { link, command, content } of shownIn(snapshot, this.moments.at(-1))) {
@@ -100,7 +92,8 @@ export class Chronicle {
       add(this.#ever, link, content);
     }
     this.moments.push(snapshot);
-    this.readOnly.push(this.#isReadOnly);
+    this.readOnly.push(modes.at(-1) ?? this.readOnly.at(-1) ?? false);
+    this.modes.push(modes);
   }
 }
 

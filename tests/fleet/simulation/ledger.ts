@@ -49,12 +49,12 @@ export interface Ledger {
   readonly faults: readonly string[];
 }
 
-/** Whether the fleet is read-only after some steps. */
-export function modeAfter(steps: readonly Step[], before: boolean): boolean {
+/** The read-only modes that some steps have set, in order. One step can set several. */
+export function modesIn(steps: readonly Step[]): readonly boolean[] {
   const texts = steps.flatMap(({ kind, texts: all }) => (kind === 'append' ? all : []));
-  const modes = texts.filter((text) => text.includes('"type":"mode"'));
-  const last = modes.at(-1);
-  return last === undefined ? before : (JSON.parse(last) as { readonly readOnly: boolean }).readOnly;
+  return texts
+    .filter((text) => text.includes('"type":"mode"'))
+    .map((text) => (JSON.parse(text) as { readonly readOnly: boolean }).readOnly);
 }
 
 /** The records of a step that are about commands. */

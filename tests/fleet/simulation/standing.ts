@@ -53,9 +53,10 @@ export function misjudgedIn(sent: Sent, chronicle: Chronicle): readonly string[]
 
 function faultsOfTaking(
   { as, command: { mode }, isReadOnly, askedAt }: Sent,
-  { moments, readOnly }: Chronicle,
+  { moments, readOnly, modes: set }: Chronicle,
 ): readonly string[] {
   const [known, modes] = [moments.slice(as?.changedAt, askedAt + 1), readOnly.slice(askedAt)];
+  const isSet = mode === undefined || modes.includes(mode) || set.slice(askedAt).flat().includes(mode);
   return [
     ...(known.some((each) => isStanding(as, each))
       ? []
@@ -63,7 +64,7 @@ function faultsOfTaking(
     ...(mode === undefined && isReadOnly === true && !modes.includes(false)
       ? ['taken, although the fleet is read-only']
       : []),
-    ...(mode === undefined || modes.includes(mode) ? [] : ['taken, and the log does not have the mode']),
+    ...(isSet ? [] : ['taken, and the log does not have the mode']),
   ];
 }
 

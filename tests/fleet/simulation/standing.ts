@@ -53,9 +53,11 @@ export function misjudgedIn(sent: Sent, chronicle: Chronicle): readonly string[]
 
 function faultsOfTaking(
   { as, command: { mode }, isReadOnly, askedAt }: Sent,
-  { moments, readOnly, modes: set }: Chronicle,
+  { moments, readOnly, modes: set, lost }: Chronicle,
 ): readonly string[] {
-  const [known, modes] = [moments.slice(as?.changedAt, askedAt + 1), readOnly.slice(askedAt)];
+  // A set-back can take back the deletion, or the new password.
+  const known = moments.slice(as?.changedAt, lost.length === 0 ? askedAt + 1 : undefined);
+  const modes = readOnly.slice(askedAt);
   const isSet = mode === undefined || modes.includes(mode) || set.slice(askedAt).flat().includes(mode);
   return [
     ...(known.some((each) => isStanding(as, each))

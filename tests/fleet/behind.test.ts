@@ -2,28 +2,14 @@
  * A node that is behind: the operator learns of it, and can let the node try again. What a node shows of the others.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  EffectRefused,
-  patchServer,
-  patchService,
-  type Measurement,
-  type Transition,
-} from 'gateway-admin-core';
+import { EffectRefused, type Measurement } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { inShort, readAudit } from '../support/audit-reader.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { takeLines, type Line } from '../support/taken-line.ts';
+import { limit, port } from '../support/transition.ts';
 import { createWorld, type Node, type World } from './node.ts';
-
-const limit =
-  (value: number): Transition =>
-  (state, context) =>
-    patchService(state, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
-const port =
-  (value: number): Transition =>
-  (state, context) =>
-    patchServer(state, 'db-serv-1', [{ op: 'replace', path: '/port', value }], context);
 
 const leaseMs = 3000;
 let world: World;

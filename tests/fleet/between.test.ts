@@ -10,19 +10,18 @@ import {
   deleteUser,
   createSnapshot,
   EffectRefused,
-  patchService,
   stopService,
   toDocument,
   type AdminRequest,
   type AdminResponse,
   type Hasher,
-  type Transition,
 } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { credentials } from '../support/log-in.ts';
+import { limit } from '../support/transition.ts';
 import { altered, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
 
 const service = '/services/My-Service';
@@ -58,11 +57,6 @@ function limitPatch(value: number, test?: number): Partial<AdminRequest> {
   const operations = [...tests, { op: 'replace', path: '/max_connection', value }];
   return { headers: json, body: JSON.stringify(operations) };
 }
-
-const limit =
-  (value: number): Transition =>
-  (state, context) =>
-    patchService(state, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 
 /** What a client sees of the service: the part of its tag that If-Match compares, and its limit. */
 async function seen(node: Node): Promise<{ readonly tag: string; readonly limit: number }> {

@@ -2,31 +2,15 @@
  * Faults of a fleet that a simulation has found, each in the smallest fleet that shows it.
  */
 import { describe, expect, it } from '@jest/globals';
-import {
-  createUser,
-  flushLogs,
-  HostError,
-  patchServer,
-  patchService,
-  sequence,
-  stopService,
-  type Transition,
-} from 'gateway-admin-core';
+import { createUser, flushLogs, HostError, sequence, stopService, type Transition } from 'gateway-admin-core';
 import type { FleetStep, SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { Members } from '../../src/fleet/members.ts';
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
+import { limit, port } from '../support/transition.ts';
 import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
 
-const limit =
-  (value: number): Transition =>
-  (state, context) =>
-    patchService(state, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
-const port =
-  (value: number): Transition =>
-  (state, context) =>
-    patchServer(state, 'db-serv-1', [{ op: 'replace', path: '/port', value }], context);
 const stop: Transition = (state, context) => stopService(state, 'My Service', context);
 
 function limitsOf(nodes: readonly Node[]): readonly (number | undefined)[] {

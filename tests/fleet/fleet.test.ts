@@ -6,7 +6,6 @@ import {
   hostProblem,
   patchServer,
   flushLogs,
-  patchService,
   startService,
   stopService,
 } from 'gateway-admin-core';
@@ -20,14 +19,11 @@ import {
 import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
 import { appliedTo } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 import { altered, createWorld, snapshot, type Node } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
-const limit =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 
 type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 

@@ -2,22 +2,11 @@
  * How a client learns how far the other nodes have come.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  createFirstUser,
-  createUser,
-  EffectRefused,
-  patchService,
-  stopService,
-  type Transition,
-} from 'gateway-admin-core';
+import { createFirstUser, createUser, EffectRefused, stopService } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { limit } from '../support/transition.ts';
 import { createWorld, runSampleFleet, type Node, type World } from './node.ts';
-
-const limit =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 
 let world: World;
 let one: Node;

@@ -2,20 +2,17 @@
  * Takes nodes out of a fleet over the interface: dead ones, and no others.
  */
 import { describe, expect, it } from '@jest/globals';
-import { patchService, stopService, type Transition } from 'gateway-admin-core';
+import { stopService, type Transition } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { inShort, readAudit } from '../support/audit-reader.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
 
 const leaseMs = 3000;
 const stop: Transition = (state, context) => stopService(state, 'My Service', context);
-const limit =
-  (value: number): Transition =>
-  (state, context) =>
-    patchService(state, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 
 /** Sends `DELETE /fleet/:node`. Gives the status, with the code of a problem. */
 async function forget({ admin }: Pick<Running, 'admin'>, name: string, query = ''): Promise<string> {

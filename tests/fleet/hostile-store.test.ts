@@ -2,22 +2,12 @@
  * A node on a store of the host that answers wrongly, throws, never ends, or gives hints for nothing.
  */
 import { describe, expect, it } from '@jest/globals';
-import {
-  createPbkdf2Hasher,
-  patchService,
-  StoreConflictError,
-  systemClock,
-  type Transition,
-} from 'gateway-admin-core';
+import { createPbkdf2Hasher, StoreConflictError, systemClock } from 'gateway-admin-core';
 import { createSharedMemory, openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
+import { limit } from '../support/transition.ts';
 import { createWorld, snapshot, type Node } from './node.ts';
-
-const limit =
-  (value: number): Transition =>
-  (state, context) =>
-    patchService(state, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const silently = (): Promise<never> =>

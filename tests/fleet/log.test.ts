@@ -7,7 +7,6 @@ import {
   createSnapshot,
   deleteUser,
   EffectRefused,
-  patchService,
   stopService,
   StoreLost,
   type Json,
@@ -24,13 +23,10 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
+import { limit } from '../support/transition.ts';
 import { altered, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const limit =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 
 async function close(...nodes: readonly Node[]): Promise<void> {
   for (const { admin } of nodes) await admin.close();

@@ -18,6 +18,7 @@ import { hold } from 'gateway-admin-core/testing';
 import { crowdedSnapshot } from '../support/document.ts';
 import { contentOf } from '../support/expect-decision.ts';
 import { appliedTo, runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 
 const stop =
   (name = 'My Service'): Transition =>
@@ -28,10 +29,6 @@ const start =
   (snapshot, context) =>
     startService(snapshot, name, context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const limit =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 const closeAll =
   (name: string): Transition =>
   (snapshot, context) =>

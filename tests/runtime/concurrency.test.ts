@@ -4,7 +4,6 @@ import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   closeSession,
-  patchService,
   sequence,
   startService,
   stopMonitor,
@@ -17,6 +16,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { openedSessions } from '../support/opened-session.ts';
 import { appliedTo, runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 
 const stop =
   (name = 'My Service'): Transition =>
@@ -27,10 +27,6 @@ const start =
   (snapshot, context) =>
     startService(snapshot, name, context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const limit =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
 const closeAll =
   (name: string): Transition =>
   (snapshot, context) =>

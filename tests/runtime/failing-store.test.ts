@@ -6,7 +6,6 @@ import {
   closeServiceSessions,
   createMemoryStore,
   createUser,
-  patchService,
   sequence,
   stopMonitor,
   stopService,
@@ -28,12 +27,9 @@ import {
   sampleGateway,
   type Running,
 } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const limit =
-  (max: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
 const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);

@@ -2,22 +2,18 @@
  * Commands on one resource take effect in the order of arrival, with every kind of store, also if one of them changes nothing.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, patchService, type Admin, type Transition } from 'gateway-admin-core';
+import { createMemoryStore, type Admin } from 'gateway-admin-core';
 import { hold, type ScriptedGateway, type VirtualClock } from 'gateway-admin-core/testing';
 
 import { createWorld } from '../fleet/node.ts';
 import { openRunning, runAdmin } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 
 interface Opened {
   readonly admin: Admin;
   readonly gateway: ScriptedGateway;
   readonly clock: VirtualClock;
 }
-
-const limit =
-  (value: number): Transition =>
-  (state, context) =>
-    patchService(state, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 
 const kinds: Readonly<Record<string, () => Promise<Opened>>> = {
   'an interface without a store': () => Promise.resolve(runAdmin()),

@@ -4,7 +4,6 @@ import {
   EffectRefused,
   flushLogs,
   HostError,
-  patchService,
   sequence,
   startService,
   stopMonitor,
@@ -18,15 +17,12 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { otherLife } from '../support/event-reader.ts';
 import { openRunning, sampleGateway } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
 const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
-const limit =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 
 /** What is inspected and asked for after a restart, in order. */
 type Call = `${'inspect' | 'apply'} ${string}`;

@@ -24,14 +24,11 @@ import { FailingStore } from '../support/failing-store.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import { crowdedSnapshot, sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { appliedTo, openRunning, sampleGateway } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
 const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const limit =
-  (max: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: max }], context);
 const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);

@@ -23,6 +23,7 @@ import { createScriptedGateway, createVirtualClock, type ScriptedGateway } from 
 import { documents } from '../../support/arbitrary-document.ts';
 import { acts, transitionOf } from '../../support/arbitrary-happening.ts';
 import { sampleSnapshot } from '../../support/document.ts';
+import { limit } from '../../support/transition.ts';
 
 const context = { now: 0 };
 const signal = new AbortController().signal;
@@ -56,10 +57,6 @@ function effectOf(transition: Transition, snapshot: Snapshot = sampleSnapshot())
 }
 
 const add = (path: string, value: Json): Operation => ({ op: 'add', path, value });
-const limit =
-  (value: number): Transition =>
-  (snapshot, within) =>
-    patchService(snapshot, 'My Service', [add('/max_connection', value)], within);
 const timeout =
   (value: number): Transition =>
   (snapshot, within) =>

@@ -50,7 +50,11 @@ export interface CommandOptions extends RequestOptions {
   readonly ifMatch?: string;
 }
 
-/** The name of the resource or node that a path names, or the id of a session or a command; nothing if the path has no variable. @internal */
+/**
+ * The name of the resource or node that a path names, or the id of a session or a command; nothing if the path has no variable.
+ *
+ * @internal
+ */
 type Subject<P> = P extends '/commands/:id'
   ? [id: string]
   : P extends `${string}/:id${string}`

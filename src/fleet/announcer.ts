@@ -3,6 +3,7 @@
  * others cannot hear the node.
  */
 import type { Clock } from '../ports/port.ts';
+import type { Refusal } from '../runtime/execution.ts';
 import { announcementMs, beatMs, type Members, type Status } from './members.ts';
 import { unheard } from './refusal.ts';
 
@@ -55,7 +56,7 @@ export class Announcer {
   }
 
   /** The refusal of commands while the others cannot hear this node: they take it for dead, and end its commands. */
-  refusal(): ReturnType<typeof unheard> | undefined {
+  refusal(): Refusal | undefined {
     const { clock, leaseMs, closed } = this.#options;
     const silentMs = clock.monotonic() - this.#heardAt;
     // A node that says nothing any more refuses commands for a reason of its own.

@@ -72,7 +72,7 @@ export interface TurnOptions {
   /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decision;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
-  readonly refuseAll: (request: CommandRequest) => Execution | undefined;
+  readonly refuseAll: (request: CommandRequest) => Refusal | undefined;
   /** What somebody else does with the resources of a command; see {@link Journal}. */
   readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Refusal | undefined;
   /**
@@ -190,7 +190,7 @@ export class Turns {
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
-  refuseClosed(): ReturnType<typeof refusal> | undefined {
+  refuseClosed(): Refusal | undefined {
     if (!this.#closed) return undefined;
     return refusal('closed', `The administration interface is closed. ${sendAgain}`);
   }
@@ -237,7 +237,7 @@ export class Turns {
   }
 
   /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
-  refuseUnknown(resources: readonly string[]): ReturnType<typeof inProgress> | undefined {
+  refuseUnknown(resources: readonly string[]): Refusal | undefined {
     const row = resources.map((link) => this.#holders.get(link)).find((each) => each?.outcome === 'unknown');
     return row && inProgress(row.command.id);
   }
@@ -301,7 +301,7 @@ export class Turns {
     this.#tellCounts();
   }
 
-  /** Whether a command gets no turn now, whatever it is about. Following another node counts against no limit. */
+  /** Whether a command waits on any resource. `maxInFlight` does not hold for a command that follows another node. */
   #isHeldBack({ request, isReading }: Entry): boolean {
     return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isFollowing(request));
   }

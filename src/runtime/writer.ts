@@ -62,7 +62,7 @@ export interface WriterOptions
   readonly veto: Veto | undefined;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
-  readonly refuseAll: () => Extract<Execution, { readonly outcome: 'refused' }> | undefined;
+  readonly refuseAll: () => Refusal | undefined;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
   readonly instruments: Instruments;
@@ -141,9 +141,14 @@ export class Writer {
     const { journal } = this.#options;
     const { moment } = journal;
     return journal.readOn()?.then((outage) => {
-      if (outage !== undefined) return this.refuseClosed() ?? unavailableIn(outage);
+      if (outage !== undefined) return this.#cutOff(outage);
       return journal.moment === moment ? undefined : 'news';
     });
+  }
+
+  /** The refusal of a command for which the log could not be read. */
+  #cutOff(outage: Outage): Refusal {
+    return this.refuseClosed() ?? unavailableIn(outage);
   }
 
   /** Gives the commands that wait another chance: what was in their way may be gone. */
@@ -207,7 +212,7 @@ export class Writer {
   async readOn(links: readonly string[] = []): Promise<Refusal | undefined> {
     const { journal } = this.#options;
     const outage = await journal.readOn();
-    if (outage !== undefined) return this.#turns.refuseClosed() ?? unavailableIn(outage);
+    if (outage !== undefined) return this.#cutOff(outage);
     if (journal.obstacleTo([], links) === undefined) return undefined;
     const execution = await this.#turns.wait({ transition: nothing, restsOn: links });
     return execution.outcome === 'refused' ? execution : undefined;
@@ -220,7 +225,7 @@ export class Writer {
 
   /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
   async abandon(id: string, links: readonly string[] = []): Promise<Ending> {
-    const refused = this.#turns.refuseClosed() ?? this.#options.refuseAll();
+    const refused = this.refuseClosed() ?? this.#options.refuseAll();
     if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
     if (!found.ok) return { outcome: 'refused', problem: found.problem, events: [] };
@@ -554,11 +559,11 @@ function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonl
 }
 
 /** The refusal of every command while a store does not answer; `undefined` while the store answers. */
-function unavailable({ outage }: Journal): Execution | undefined {
+function unavailable({ outage }: Journal): Refusal | undefined {
   return outage === undefined ? undefined : unavailableIn(outage);
 }
 
-function unavailableIn({ error, retryAfterMs }: Outage, held?: string): ReturnType<typeof storeUnavailable> {
+function unavailableIn({ error, retryAfterMs }: Outage, held?: string): Refusal {
   return isLogEnded(error) ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
 }
 

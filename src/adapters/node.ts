@@ -6,7 +6,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { assertArguments, bodyTaken, createSink, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
+import { givenBody } from './given-body.ts';
+import { assertArguments, createSink, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
 
 /**
  * Options of `createHandler` for `node:http`.
@@ -44,7 +45,8 @@ const optionNames = [
 /**
  * Creates a request listener of `node:http` for an administration interface.
  *
- * An error inside the listener is answered with 500 and goes to `onError`.
+ * An error inside the listener is answered with 500 and goes to `onError`. If a body parser has read a body before, the
+ * listener takes the body from `rawBody` or `body` of the request.
  *
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
@@ -198,9 +200,9 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | und
   return headers;
 }
 
-/** Reads the body, and stops once the body is longer than the limit. */
+/** Reads the body, and stops once the body is longer than the limit. A body that was read before is taken from the request. */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
-  if (request.readableDidRead) throw bodyTaken();
+  if (request.readableDidRead) return givenBody(request, limit);
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

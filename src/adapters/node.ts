@@ -2,6 +2,7 @@
  * The adapter for `node:http`, and for every framework that uses its request and response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -178,8 +179,13 @@ class NodeRequest implements AdminRequest {
 }
 
 /** Whether a response is closed. A response of `node:http2` has no `closed`; its stream has. */
-function isClosed(response: ServerResponse & { readonly stream?: { readonly closed: boolean } }): boolean {
-  return response.stream?.closed ?? response.closed;
+function isClosed(response: ServerResponse): boolean {
+  return streamOf(response)?.closed ?? response.closed;
+}
+
+/** The stream of a response of `node:http2`. */
+function streamOf(response: ServerResponse & { readonly stream?: ServerHttp2Stream }) {
+  return response.stream;
 }
 
 /**
@@ -218,14 +224,29 @@ async function send(
   response: ServerResponse,
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
-  // The adapter does not read the rest of an unread body, so a connection of HTTP/1 cannot be used again. HTTP/2 forbids the
-  // header, and only the stream ends.
   const all: Record<string, string | number> = Object.assign({}, headers);
-  if (!request.complete && request.httpVersionMajor === 1) all['connection'] = 'close';
+  if (!request.complete) forgoRest(request, response);
   if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, all);
   if (typeof body === 'object') await pipeline(Readable.from(body), response).catch(failUnlessLeft);
   else response.end(body);
+}
+
+/**
+ * Makes the response the last use of the connection, or of the stream of HTTP/2: nobody reads the rest of the body.
+ *
+ * @see RFC 9112 §9.6; RFC 9113 §8.1.
+ */
+function forgoRest({ httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
+  if (httpVersionMajor === 1) response.setHeader('connection', 'close');
+  const stream = streamOf(response);
+  // At the stream: the response says that it has finished only when the stream is closed.
+  stream?.once('finish', () => {
+    // Without an error, so that the client does not discard the response.
+    if (!stream.endAfterHeaders) stream.close();
+    // Otherwise the bytes that have arrived would stay until the connection ends.
+    stream.destroy();
+  });
 }
 
 /** A client that disconnects in the middle of a list is not an error. A list that fails in the middle is one. */

@@ -8,12 +8,14 @@ import type { AddressInfo } from 'node:net';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import compression from 'compression';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createSnapshot, type Admin } from 'gateway-admin-core';
 import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
 import { createHandler } from 'gateway-admin-core/node';
 import { Hono, type HonoRequest } from 'hono';
+import { compress } from 'hono/compress';
 import { cloneRawRequest } from 'hono/request';
 import Koa from 'koa';
 import ts from 'typescript';
@@ -277,9 +279,9 @@ function behindHono(
   return call(app);
 }
 
-const max = (value: string, type = 'application/json'): RequestInit => ({
+const max = (value: string, more: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: 'PATCH',
-  headers: { 'content-type': type },
+  headers: { 'content-type': 'application/json', ...more },
   body: `[{"op":"add","path":"/max_connection","value":${value}}]`,
 });
 
@@ -334,7 +336,7 @@ describe('a body that express.json() has no use for', () => {
   it('is read by the interface', async () => {
     const { admin } = runAdmin();
     const send = await behindExpress(admin, express.json());
-    const patch = max('7', 'application/json-patch+json');
+    const patch = max('7', { 'content-type': 'application/json-patch+json' });
     expect((await send('/admin/services/My-Service', patch)).status).toBe(200);
     const empty = { method: 'PUT', headers: { 'content-type': 'application/json' } };
     expect(await (await send('/admin/users', empty)).json()).toMatchObject({ code: 'body-missing' });
@@ -356,6 +358,57 @@ describe('a body that was read before the interface and is nowhere', () => {
     ]);
     expect(errors.map(String)).toEqual([expect.stringContaining(advice)]);
     expect((await send('/admin/users')).status).toBe(200);
+  });
+});
+
+describe.each<[string, (admin: Admin) => Promise<Fetch>]>([
+  [
+    'compression() of Express',
+    (admin) => {
+      const app = express();
+      app.use(compression({ threshold: 0 }));
+      app.use(createHandler(admin, { basePath: '/admin' }));
+      return listen(app);
+    },
+  ],
+  [
+    'compress() of Hono',
+    (admin) => {
+      const app = new Hono();
+      app.use(compress({ threshold: 0 }));
+      const handle = createFetchHandler(admin, { basePath: '/admin' });
+      app.all('/admin/*', (context) => handle(context.req.raw));
+      return call(app);
+    },
+  ],
+])('the interface behind %s', (_name, open) => {
+  const gzip = { 'accept-encoding': 'gzip' };
+
+  // Promise: compressed
+  it('sends the first event at once, as it is', async () => {
+    const { admin } = runAdmin();
+    const send = await open(admin);
+    const leave = new AbortController();
+    const events = await send('/admin/events', { headers: gzip, signal: leave.signal });
+    expect(events.headers.get('content-encoding')).toBeNull();
+    const reader = events.body?.getReader();
+    const next = async (): Promise<string> => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await next()).toContain('retry: 2000');
+    expect((await send('/admin/service/My-Service/stop', { method: 'PUT' })).status).toBe(204);
+    expect(await next()).toContain('event: service.stopped');
+    leave.abort();
+  });
+
+  // Promise: compressed
+  it('has its other answers compressed, and takes their entity tags', async () => {
+    const { admin } = runAdmin();
+    const send = await open(admin);
+    const read = await send('/admin/services/My-Service', { headers: gzip });
+    expect(read.headers.get('content-encoding')).toBe('gzip');
+    const tag = { 'if-match': read.headers.get('etag') ?? '' };
+    const patched = await send('/admin/services/My-Service', max('7', { ...gzip, ...tag }));
+    expect(patched.status).toBe(200);
+    expect((await send('/admin/services/My-Service', max('8', tag))).status).toBe(412);
   });
 });
 

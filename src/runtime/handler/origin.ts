@@ -116,8 +116,8 @@ function urlOf(text: string): URL | undefined {
 function unknownHost(host: string): Problem {
   return problem(
     'origin-refused',
-    `The header Host names ${quoted(host)}. Without a log-in, the interface answers only under an IP address, under ` +
-      'localhost, and under the names in the option allowedHosts.',
+    `The header Host names ${quoted(host)}. Without a log-in, the interface answers only under an IP address and under ` +
+      'localhost. To allow a name, add it to the option allowedHosts.',
   );
 }
 

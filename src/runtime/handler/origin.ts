@@ -7,10 +7,11 @@
  */
 import type { AdminRequest } from '../../http/message.ts';
 import { problem, quoted, type Problem } from '../../problem.ts';
+import type { Headers } from './respond.ts';
 
 /** The origins and hosts that the host program trusts. @internal */
 export interface Origins {
-  /** Origins whose pages may send commands, such as `https://console.example`. */
+  /** Origins whose pages may read and send commands, such as `https://console.example`. */
   readonly allowedOrigins: readonly string[];
   /** Further names in `Host` under which the interface may be reached without a log-in. */
   readonly allowedHosts: readonly string[];
@@ -69,6 +70,42 @@ export function originProblem(
   if (isOpen && host !== undefined && !isKnownHost(host, options)) return unknownHost(host);
   if (isWriting && !isOwnOrigin(headers, options)) return foreignOrigin(headers['origin']);
   return undefined;
+}
+
+/** The headers of a response that a script of another origin may read. Any script may read the type and the length. */
+const exposedHeaders = 'ETag, X-Total-Count, Link, Location, Retry-After, Preference-Applied';
+
+/** The response depends on the origin, also for a request without one. */
+const varied: Headers = Object.freeze({ vary: 'Origin' });
+
+/**
+ * Makes the headers that let a page of an allowed origin read a response, and that tell a browser which commands the page may
+ * send. A page of another origin gets none of them.
+ *
+ * @param allow - the methods of the path, if the response names them
+ * @returns the headers; `undefined` if no origin is allowed
+ * @see the CORS protocol of the Fetch Standard; docs/spec-choices.md 42.
+ * @internal
+ */
+export function crossOriginHeaders(
+  { method, headers }: AdminRequest,
+  { allowedOrigins }: Origins,
+  allow = '',
+): Headers | undefined {
+  if (allowedOrigins.length === 0) return undefined;
+  const { origin } = headers;
+  if (origin === undefined || !allowedOrigins.includes(origin)) return varied;
+  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  const asked = headers['access-control-request-headers'];
+  return {
+    ...varied,
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': exposedHeaders,
+    ...(isPreflight ? { 'access-control-allow-methods': allow } : {}),
+    // Any header: an authenticate function of the host may read one of its own.
+    ...(isPreflight && asked !== undefined ? { 'access-control-allow-headers': asked } : {}),
+  };
 }
 
 function isOwnOrigin(headers: AdminRequest['headers'], { allowedOrigins }: Origins): boolean {

@@ -114,7 +114,8 @@ export function createHandler(
 
 /**
  * Creates a function that begins a pipelined request when the request before it is answered, and never if the connection
- * closes before. Otherwise a client that reads nothing could make the process render thousands of lists.
+ * closes before or with that answer (RFC 9112 §9.6). Otherwise a client that reads nothing could make the process render
+ * thousands of lists, and a command could be done without an answer.
  */
 function createTurns(): (request: IncomingMessage, response: ServerResponse, begin: () => void) => void {
   const last = new WeakMap<object, ServerResponse>();
@@ -122,8 +123,15 @@ function createTurns(): (request: IncomingMessage, response: ServerResponse, beg
     // The streams of an HTTP/2 connection do not wait for each other.
     const before = httpVersionMajor === 1 ? last.get(socket) : undefined;
     last.set(socket, response);
-    if (before === undefined || before.writableFinished) begin();
-    else before.once('close', () => (socket.destroyed ? undefined : begin()));
+    if (before === undefined) {
+      begin();
+      return;
+    }
+    const goOn = (): void => {
+      if (!socket.destroyed && before.getHeader('connection') !== 'close') begin();
+    };
+    if (before.writableFinished) goOn();
+    else before.once('close', goOn);
   };
 }
 

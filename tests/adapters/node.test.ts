@@ -255,6 +255,35 @@ describe('pipelined requests', () => {
     server.close();
   });
 
+  // Promise: pipelined
+  it.each([
+    ['a GET with a body', 'GET /services HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello'],
+    [
+      'a GET with a body in chunks',
+      'GET /services HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    ],
+    [
+      'a refused body',
+      'PATCH /services/My-Service HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello',
+    ],
+  ])('are not begun after the answer that closes the connection: %s', async (_what, first) => {
+    const { admin, gateway } = runAdmin();
+    const server = createServer(createHandler(admin));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
+    let text = '';
+    socket.on('data', (part: string) => (text += part)).on('error', () => undefined);
+    const stop = 'PUT /service/My-Service/stop HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    socket.write(first + stop + stop);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(text.match(/^HTTP\/1\.1 \d+|^Connection: \S+/gim)).toEqual([
+      expect.stringMatching(/^HTTP\/1\.1 (?:200|415)$/),
+      expect.stringMatching(/^connection: close$/i),
+    ]);
+    expect(appliedTo(gateway)).toEqual([]);
+    server.close();
+  });
+
   it('are forgotten when the connection closes', async () => {
     const { started, held, socket, server } = await pipeline(50, '/services');
     await until(() => held.length === 1);

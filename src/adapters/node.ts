@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
 import { givenBody } from './given-body.ts';
@@ -233,10 +233,12 @@ async function send(
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
   const all: Record<string, string | number> = Object.assign({}, headers);
-  if (!request.complete) forgoRest(request, response);
+  const isEarly = !request.complete;
+  if (isEarly) forgoRest(request, response);
   if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, all);
   if (typeof body === 'object') await pipeline(Readable.from(body), response).catch(failUnlessLeft);
+  else if (isEarly && request.httpVersionMajor === 1) await endAfterRest(request, response, body);
   else response.end(body);
 }
 
@@ -255,6 +257,25 @@ function forgoRest({ httpVersionMajor }: IncomingMessage, response: ServerRespon
     // Otherwise the bytes that have arrived would stay until the connection ends.
     stream.destroy();
   });
+}
+
+/** How long the rest of a body is discarded before the connection closes. */
+const lingerMs = 1000;
+
+/**
+ * Sends the response at once, and closes the connection when the client has stopped sending. A connection that closes before
+ * is reset, and a proxy that still sends a body then loses the response.
+ */
+async function endAfterRest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | undefined,
+): Promise<void> {
+  if (body === undefined) response.flushHeaders();
+  else response.write(body);
+  const signal = AbortSignal.timeout(lingerMs);
+  await finished(request.resume(), { signal, cleanup: true }).catch(() => undefined);
+  response.end();
 }
 
 /** A client that disconnects in the middle of a list is not an error. A list that fails in the middle is one. */

@@ -55,6 +55,44 @@ describe('an interface behind node', () => {
     agent.destroy();
   });
 
+  // Promise: early-answer
+  it.each([
+    ['PATCH', '/services/My-Service', 'text/plain', 415],
+    ['PATCH', '/services/My-Service', 'application/json', 413],
+    ['PUT', '/service/My-Service/stop', 'text/plain', 204],
+  ])(
+    'keeps its answer for a client that sends the body first: %s %s with %s',
+    async (method, path, type, status) => {
+      const { admin } = runAdmin({ limits: { maxBodyBytes: 100_000 } });
+      server.removeAllListeners('request').on('request', createHandler(admin));
+      const socket = connect(port, '127.0.0.1').setEncoding('utf8').pause();
+      const [length, part] = [400_000, ' '.repeat(20_000)];
+      socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      for (let sent = 0; sent < length; sent += part.length) {
+        socket.write(`${part.length.toString(16)}\r\n${part}\r\n`);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      socket.write('0\r\n\r\n');
+      let text = '';
+      for await (const piece of socket) text += String(piece);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} [^]*\r\nconnection: close\r\n`, 'i'));
+    },
+  );
+
+  it('closes the connection of a body without an end', async () => {
+    const socket = connect(port, '127.0.0.1').resume();
+    socket.on('error', () => undefined);
+    socket.write(
+      'PUT /service/My-Service/stop HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    const sending = setInterval(() => socket.write('1\r\nx\r\n'), 10);
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(sending);
+    expect(appliedTo(gateway)).toContain('service.stop /services/My-Service');
+  });
+
   it('takes the peer from the connection, or from peerOf', async () => {
     const peers: unknown[] = [];
     const authenticate = ({ peer }: AdminRequest) => {

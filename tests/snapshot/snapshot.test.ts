@@ -334,7 +334,12 @@ describe('evolve', () => {
       statistics: noStatistics,
     },
     { type: 'connection.closed', ...head, session: 9, connected, id: 99 },
-    { type: 'connections.closed', ...head, connections: [{ session: 9, connected: 0, id: 4 }] },
+    {
+      type: 'connections.closed',
+      ...head,
+      server: 'db-server-2',
+      connections: [{ session: 9, connected: 0, id: 4 }],
+    },
   ];
 
   it.each(gone)('changes nothing when $type is about a thing that is gone', (event) => {
@@ -377,7 +382,8 @@ describe('evolve', () => {
     expect(evolve(snapshot, [{ type: 'sessions.closed', ...head, sessions: [stale] }])).toBe(snapshot);
     expect(evolve(snapshot, [{ type: 'session.closed', ...head, ...stale }])).toBe(snapshot);
     const connections = [{ session: 9, connected: stale.connected, id: 4 }];
-    expect(evolve(snapshot, [{ type: 'connections.closed', ...head, connections }])).toBe(snapshot);
+    const server = 'db-server-2';
+    expect(evolve(snapshot, [{ type: 'connections.closed', ...head, server, connections }])).toBe(snapshot);
   });
 
   it('does not change a session whose id is used again, nor its connections', () => {

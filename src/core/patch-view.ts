@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { difference, type Difference } from '../json/diff.ts';
-import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
+import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules, type SecretEntries } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import {
@@ -39,6 +39,8 @@ export interface PatchHooks<T extends object> {
    * stored names.
    */
   readonly check?: (before: T, after: T, operations: readonly ParsedOperation[]) => readonly Fault[];
+  /** Gives the operations that lead back, if positions in a list do not survive what others do. Default: `inverse`. */
+  readonly wayBack?: (before: T, after: T, inverse: readonly Operation[]) => readonly Operation[];
 }
 
 /** The fields of a resource as a JSON Patch sees them. @internal */
@@ -330,7 +332,8 @@ function conclude<T extends object>(
   if (!valid.ok) return valid;
   const after = toStored(view, valid.value);
   const { operations, inverse } = difference(before as JsonObject, after as JsonObject);
-  return ok({ after: operations.length === 0 ? before : after, operations, inverse });
+  if (operations.length === 0) return ok({ after: before, operations, inverse });
+  return ok({ after, operations, inverse: view.wayBack?.(before, after, inverse) ?? inverse });
 }
 
 function validate<T extends object>(

@@ -35,10 +35,10 @@ export interface PatchHooks<T extends object> {
    */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
   /**
-   * Checks rules that shapes cannot express, on the whole result. The operations and the pointers of the faults have the
-   * stored names.
+   * Checks rules that shapes cannot express, on the whole result, which can be wrong in other ways. The operations and the
+   * pointers of the faults have the stored names.
    */
-  readonly check?: (before: T, after: T, operations: readonly ParsedOperation[]) => readonly Fault[];
+  readonly check?: (before: T, after: JsonObject, operations: readonly ParsedOperation[]) => readonly Fault[];
   /** Gives the operations that lead back, if positions in a list do not survive what others do. Default: `inverse`. */
   readonly wayBack?: (before: T, after: T, inverse: readonly Operation[]) => readonly Operation[];
 }
@@ -346,9 +346,9 @@ function validate<T extends object>(
   const resolved = resolveFields(view, result, old, find);
   const canonical = resolved.settings as unknown as T;
   const after = parsed.ok ? normalize(view, canonical) : before;
-  const broken = parsed.ok
-    ? entryFaults(view, before, after).concat(check?.(before, after, operations) ?? none)
-    : parsed.faults;
+  const broken = (parsed.ok ? entryFaults(view, before, after) : parsed.faults).concat(
+    check?.(before, canonical as JsonObject, operations) ?? none,
+  );
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => shownFault(view, locate(fault, operations)));
   return { ok: false, problem: problemOf(faults) };

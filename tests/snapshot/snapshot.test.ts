@@ -6,12 +6,14 @@ import {
   evolve,
   nameKey,
   stopService,
+  toDocument,
   type AdminEvent,
   type Snapshot,
 } from 'gateway-admin-core';
 
 import type { Entity } from '../../src/core/collection.ts';
 import { initialVersion, type Version } from '../../src/core/version.ts';
+import { evolveRecord } from '../../src/resources/index.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { noStatistics } from '../../src/snapshot/session-table.ts';
 import {
@@ -412,10 +414,21 @@ describe('evolve', () => {
     for (const event of again) expect(evolve(snapshot, [event])).toBe(snapshot);
   });
 
-  it('throws at an event that it does not know', () => {
-    expect(() =>
-      evolve(sampleSnapshot(), [{ type: 'service.painted', ...head } as unknown as AdminEvent]),
-    ).toThrow(TypeError);
+  it('leaves out an event that it does not know, and folds the others', () => {
+    const snapshot = sampleSnapshot();
+    const unknown = ['service.painted', 'toString', '__proto__'].map(
+      (type) => ({ type, ...head }) as unknown as AdminEvent,
+    );
+    const stopped: AdminEvent = { type: 'service.stopped', ...head, service: 'my-service' };
+    expect(evolve(snapshot, unknown)).toBe(snapshot);
+    expect(toDocument(evolve(snapshot, [...unknown, stopped]))).toEqual(
+      toDocument(evolve(snapshot, [stopped])),
+    );
+  });
+
+  it('throws at an event that it does not know in a record of a store', () => {
+    const unknown = { type: 'service.painted', ...head } as unknown as AdminEvent;
+    expect(() => evolveRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
   });
 
   it('is one revision later, however many events there are', () => {

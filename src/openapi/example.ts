@@ -1055,7 +1055,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     title: 'The gateway has not followed the fleet',
     status: 409,
     detail:
-      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
+      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
     code: 'node-behind',
   },
   'store-unavailable': {

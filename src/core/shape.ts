@@ -73,6 +73,43 @@ export const options = z
   .record(text(255).check(z.minLength(1)), text(4096))
   .check(membersAtMost(mostMembers));
 
+/** Parameters: keys are text, values are numbers, text or booleans, at most 1,000 members. */
+export const parameters = z
+  .record(
+    text(255).check(z.minLength(1)),
+    z.union([number, text(4096), z.boolean()], { error: 'must be a number, a string or a boolean' }),
+  )
+  .check(membersAtMost(mostMembers));
+
+/** A member of an object that another member can replace, such as a port. */
+export interface Requirement {
+  /** The other member. */
+  readonly member: string;
+  /** The text of the other member where it replaces this one. */
+  readonly pattern: RegExp;
+  /** The same in words, after "is required unless". */
+  readonly unless: string;
+}
+
+/** A port is required, unless there is none: the path of a socket has no port. */
+export const portUnlessSocket: Requirement = Object.freeze({
+  member: 'address',
+  pattern: /^\//,
+  unless: 'the address is the path of a socket',
+});
+
+/** A check that an object has a member if nothing replaces the member, also if other members have faults. */
+export function requiredMember(
+  name: string,
+  { member, pattern, unless }: Requirement,
+): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
+  return z.refine((value) => value[name] !== undefined || pattern.test(String(value[member])), {
+    path: [name],
+    error: `is required unless ${unless}`,
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
+}
+
 /** The longest hash of a password, and the longest sealed text, in characters. */
 export const [longestHash, longestSealed] = [4096, 8192] as const;
 

@@ -199,7 +199,7 @@ const fields = defineFields<{
   connection_timeout: { shape: shape.unlimited, setting: true, optional: true },
   max_connection: { shape: shape.unlimited, setting: true, optional: true },
   strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
-  listeners: { shape: z.array(listenerShape), shown: false, default: [] },
+  listeners: { shape: z.array(listenerShape), shown: false, default: [], entries: listenerFields },
 });
 
 function represent({ sessions }: Snapshot, service: Service, { times }: Rendering): object {

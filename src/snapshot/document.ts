@@ -21,6 +21,7 @@ import type { FilterDocument } from '../resources/filter.ts';
 import type { InstanceRepresentation, Module, TaskDocument, Threads } from '../resources/gateway.ts';
 import {
   collectionFields,
+  fieldTables,
   loadWhole,
   saveWhole,
   sessionDocument,
@@ -230,11 +231,11 @@ function* load(
     build(epoch) {
       const gateway = deepFreeze(loadWhole(whole.value as unknown as GatewayDocument));
       const collections = {
-        servers: IndexedCollection.of(servers.entities.values(), storedSecrets('servers')),
-        services: IndexedCollection.of(services.entities.values(), storedSecrets('services')),
-        monitors: IndexedCollection.of(monitors.entities.values(), storedSecrets('monitors')),
-        filters: IndexedCollection.of(filters.entities.values(), storedSecrets('filters')),
-        users: IndexedCollection.of(users.entities.values(), storedSecrets('users')),
+        servers: IndexedCollection.of(servers.entities.values(), storedSecrets),
+        services: IndexedCollection.of(services.entities.values(), storedSecrets),
+        monitors: IndexedCollection.of(monitors.entities.values(), storedSecrets),
+        filters: IndexedCollection.of(filters.entities.values(), storedSecrets),
+        users: IndexedCollection.of(users.entities.values(), storedSecrets),
       };
       return Object.freeze({
         ...inspectable,
@@ -267,10 +268,12 @@ export function declareSecretParameters(snapshot: Snapshot, names: readonly stri
     : Object.freeze({ ...snapshot, secretParameters });
 }
 
-/** The names under which the things of a collection store secrets. */
-function storedSecrets(member: keyof Collections): ReadonlySet<string> {
-  return new Set(secretNames(collectionFields[member]).map(({ stored }) => stored));
-}
+/** The names under which resources, and the entries in their lists, store secrets. */
+const storedSecrets: ReadonlySet<string> = new Set(
+  Object.values(fieldTables)
+    .flatMap(secretNames)
+    .map(({ stored }) => stored),
+);
 
 type Members = Readonly<Record<keyof Collections, readonly Json[]>>;
 

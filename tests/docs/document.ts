@@ -98,7 +98,10 @@ const complete: GatewayDocument = {
           ssl_cert: '/etc/gateway/cert.pem',
           ssl_key: '/etc/gateway/key.pem',
           ssl_ca_cert: '/etc/gateway/ca.pem',
+          parameters: { tcp_keepalive: true },
+          parametersSealed: { token: 'v1.sealed' },
         },
+        { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/sales.sock' },
       ],
     },
   ],
@@ -114,6 +117,8 @@ const complete: GatewayDocument = {
       connect_timeout: 5,
       read_timeout: 4,
       write_timeout: 3,
+      parameters: { lag_limit: 30 },
+      parametersSealed: { token: 'v1.sealed' },
     },
   ],
   filters: [
@@ -305,6 +310,10 @@ const words = new Map<z.core.$ZodType, string>([
   [shape.instant, 'time'],
   [shape.links, `list of at most ${mostLinks.toLocaleString('en-US')} links`],
   [shape.options, `at most ${numeral(shape.mostMembers)} by name, each text of at most 4,096 characters`],
+  [
+    shape.parameters,
+    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, or true or false`,
+  ],
   [shape.sealedTexts, `at most ${numeral(shape.mostMembers)} by name, each a sealed text`],
 ]);
 
@@ -407,6 +416,7 @@ function numeral(value: number): string {
 
 function defaultOf({ isRequired }: Member, field: Field | undefined): string {
   if (isRequired) return 'required';
+  if (field?.required !== undefined) return `required unless ${field.required.unless}`;
   return field?.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``;
 }
 

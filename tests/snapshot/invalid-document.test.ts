@@ -53,8 +53,8 @@ describe('an invalid document', () => {
     ['a status', { servers: [{ ...server, status: ['down'] }] }, ['/servers/0/status/0 validation-failed']],
     [
       'a parameter',
-      { servers: [{ ...server, parameters: { a: true } }] },
-      ['/servers/0/parameters/a validation-failed'],
+      { servers: [{ ...server, parameters: { a: true, b: null } }] },
+      ['/servers/0/parameters/b validation-failed'],
     ],
     [
       'a number that JSON texts cannot have',

@@ -255,6 +255,9 @@ function faultsOf(
       detail: `is not a known field (unknown fields here: ${String(issue.keys.length)})`,
     }));
   }
+  const meant = issue.code === 'invalid_union' ? meantBy(issue, valueAt(root, issue.path)) : undefined;
+  if (meant !== undefined)
+    return meant.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, root, path));
   return [
     {
       pointer: formatPointer(place),
@@ -262,6 +265,20 @@ function faultsOf(
       detail: sentence(issue, valueAt(root, issue.path)),
     },
   ];
+}
+
+/**
+ * The issues of the form that a value is meant to have: of the last form of the union whose type is right and that lacks no
+ * member. A union has the general form first.
+ */
+function meantBy(
+  { errors }: z.core.$ZodIssueInvalidUnion,
+  value: unknown,
+): readonly z.core.$ZodIssue[] | undefined {
+  const isOther = ({ code, path }: z.core.$ZodIssue): boolean =>
+    code === 'invalid_type' &&
+    (path.length === 0 || (path.length === 1 && valueAt(value, path) === undefined));
+  return errors.findLast((issues) => issues.length > 0 && !issues.some(isOther));
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidDocumentError } from 'gateway-admin-core';
+import { createSnapshot, InvalidDocumentError } from 'gateway-admin-core';
 
 import { singular } from '../../src/snapshot/snapshot.ts';
 import {
@@ -98,7 +98,7 @@ describe('an invalid document', () => {
     [
       'parameters of a filter',
       { filters: [{ ...filter, parameters: { a: 'b' } }] },
-      ['/filters/0/parameters validation-failed'],
+      ['/filters/0/parameters/a validation-failed'],
     ],
     ['a user name', { users: [{ ...user, name: 'ada lovelace' }] }, ['/users/0/name validation-failed']],
     ['a hash', { users: [{ ...user, passwordHash: '' }] }, ['/users/0/passwordHash validation-failed']],
@@ -443,5 +443,69 @@ describe('an invalid document', () => {
         { detail: 'must not be nested more than 32 levels deep' },
       ]);
     }
+  });
+});
+
+describe('the faults of parameters in a document', () => {
+  const sentences = (document: unknown): readonly string[] =>
+    allFaultsOf(document).map(({ pointer, detail }) => `${pointer} ${detail}`);
+
+  it.each<[string, object, readonly string[]]>([
+    [
+      'each wrong value',
+      {
+        a: { value: 'x', configurable: true },
+        b: { value: 7 },
+        c: { value: 'x', configurable: 'no' },
+        d: 'x',
+      },
+      [
+        '/b/value must be a string, not a number',
+        '/c/configurable must be a boolean, not a string',
+        '/d must be an object, not a string',
+      ],
+    ],
+    ['a value that is missing', { a: {} }, ['/a/value is required']],
+    ['a parameter called "name"', { name: { value: 7 } }, ['/name/value must be a string, not a number']],
+    [
+      'the single parameter',
+      { name: 'a', value: 7, configurable: 1 },
+      ['/value must be a string, not a number', '/configurable must be a boolean, not a number'],
+    ],
+    [
+      'an unknown member',
+      { a: { value: 'x', fixed: true } },
+      ['/a/fixed is not a known field (unknown fields here: 1)'],
+    ],
+  ])('name the place of %s in a filter', (_what, parameters, expected) => {
+    expect(sentences({ filters: [{ ...filter, parameters }] })).toEqual(
+      expected.map((fault) => `/filters/0/parameters${fault}`),
+    );
+  });
+
+  it('name the rule that a value of the right type breaks', () => {
+    const parameters = { a: 'x'.repeat(4097), b: unsafe, c: null, d: [] };
+    expect(sentences({ servers: [{ ...server, parameters }] })).toEqual([
+      '/servers/0/parameters/a must have at most 4096 characters',
+      '/servers/0/parameters/b must be at most 9007199254740991',
+      '/servers/0/parameters/c must be a number, a string or a boolean',
+      '/servers/0/parameters/d must be a number, a string or a boolean',
+    ]);
+  });
+});
+
+describe('the parameters of a filter in a document', () => {
+  it.each<[string, object]>([
+    ['by name', { parameters: { a: { value: 'x' } }, parametersSealed: { pin: { value: 'v1.x' } } }],
+    [
+      'as a single one',
+      { parameters: { name: 'a', value: 'x' }, parametersSealed: { pin: { value: 'v1.x' } } },
+    ],
+  ])('are configurable unless they say otherwise: %s', (_form, parts) => {
+    const { settings } = createSnapshot({ filters: [{ ...filter, ...parts }] }).filters.find('Hint') ?? {};
+    expect(settings).toEqual({
+      parameters: { a: { value: 'x', configurable: true } },
+      parametersSealed: { pin: { value: 'v1.x', configurable: true } },
+    });
   });
 });

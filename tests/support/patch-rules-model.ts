@@ -2,7 +2,7 @@
  * What a patch of a resource comes to, to compare with: the naive JSON Patch of `patch-model.ts` on the patch view,
  * and the rules of docs/spec-choices.md 21 to 29 in their plainest form. It shares no code with the sources.
  */
-import type { Operation } from 'gateway-admin-core';
+import type { Json, Operation } from 'gateway-admin-core';
 
 import {
   isMembers,
@@ -254,7 +254,7 @@ function mayBeAbsent(removed: ModifiableField['removed'], { address }: Members):
 }
 
 /** What is left of a field that is never absent when it is removed. */
-function emptyOf(field: string): Members | readonly unknown[] {
+function emptyOf(field: string): Json {
   return field === 'parameters' ? {} : [];
 }
 

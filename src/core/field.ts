@@ -20,6 +20,8 @@ interface FieldRules {
   readonly setting?: true | string;
   /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */
   readonly secret?: string;
+  /** What a document has instead of the secret in plain text: the end of a sentence. */
+  readonly instead?: string;
   /**
    * The field stores the secret entries of the map with this name, sealed. Clients write such an entry in the map, and
    * the entry is never shown. Needs `secret` with the name of the field itself, and `default` if the field is a setting.

@@ -192,6 +192,9 @@ const fields = defineFields<{
     setting: true,
     optional: true,
     secret: 'passwordSealed',
+    instead:
+      'put the output of gateway-admin seal into passwordSealed, or set the password of the running gateway with ' +
+      'gateway-admin patch --set-from',
   },
   root_user: { shape: z.boolean(), setting: true, optional: true },
   version_string: { shape: shape.text(255), setting: true, optional: true },

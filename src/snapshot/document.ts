@@ -11,9 +11,9 @@ import { inspectable } from '../core/inspection.ts';
 import { initialVersion, isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
 import { copyDeferring } from '../json/copy.ts';
-import { saveFields, loadFields, linkFields, secretNames } from '../core/field.ts';
+import { saveFields, loadFields, linkFields, secretNames, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import { formatPointer } from '../json/pointer.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
@@ -351,10 +351,20 @@ function loadCollection<K extends keyof Collections>(
   for (const [position, entry] of entries.entries()) {
     const parsed = parseShape(fields.document, entry, [member, position]);
     const resolved = resolveEntry(links, isObject(entry) ? entry : {}, [member, position], find);
-    for (const fault of [parsed.ok ? [] : parsed.faults, resolved.faults].flat()) faults.push(fault);
+    const own = parsed.ok ? [] : parsed.faults.map((fault) => withAdvice(fields, fault));
+    for (const fault of [own, resolved.faults].flat()) faults.push(fault);
     if (parsed.ok) entities.set(position, loadEntity(member, { ...parsed.value, ...resolved.links }));
   }
   return { entities, faults };
+}
+
+/** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
+function withAdvice({ all }: Fields, fault: Fault): Fault {
+  const [, , name, ...inner] = parsePointer(fault.pointer) ?? [];
+  const instead = all.find((field) => field.name === name)?.instead;
+  return fault.code !== 'field-unknown' || inner.length > 0 || instead === undefined
+    ? fault
+    : { ...fault, detail: `is a secret, and must not be plain text: ${instead}` };
 }
 
 /** Creates the resource of a valid entry with canonical links. */

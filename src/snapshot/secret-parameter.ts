@@ -107,7 +107,7 @@ export function plainSecrets(
 
 /** Gives the fault of a document with such a parameter. The fault names the place, and not the value. @internal */
 export function plainFault({ pointer, storedAs }: PlainSecret): Fault {
-  const detail = `is secret, and must not be plain text: seal the text, and put the sealed text in ${storedAs}`;
+  const detail = `is secret, and must not be plain text: put the output of gateway-admin seal into ${storedAs}`;
   return { pointer, code: 'validation-failed', detail };
 }
 

@@ -235,6 +235,7 @@ const faulty: readonly (readonly [what: string, document: object])[] = [
   ['a required field that is missing', { services: [{ name: 'Sales' }] }],
   ['a value of another form', { servers: [{ ...smallest.servers?.[0], port: 0 }] }],
   ['a link to nothing', { services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-9'] }] }],
+  ['a secret in plain text', { services: [{ name: 'Sales', router: 'cli', password: 'secret' }] }],
   [
     'two names that are the same',
     {
@@ -274,7 +275,7 @@ function refusals(): string {
   return [
     'A fault has a pointer to its place, a code and a sentence. What is refused, with an example of each:\n',
     table(['In the document', 'Code', 'Pointer and sentence'], rows),
-    'A secret parameter in plain text is refused too; see [Keep a parameter secret](patching.md#keep-a-parameter-secret).\n',
+    'A secret parameter in plain text is refused too; see [Keep a parameter secret](patching.md#keep-a-parameter-secret). To make the text that a document has instead, see [Write secrets into a document](command-line.md#write-secrets-into-a-document).\n',
   ].join('\n');
 }
 

@@ -494,6 +494,27 @@ describe('the faults of parameters in a document', () => {
   });
 });
 
+describe('a secret in plain text in a document', () => {
+  const detailOf = (document: unknown): string => allFaultsOf(document)[0]?.detail ?? '';
+
+  it('is refused with the way to give the secret', () => {
+    expect(detailOf({ services: [{ ...service, password: 'planted' }] })).toBe(
+      'is a secret, and must not be plain text: put the output of gateway-admin seal into passwordSealed, or set the ' +
+        'password of the running gateway with gateway-admin patch --set-from',
+    );
+    expect(detailOf({ users: [{ ...user, password: 'planted' }] })).toBe(
+      'is a secret, and must not be plain text: put the output of gateway-admin hash-password into passwordHash',
+    );
+  });
+
+  it('is no other member of that name', () => {
+    const unknown = 'is not a known field (unknown fields here: 1)';
+    expect(detailOf({ servers: [{ ...server, password: 'planted' }] })).toBe(unknown);
+    const listener = { name: 'L', protocol: 'p', address: '/run/l', password: 'planted' };
+    expect(detailOf({ services: [{ ...service, listeners: [listener] }] })).toBe(unknown);
+  });
+});
+
 describe('the parameters of a filter in a document', () => {
   it.each<[string, object]>([
     ['by name', { parameters: { a: { value: 'x' } }, parametersSealed: { pin: { value: 'v1.x' } } }],

@@ -188,7 +188,7 @@ describe('a document with a secret parameter', () => {
       filters: [{ ...filter, parameters: { name: 'Password', value: 'planted', configurable: false } }],
     };
     const detail = (map: string): string =>
-      `validation-failed: is secret, and must not be plain text: seal the text, and put the sealed text in ${map}`;
+      `validation-failed: is secret, and must not be plain text: put the output of gateway-admin seal into ${map}`;
     expect(faultsOf(given)).toEqual([
       `/servers/1/parameters/PASSWORD ${detail('parametersSealed')}`,
       `/services/0/router_options/password ${detail('router_optionsSealed')}`,

@@ -1,8 +1,8 @@
 /**
- * The commands about gateway documents: `plan`, `apply`, `export`, `seal` and `hash-password`. What they do needs the whole library,
+ * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. What they do needs the whole library,
  * which is loaded only for them: loading takes longer than everything else that the program does.
  */
-import { askingOptions, connectionOptions, type Command } from './command.ts';
+import { askingOptions, connectionOptions, printOptions, type Command } from './command.ts';
 
 /** The command `apply`. */
 export const apply: Command = {
@@ -28,6 +28,21 @@ export const plan: Command = {
   async run(call) {
     const { applyDocument } = await import('./apply.ts');
     await applyDocument(call, true);
+  },
+};
+
+/** The command `check`. */
+export const check: Command = {
+  does: 'Checks a gateway document, and prints every fault. Asks no gateway.',
+  arguments: [{ name: 'file' }],
+  options: printOptions,
+  notes: [
+    'The document is JSON; - is the standard input. The exit code is 1 if the document has faults. Which names of parameters',
+    'are secret, and what the gateway supports, only the gateway knows: plan asks the gateway.',
+  ],
+  async run(call) {
+    const { checkDocument } = await import('./check.ts');
+    await checkDocument(call);
   },
 };
 

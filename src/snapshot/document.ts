@@ -57,6 +57,8 @@ import { assertSnapshot, singular, type Collections, type Snapshot } from './sna
  * @public
  */
 export interface GatewayDocument {
+  /** Ignored: the place of the JSON Schema of the document, for editors. */
+  readonly $schema?: string;
   /** Version of the format. */
   readonly format?: 1;
   /** The instance; `started` is an ISO 8601 instant with an offset. */
@@ -103,6 +105,7 @@ export class InvalidDocumentError extends Error {
 
 const list = z.exactOptional(z.array(z.unknown()));
 const documentShape = z.strictObject({
+  $schema: z.exactOptional(z.string()),
   format: z.exactOptional(z.literal(1)),
   ...wholeDocument,
   servers: list,

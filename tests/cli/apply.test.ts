@@ -128,6 +128,7 @@ describe('gateway-admin apply', () => {
     const [first] = sampleDocument.servers ?? [];
     const parameters = { ...first?.parameters, password: 'planted-secret' };
     const given = {
+      $schema: './gateway-document.schema.json',
       servers: [{ ...first, parameters }],
       services: sampleDocument.services,
       users: sampleDocument.users,

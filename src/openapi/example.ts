@@ -211,6 +211,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
           type: 'connections.closed',
           at: 1473465600000,
           resource: '/servers/db-serv-1',
+          server: 'db-serv-1',
           connections: [
             { session: 9, connected: 1473419557000, id: 0 },
             { session: 12, connected: 1482552428000, id: 0 },
@@ -222,6 +223,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         {
           type: 'connections.close',
           resource: '/servers/db-serv-1',
+          server: 'db-serv-1',
           connections: [
             { session: 9, connected: 1473419557000, id: 0 },
             { session: 12, connected: 1482552428000, id: 0 },

@@ -246,6 +246,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
     },
   },
   'monitors.list': {
@@ -259,6 +260,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         read_timeout: 4,
         write_timeout: 3,
         servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+        parameters: { user: 'watcher', lag_limit: 30, failover: true },
       },
     ],
   },
@@ -314,6 +316,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
     },
   },
   'gateway.get': {

@@ -254,7 +254,7 @@ export function assemble(
     options.instruments.closed(writer.snapshot);
   });
   const admin = adminOf(options, { writer, log, audit, mode, handle, close, pending });
-  const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
+  const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
   shareSecrets(admin, {
     ...options.secrets,
     isSecretParameter: isSecretIn(snapshot),

@@ -38,6 +38,11 @@ export interface AuditFileOptions {
    * is removed.
    */
   readonly maxFiles?: number;
+  /**
+   * Whether the records may begin here; `true` by default. With `false`, `openAuditFile` rejects if the directory is missing
+   * or contains no audit file.
+   */
+  readonly create?: boolean;
 }
 
 /**
@@ -74,7 +79,7 @@ export interface AuditFile extends AuditSink {
  *
  * @param directory - path of the directory, which must be used for nothing else. The directory must not be a symbolic link,
  *   must belong to the user of the process, and must not be writable by other users
- * @param options - when a new file begins, and how many are kept
+ * @param options - when a new file begins, how many are kept, and whether the records may begin here
  * @returns the sink. Rejects with `StoreLockedError` if the directory is in use, with a RangeError for a wrong option, and
  *   with an Error if the directory or its newest file cannot be used
  *
@@ -104,13 +109,13 @@ export async function openAuditFile(
   options: AuditFileOptions = {},
   files: NodeFiles = nodeFiles,
 ): Promise<AuditFile> {
-  assertMembers(options, ['maxBytes', 'maxFiles'], 'option of openAuditFile');
-  const { maxBytes = 64 * 1024 * 1024, maxFiles } = options;
+  assertMembers(options, ['maxBytes', 'maxFiles', 'create'], 'option of openAuditFile');
+  const { maxBytes = 64 * 1024 * 1024, maxFiles, create = true } = options;
   assertWhole('maxBytes', maxBytes, 1);
   if (maxFiles !== undefined) assertWhole('maxFiles', maxFiles, 2);
-  const own = await OwnDirectory.open(directory, files);
+  const own = await OwnDirectory.open(directory, { create, files });
   try {
-    return new JsonLines(own, { maxBytes, maxFiles }, await openNewest(own));
+    return new JsonLines(own, { maxBytes, maxFiles }, await openNewest(own, create));
   } catch (error) {
     await own.close(() => undefined);
     throw error;

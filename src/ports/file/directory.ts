@@ -54,12 +54,17 @@ export class OwnDirectory {
   /**
    * Opens and locks a directory. A missing directory is created durably, with access for its owner only.
    *
+   * @param create - `false` if a missing directory is refused
    * @returns rejects with `StoreLockedError` if the directory is in use, and with an Error if the directory cannot be used
    */
-  static async open(directory: string, files: NodeFiles): Promise<OwnDirectory> {
+  static async open(
+    directory: string,
+    { create = true, files }: { readonly create?: boolean; readonly files: NodeFiles },
+  ): Promise<OwnDirectory> {
     // The empty path is the working directory of the process.
     if (typeof directory !== 'string' || directory === '')
       throw new TypeError('directory must be a path, such as /var/lib/gateway');
+    if (typeof create !== 'boolean') throw new TypeError('The option create must be true or false');
     const path = resolve(directory);
     if (process.platform === 'win32')
       throw new Error(
@@ -68,6 +73,7 @@ export class OwnDirectory {
       );
     const present = statusAt(path, files);
     if (present !== undefined) assertOwnDirectory(path, present);
+    else if (!create) throw notCreated(`${path} does not exist`);
     await makeDirectory(path, files);
     const handle = await files.open(path, 'r');
     try {
@@ -178,6 +184,19 @@ export class OwnDirectory {
     );
     return this.#lost;
   }
+}
+
+/**
+ * The error for a place without content, where the caller wants content.
+ *
+ * @param seen - what is at the place, as a clause
+ * @internal
+ */
+export function notCreated(seen: string): Error {
+  return new Error(
+    `${seen}, and the option create is false. Check the path, and that its disk is mounted. If the content was deleted, ` +
+      'restore a backup. To begin without content, leave the option out once.',
+  );
 }
 
 /** Creates a directory and its parents, durably. */

@@ -82,6 +82,11 @@ export class Instruments {
     );
   }
 
+  /** Warns that a durable store had no content: it is new, or its content was deleted. */
+  storeEmpty(): void {
+    this.#log('warn', () => ({}), 'The store was empty: the document is in use');
+  }
+
   closed({ revision }: Snapshot): void {
     this.#log('info', () => ({ revision }), 'Interface closed');
   }

@@ -205,6 +205,23 @@ describe('the rotation of an audit file', () => {
 });
 
 describe('a directory of an audit file', () => {
+  // Promise: store-create
+  it('is refused with create: false if it was deleted or has no records, and nothing is created', async () => {
+    const top = await temporaryDirectory();
+    const directory = join(top, 'audit');
+    await expect(openAuditFile(directory, { create: false })).rejects.toThrow(
+      /audit does not exist, and the/,
+    );
+    expect(await readdir(top)).toEqual([]);
+    await mkdir(directory, { mode: 0o700 });
+    await expect(openAuditFile(directory, { create: false })).rejects.toThrow(
+      /contains no audit file, and the/,
+    );
+    expect(await readdir(directory)).toEqual([]);
+    await (await openAuditFile(directory))[Symbol.asyncDispose]();
+    await (await openAuditFile(directory, { create: false }))[Symbol.asyncDispose]();
+  });
+
   it('is in use by one sink or store at a time', async () => {
     const directory = await place();
     const sink = await openAuditFile(directory);

@@ -1,5 +1,5 @@
 /**
- * Shares: who asks for a password to be hashed.
+ * Shares: who asks for a password to be hashed, or for a place to read events.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Share } from './fair-queue.ts';
@@ -20,6 +20,17 @@ export function shareOf({ peer }: AdminRequest, name: string): Omit<Share, 'atte
 export function shareOfCaller(request: AdminRequest, caller: Principal | undefined): Share {
   const standing = caller === undefined ? 'fresh' : 'known';
   return { ...shareOf(request, caller?.name ?? ''), attempt: '', standing };
+}
+
+/**
+ * Gives the reader of a stream: the user, or the network of the peer if nobody has to log in.
+ *
+ * @internal
+ */
+export function readerOf(request: AdminRequest, caller: Principal | undefined): string {
+  return JSON.stringify(
+    caller === undefined ? [shareOf(request, '').networks.at(-1)] : ['user', caller.name],
+  );
 }
 
 /** Longest peer that is told apart, in UTF-16 code units. */

@@ -83,7 +83,7 @@ async function openNew({ files }: OwnDirectory, path: string): Promise<FileHandl
  */
 export async function openNewest(directory: OwnDirectory, create: boolean): Promise<Newest> {
   const number = (await numbersIn(directory)).at(-1);
-  if (number === undefined && !create) throw notCreated(`${directory.path} contains no audit file`);
+  if (number === undefined && !create) await assertBegun(directory);
   if (number === undefined) return { newest: await createFile(directory, 1) };
   const path = pathOf(directory, number);
   const status = statusAt(path, directory.files);
@@ -104,6 +104,12 @@ export async function openNewest(directory: OwnDirectory, create: boolean): Prom
     await file.close().catch(ignore);
     throw error;
   }
+}
+
+/** Checks that there were records before. Another program can have renamed all files. */
+async function assertBegun({ path, files }: OwnDirectory): Promise<void> {
+  const names = await files.readdir(path);
+  if (!names.some((name) => name.startsWith('audit-'))) throw notCreated(`${path} contains no audit file`);
 }
 
 /** Finds the end of the last line that has its line break, and the first zero byte. */

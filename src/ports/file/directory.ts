@@ -105,16 +105,24 @@ export class OwnDirectory {
   }
 
   /**
-   * Checks that directory, lock and file are still those that this process has opened, and closed to other users, and gives the
-   * length of the file.
+   * Checks that directory and lock are still those that this process has opened, and closed to other users.
    *
    * @throws StoreLost if another program has removed, replaced or opened one of them
    */
-  lengthOf({ path, identity }: OwnFile): number {
+  assertOwn(): void {
     this.#statusOf({ path: this.path, identity: this.#identity });
     // The mode of the lock does not matter: other users cannot enter the directory.
     if (!isSameFile(statusAt(this.#lock.path, this.files), this.#lock.identity))
       throw this.#lose(`${this.#lock.path} was removed or replaced`);
+  }
+
+  /**
+   * Checks the same of directory, lock and file, and gives the length of the file.
+   *
+   * @throws StoreLost if another program has removed, replaced or opened one of them
+   */
+  lengthOf({ path, identity }: OwnFile): number {
+    this.assertOwn();
     return Number(this.#statusOf({ path, identity }).size);
   }
 

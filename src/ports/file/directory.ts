@@ -10,6 +10,7 @@ import { StoreLost } from '../port-error.ts';
 import { assertOwnDirectory, isSameFile, openingOf, statusAt, type Identity } from './identity.ts';
 import { lockDirectory, type Lock } from './lock.ts';
 import type { NodeFiles } from './node-files.ts';
+import { meaningOf } from './refusal.ts';
 
 /** An open file of the directory. @internal */
 export interface OwnFile {
@@ -209,7 +210,7 @@ export function notCreated(seen: string): Error {
 
 /** Creates a directory and its parents, durably. */
 async function makeDirectory(path: string, files: NodeFiles): Promise<void> {
-  const first = (await files.mkdir(path, { recursive: true, mode: 0o700 })) ?? path;
+  const first = (await makeMissing(path, files)) ?? path;
   const top = dirname(first);
   // The parents are synced even if they exist: the process that made them may have been killed before its sync.
   let parent = path;
@@ -217,6 +218,25 @@ async function makeDirectory(path: string, files: NodeFiles): Promise<void> {
     parent = dirname(parent);
     await syncDirectory(parent, files);
   } while (parent.length > top.length);
+}
+
+/**
+ * Creates a directory and its parents. Gives the first one that was missing; `undefined` if none was. One call for each
+ * directory, because a recursive call of Node hides the cause of a refusal.
+ */
+async function makeMissing(path: string, files: NodeFiles): Promise<string | undefined> {
+  const missing: string[] = [];
+  for (let at = path; statusAt(at, files) === undefined; at = dirname(at)) missing.unshift(at);
+  for (const each of missing) {
+    try {
+      await files.mkdir(each, { mode: 0o700 });
+    } catch (cause) {
+      // Another process may have created the directory meanwhile.
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw new Error(`The directory ${each} cannot be created: ${meaningOf(cause)}`, { cause });
+    }
+  }
+  return missing[0];
 }
 
 /** Makes the names in a directory durable. A directory without read access is not one that this program has created. */

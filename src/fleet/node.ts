@@ -82,6 +82,7 @@ export class RunningNode {
   /** Called when the end of the log has moved. */
   readonly #watchers = new Set<() => void>();
   readonly #view: FleetView = {
+    node: () => this.#parts.node,
     nodes: () => this.#nodes(),
     position: () => this.#log.position,
     settle: (execution, where) => {

@@ -121,8 +121,17 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     const ending = attempt.end();
     if (ending !== undefined) await ending;
     span.ended(reply.status, problem);
-    return { matched: true, response: problem === undefined ? reply : withoutProblem(reply) };
+    const response = problem === undefined ? reply : withoutProblem(reply);
+    return {
+      matched: true,
+      response: options.fleet === undefined ? response : signed(options.fleet, response),
+    };
   };
+}
+
+/** Several nodes may answer at one address, and sessions and connections are those of the node that answers. */
+function signed(fleet: FleetView, response: AdminResponse): AdminResponse {
+  return { ...response, headers: { ...response.headers, 'fleet-node': fleet.node() } };
 }
 
 function withoutProblem({ problem: _problem, ...response }: Reply): AdminResponse {

@@ -3,7 +3,7 @@
  */
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
-import { apply, exportDocument, hashPassword, plan } from './document.ts';
+import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
 import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
 import { clear, patch, set } from './patching.ts';
@@ -26,6 +26,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     undo,
     plan,
     apply,
+    check,
     export: exportDocument,
     user,
     commands: commandsInFlight,
@@ -33,6 +34,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     retry,
     forget,
     flush,
+    seal,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),

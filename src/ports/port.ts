@@ -64,8 +64,8 @@ export interface Clock {
   /** The current time, in milliseconds since 1970-01-01T00:00:00Z. The time may jump. */
   now(): number;
   /**
-   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines
-   * come from this function, and from `now` if the function is left out.
+   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines, and
+   * the five minutes of a verified log-in, come from this function, and from `now` if the function is left out.
    */
   monotonic?(): number;
   /**

@@ -35,7 +35,7 @@ import { LateAnswer } from '../host-deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 import { callerLinks, Overtaken } from '../log.ts';
-import { shareOfCaller } from '../password/share.ts';
+import { readerOf, shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { parseEventId, type EventId } from '../event-log.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
@@ -121,8 +121,17 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     const ending = attempt.end();
     if (ending !== undefined) await ending;
     span.ended(reply.status, problem);
-    return { matched: true, response: problem === undefined ? reply : withoutProblem(reply) };
+    const response = problem === undefined ? reply : withoutProblem(reply);
+    return {
+      matched: true,
+      response: options.fleet === undefined ? response : signed(options.fleet, response),
+    };
   };
+}
+
+/** Several nodes may answer at one address, and sessions and connections are those of the node that answers. */
+function signed(fleet: FleetView, response: AdminResponse): AdminResponse {
+  return { ...response, headers: { ...response.headers, 'fleet-node': fleet.node() } };
 }
 
 function withoutProblem({ problem: _problem, ...response }: Reply): AdminResponse {
@@ -342,18 +351,21 @@ function read(
 /** Opens a stream of events. */
 function follow(
   { snapshot, streams }: HandlerOptions,
-  { method, headers, signal }: AdminRequest,
+  request: AdminRequest,
   { query: { after, types }, caller }: Pick<Asked<BoundRoute>, 'query'> & Authorized,
 ): Reply {
+  const { method, headers, signal } = request;
   const last = lastEventId(headers['last-event-id']);
   if (!last.ok) return refusal(last.problem);
-  const full = streams.refusal();
+  const reader = readerOf(request, caller.principal);
+  const full = streams.refusal(reader);
   if (full !== undefined) return refusal(full, { 'retry-after': '1' });
   // Nobody would read or end the body of an answer to HEAD.
   if (method === 'HEAD') return stream();
   // A browser that connects again sends the header, and the parameter as it was at first.
   const from = last.value ?? after;
   const body = streams.open({
+    reader,
     ...(from === undefined ? {} : { after: from }),
     ...(types === undefined ? {} : { types }),
     ...(signal === undefined ? {} : { signal }),

@@ -203,6 +203,53 @@ describe('gateway-admin patch', () => {
     expect(running.admin.snapshot.servers.find('db-serv-1')?.settings.parameters['zone']).toBe(value);
   });
 
+  it.each([
+    ['filter', 'spare', 'parameters/max_rows=1000', { value: '1000', configurable: true }],
+    ['filter', 'spare', 'parameters/max_rows/value=1e3', '1e3'],
+    [
+      'filter',
+      'spare',
+      'parameters/max_rows={"value":"5","configurable":true}',
+      { value: '5', configurable: true },
+    ],
+    ['service', 'bare-service', 'version_string=8.0', '8.0'],
+    ['service', 'bare-service', 'version_string=12345678901234567', '12345678901234567'],
+    ['service', 'bare-service', 'weightby=10', '10'],
+    ['service', 'bare-service', 'user=null', 'null'],
+    ['service', 'bare-service', 'user="app"', 'app'],
+    ['service', 'bare-service', 'router_options/a~1b=true', 'true'],
+    ['service', 'bare-service', 'router_options/list=[1]', '[1]'],
+    ['server', 'db-serv-1', 'address=10', '10'],
+    ['server', 'db-serv-1', 'parameters/weight=10', 10],
+    ['service', 'bare-service', 'max_connection=10', 10],
+    ['service', 'bare-service', 'root_user=true', true],
+    ['monitor', 'idle-monitor', 'servers=["/servers/db-serv-1"]', ['/servers/db-serv-1']],
+  ])('gives %s %s the type that the setting takes: %s', async (kind, name, setting, value) => {
+    expect(await ask(['patch', kind, name, '--set', setting])).toMatchObject({ code: 0, err: '' });
+    const shown: unknown = JSON.parse((await ask(['show', kind, name, '--json'])).out);
+    const tokens = (setting.split('=')[0] ?? '').split('/').map((token) => token.replace('~1', '/'));
+    const found = tokens.reduce(
+      (within, token) => (within as Readonly<Record<string, unknown>>)[token],
+      shown,
+    );
+    expect(found).toEqual(value);
+    // A test takes the value as a change does. Only a change takes a text for a whole parameter of a filter.
+    const isShort = kind === 'filter' && !/value|{/.test(setting);
+    expect((await ask(['patch', kind, name, '--test', setting])).code).toBe(isShort ? 1 : 0);
+  });
+
+  it.each([
+    ['server', 'db-serv-1', 'parameters/weight=12345678901234567'],
+    ['service', 'bare-service', 'max_connection=-12345678901234567'],
+    ['monitor', 'idle-monitor', 'monitor_interval=1e999'],
+  ])('refuses a number of %s %s that would become another one: %s', async (kind, name, setting) => {
+    for (const option of ['--set', '--test']) {
+      const { code, out, err } = await ask(['patch', kind, name, option, setting]);
+      const told = `patch got a number for /${setting.split('=')[0] ?? ''} that no program reads back exactly`;
+      expect([code, out, err]).toEqual([2, '', expect.stringContaining(told)]);
+    }
+  });
+
   it('replaces a word in the state of a server', async () => {
     const args = ['patch', 'server', 'db-server-2', '--set', 'state/0=running', '--dry-run'];
     expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running"\n');
@@ -255,6 +302,7 @@ describe('gateway-admin patch', () => {
     [['--set', '/password=planted-secret'], 'patch takes no password as an argument'],
     [['--test', 'password=planted-secret'], 'patch takes no password as an argument'],
     [['--set', 'parameters/password=planted-secret'], 'patch takes no password as an argument'],
+    [['--set', 'parameters/password/value=planted-secret'], 'patch takes no password as an argument'],
     [['--set', 'port'], 'patch needs a path and a value: --set PATH=VALUE'],
     [['--set', 'port=1', '--file', '-'], 'patch takes --file, or single operations'],
     [['--file', '/no/such/file'], 'The file cannot be read: ENOENT'],

@@ -147,6 +147,7 @@ const rows: readonly Row[] = [
       'index.ts',
       'json/index.ts',
       'client/index.ts',
+      'openapi/index.ts',
       'cli/*',
       'ports/scrypt-hasher.ts',
       'node:*',

@@ -2,7 +2,7 @@
  * Completion for shells: each script asks `gateway-admin complete`, so that the table of commands is the only source.
  */
 import { valueOf } from './answer.ts';
-import type { Argument, Call, Command } from './command.ts';
+import { optionsOf, placeOfCommand, type Argument, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { kindOf } from './kind.ts';
 import { safeText } from './output.ts';
@@ -57,29 +57,32 @@ export const completion: Command = {
 export async function completionsOf(
   commands: ReadonlyMap<string, Command>,
   words: readonly string[],
-  callOf: (args: readonly string[]) => Call,
+  callOf: (name: string, args: readonly string[]) => Call,
 ): Promise<readonly string[]> {
-  const [name = '', ...rest] = words;
   const last = words.at(-1) ?? '';
-  const command = commands.get(name);
-  if (words.length < 2) return starting(last, [...commands.keys(), 'help']);
-  if (name === 'help' && words.length === 2) return starting(last, [...commands.keys()]);
-  if (command === undefined) return [];
+  const { place } = placeOfCommand(commands, words.slice(0, -1));
+  const name = place === undefined ? undefined : words[place];
+  const rest = place === undefined ? words : words.toSpliced(place, 1);
+  if (name === 'help') return rest.length === 1 ? starting(last, [...commands.keys()]) : [];
+  const command = name === undefined ? undefined : commands.get(name);
+  const options = command?.options ?? optionsOf(commands);
   if (last.startsWith('-'))
     return starting(
       last,
-      Object.keys(command.options).map((option) => `--${option}`),
+      Object.keys(options).map((option) => `--${option}`),
     );
   // The value of an option is the user's own.
-  if (needsValue(command, rest.at(-2))) return [];
+  if (needsValue(options, rest.at(-2))) return [];
+  if (name === undefined) return starting(last, [...commands.keys(), 'help']);
+  if (command === undefined) return [];
   const given = rest
     .slice(0, -1)
-    .filter((word, at) => !word.startsWith('-') && !needsValue(command, rest[at - 1]));
+    .filter((word, at) => !word.startsWith('-') && !needsValue(options, rest[at - 1]));
   const argument = command.arguments?.[given.length];
   if (argument === undefined) return [];
   return starting(
     last,
-    argument.choices ?? (await namesOf(argument, given[0] ?? '', callOf(rest.slice(0, -1)))),
+    argument.choices ?? (await namesOf(argument, given[0] ?? '', callOf(name, rest.slice(0, -1)))),
   );
 }
 
@@ -87,7 +90,7 @@ function starting(beginning: string, words: readonly string[]): readonly string[
   return words.filter((word) => word.startsWith(beginning));
 }
 
-function needsValue({ options }: Command, word = ''): boolean {
+function needsValue(options: Command['options'], word = ''): boolean {
   return word.startsWith('--') && options[word.slice(2)]?.value !== undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The help: what the table of commands says, for people.
  */
-import type { Argument, Command } from './command.ts';
+import { helpOption, type Argument, type Command } from './command.ts';
 import { columns } from './output.ts';
 
 /** Name of the program. */
@@ -29,7 +29,7 @@ export function helpOf(name: string, command: Command): string {
   const choices = given.flatMap(({ name: argument, choices: words }) =>
     words === undefined ? [] : [[`  <${argument}>`, words.join(', ')]],
   );
-  const list = Object.entries({ ...options, help: { does: 'print this' } }).map(
+  const list = Object.entries({ ...options, help: helpOption }).map(
     ([option, row]: [string, Command['options'][string]]) => [
       `  --${option}${row.value === undefined ? '' : ` ${row.value}`}`,
       row.does,

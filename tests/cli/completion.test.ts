@@ -63,6 +63,14 @@ describe('gateway-admin complete', () => {
     [['flush', ''], []],
     [['stop', 'service', 'My-Service', ''], []],
     [['nothing', ''], []],
+    [['--url'], ['--url']],
+    [['--url', ''], []],
+    [['--json', 'clo'], ['close']],
+    [
+      ['--fields=name', '--user', '', 'stop', ''],
+      ['service', 'monitor'],
+    ],
+    [['--json', 'stop', 'service', 'B'], ['Bare-Service']],
   ])('after %j offers %j', async (words, offered) => {
     expect(await wordsAfter(...words)).toEqual(offered);
   });

@@ -148,6 +148,7 @@ const rows: readonly Row[] = [
       'json/index.ts',
       'client/index.ts',
       'openapi/index.ts',
+      'core/member.ts',
       'cli/*',
       'ports/scrypt-hasher.ts',
       'node:*',

@@ -18,7 +18,7 @@ import {
 } from '../index.ts';
 import { diff, parseJson, type Json } from '../json/index.ts';
 import { faultText, outcomeOf, valueOf } from './answer.ts';
-import { acceptedPlan, operationLine } from './change.ts';
+import { acceptedPlan, operationLines } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { collections, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
@@ -170,18 +170,11 @@ function stepOf(event: AdminEvent): Step {
     id,
     resource,
     given: [name, event.operations],
-    changes: event.operations.map((operation) => changeLine(operation, event.inverse)),
+    changes: operationLines(event.operations, event.inverse),
   };
 }
 
 const verbs: Readonly<Record<string, string>> = { started: 'start', stopped: 'stop', updated: 'patch' };
-
-/** An operation in words, with the value before it. */
-function changeLine(operation: Operation, inverse: readonly Operation[]): string {
-  const back = inverse.find(({ op, path }) => path === operation.path && (op === 'replace' || op === 'add'));
-  const was = back !== undefined && 'value' in back ? ` (was ${JSON.stringify(back.value)})` : '';
-  return `${operationLine(operation)}${safeText(was)}`;
-}
 
 /** Asks the interface for the plan of each step. Nothing is done if one of them is refused. */
 async function planned(

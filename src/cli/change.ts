@@ -3,7 +3,8 @@
  * there is anything to do.
  */
 import type { Answer, Client, EndpointId } from '../client/index.ts';
-import type { Plan } from '../index.ts';
+import type { Operation, Plan } from '../index.ts';
+import { applyPatch, type Json } from '../json/index.ts';
 import { outcomeOf, refusal, valueOf } from './answer.ts';
 import type { Call } from './command.ts';
 import { methodOf } from './connection.ts';
@@ -77,7 +78,7 @@ function planLines(plan: Accepted): readonly string[] {
   if (plan.outcome === 'unchanged') return ['nothing to do'];
   const { sessions, connections } = plan.closes;
   return [
-    ...(plan.patch ?? []).map(operationLine),
+    ...operationLines(plan.patch ?? [], plan.events.flatMap(inverseOf)),
     ...plan.effects.map(effectLine),
     `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
     ...(plan.stays.sessions === 0 ? [] : [continuing(plan.stays.sessions)]),
@@ -90,16 +91,48 @@ const signs: ReadonlyMap<string, string> = new Map([
   ['replace', '~'],
 ]);
 
-/** An operation of a patch in a line, such as `~ /max_connection = 50`. */
-export function operationLine(operation: {
-  readonly op: string;
-  readonly path: string;
-  readonly value?: unknown;
-}): string {
+function inverseOf(event: unknown): readonly Operation[] {
+  return (event as { readonly inverse?: readonly Operation[] }).inverse ?? [];
+}
+
+/**
+ * The operations of a patch in lines, with the value before each: `~ /max_connection = 50 (was 100)`.
+ *
+ * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a whole
+ *   list for several
+ */
+export function operationLines(
+  operations: readonly Operation[],
+  inverse: readonly Operation[],
+): readonly string[] {
+  const ways = inverse.filter(({ op }) => op !== 'test');
+  let list: { readonly path: string; readonly items: Json } | undefined;
+  return operations.map((operation) => {
+    const { op, path } = operation;
+    if (list === undefined || !path.startsWith(`${list.path}/`)) {
+      const way = ways.shift();
+      const old = way !== undefined && 'value' in way ? way.value : undefined;
+      list =
+        way !== undefined && path.startsWith(`${way.path}/`)
+          ? { path: way.path, items: old ?? [] }
+          : undefined;
+      if (list === undefined) return operationLine(operation, old);
+    }
+    const inside = path.slice(list.path.length);
+    const was = op === 'add' ? undefined : (list.items as readonly Json[])[Number(inside.slice(1))];
+    const applied = applyPatch(list.items, [{ ...operation, path: inside }]);
+    if (applied.ok) list = { ...list, items: applied.value };
+    return operationLine(operation, was);
+  });
+}
+
+/** An operation of a patch in a line. */
+export function operationLine(operation: Operation, was?: Json): string {
   const { op, path } = operation;
   const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
-  const from = 'from' in operation ? ` from ${String(operation.from)}` : '';
-  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}`);
+  const from = 'from' in operation ? ` from ${operation.from}` : '';
+  const before = was === undefined ? '' : ` (was ${jsonText(was)})`;
+  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}${before}`);
 }
 
 /** An effect: what the gateway is asked for. */

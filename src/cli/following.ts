@@ -93,7 +93,7 @@ function eventLine({ output }: Call, { id, event }: Item): string {
 
 /** What an event says besides its type. */
 function detailOf(event: ShownEvent): readonly string[] {
-  if ('operations' in event) return event.operations.map(operationLine);
+  if ('operations' in event) return event.operations.map((operation) => operationLine(operation));
   if ('sessions' in event) return [counted(event.sessions.length, 'session')];
   if ('connections' in event) return [counted(event.connections.length, 'connection')];
   const state = 'state' in event ? [`[${event.state}]`] : [];

@@ -252,7 +252,7 @@ describe('gateway-admin patch', () => {
 
   it('replaces a word in the state of a server', async () => {
     const args = ['patch', 'server', 'db-server-2', '--set', 'state/0=running', '--dry-run'];
-    expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running"\n');
+    expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running" (was "maintenance")\n');
   });
 
   it('reads a patch from a file, and from the standard input', async () => {
@@ -267,7 +267,7 @@ describe('gateway-admin patch', () => {
     });
   });
 
-  it('shows the operations in a plan, and no secret', async () => {
+  it('shows the operations in a plan with the values before them, and no secret', async () => {
     const file = join(await newDirectory(), 'password');
     writeFileSync(file, 'planted-secret\n');
     const args = ['patch', 'service', 'my-service', '--set', 'max_connection=7', '--unset', 'weightby'];
@@ -275,9 +275,9 @@ describe('gateway-admin patch', () => {
     expect(err).toBe('');
     expect(out.split('\n').slice(0, 5)).toEqual([
       'Plan: patch service my-service',
-      expect.stringMatching(/ {2}[-~+] \//),
-      expect.stringMatching(/ {2}[-~+] \//),
-      expect.stringMatching(/ {2}[-~+] \//),
+      '  - /weightby (was "report_weight")',
+      '  ~ /password',
+      '  ~ /max_connection = 7 (was 100)',
       '  gateway: service.update /services/My-Service',
     ]);
     expect(out).not.toContain('planted');

@@ -27,6 +27,16 @@ export function valueOf<T>(answer: Answer<T>): T {
   throw refusal(answer.problem, answer.retryAfterMs);
 }
 
+/** An entity tag as a user copies it: a shell would take the double quotes away. */
+export function shownTag(etag: string): string {
+  return safeText(etag.replace(/^(?:W\/)?"(.*)"$/, '$1'));
+}
+
+/** The entity tag that a user has given, with or without its double quotes. */
+export function givenTag(text: string): string {
+  return text === '*' || text.endsWith('"') ? text : `"${text}"`;
+}
+
 /** The end of a command that was refused. */
 export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
   const { code, status, title, detail, errors = [] } = problem;

@@ -61,6 +61,8 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   if (output.isJson) output.json(steps.map(shownStep));
   else if (isDry) output.lines('Nothing was done.');
   else if (steps.length > 0) output.lines(`Done: ${counted(steps.length, 'change')}.`);
+  if (call.has('exit-code') && steps.length > 0)
+    throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
 }
 
 /** A step for programs. */

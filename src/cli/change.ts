@@ -20,7 +20,9 @@ export interface Change {
   readonly given: readonly unknown[];
   /** Whether the user is asked first: what is closed or deleted does not come back. */
   readonly asks?: true;
-  readonly ifMatch?: string | undefined;
+  readonly ifMatch?: string;
+  /** The entity tag of the resource, which a dry run prints for `--if-match`. */
+  readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
   readonly left?: () => Promise<number>;
 }
@@ -32,7 +34,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   const method = methodOf(client, change.id);
   const given = [...change.given, ...(change.ifMatch === undefined ? [] : [{ ifMatch: change.ifMatch }])];
   const plan = acceptedPlan(valueOf(await method.plan(...given)));
-  if (call.has('dry-run')) showPlan(call, change.title, plan);
+  if (call.has('dry-run')) showPlan(call, change, plan);
   else if (plan.outcome === 'unchanged') say(call, plan, `Nothing to do: ${change.title}.`);
   else await makePlanned(call, change, plan, () => method(...given));
 }
@@ -65,11 +67,12 @@ function say({ output }: Call, { outcome, closes, stays }: Accepted, text: strin
   else output.lines(safeText(text));
 }
 
-function showPlan({ output }: Call, title: string, plan: Accepted): void {
+function showPlan({ output }: Call, { title, tag }: Change, plan: Accepted): void {
   if (output.isJson) return output.json(plan);
   output.lines(
     safeText(`Plan: ${title}`),
     ...planLines(plan).map((line) => safeText(`  ${line}`)),
+    ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
     'Nothing was done.',
   );
 }

@@ -28,6 +28,8 @@ export const exitCodes = {
   unknown: 4,
   /** The user is not known, or may not do this. */
   notAllowed: 5,
+  /** `plan --exit-code`: the gateway is not as the document says. */
+  differs: 6,
   interrupted: 130,
 } as const;
 

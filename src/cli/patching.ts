@@ -1,10 +1,10 @@
 /**
  * `patch`, `set` and `clear`: JSON Patches from a command line.
  */
-import type { Client, EndpointId } from '../client/index.ts';
+import type { Answer, EndpointId } from '../client/index.ts';
 import type { Operation } from '../index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
-import { valueOf } from './answer.ts';
+import { givenTag, shownTag, valueOf } from './answer.ts';
 import { make } from './change.ts';
 import {
   changeOptions,
@@ -43,7 +43,10 @@ export const patch: Command = {
     unset: { value: 'PATH', does: 'remove the setting', multiple: true },
     test: { value: 'PATH=VALUE', does: 'change nothing if the setting has another value', multiple: true },
     file: { value: 'FILE', does: 'send the JSON Patch in the file instead; - is the standard input' },
-    'if-match': { value: 'TAG', does: 'change nothing if the resource has another entity tag' },
+    'if-match': {
+      value: 'TAG',
+      does: 'change nothing if the resource has another entity tag than show and --dry-run print',
+    },
     ...changeOptions,
   },
   notes: [
@@ -54,17 +57,21 @@ export const patch: Command = {
     const [kind = '', name = ''] = call.words;
     const id = `${kind as keyof typeof patchable}s.patch` as const;
     const client = await connect(call);
-    const operations = await operationsOf(call, () => readResource(client, kind, name));
+    const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
+    const operations = await operationsOf(call, async () => valueOf(await read()) as Resource);
     const ifMatch = call.valueOf('if-match');
-    await make(call, client, { title: `patch ${kind} ${name}`, id, given: [name, operations], ifMatch });
+    const present = call.has('dry-run') ? await read() : undefined;
+    await make(call, client, {
+      title: `patch ${kind} ${name}`,
+      id,
+      given: [name, operations],
+      ...(ifMatch === undefined ? {} : { ifMatch: givenTag(ifMatch) }),
+      ...(present?.ok === true && present.etag !== undefined ? { tag: shownTag(present.etag) } : {}),
+    });
   },
 };
 
 type Resource = Readonly<Record<string, unknown>>;
-
-async function readResource(client: Client, kind: string, name: string): Promise<Resource> {
-  return valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Resource;
-}
 
 async function operationsOf(call: Call, readPresent: () => Promise<Resource>): Promise<Json> {
   const file = call.valueOf('file');

@@ -2,7 +2,7 @@
  * `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
-import { valueOf } from './answer.ts';
+import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
@@ -166,9 +166,11 @@ export const show: Command = {
         exitCodes.wrongUse,
       );
     const given = name === undefined ? [] : [name];
-    const value = valueOf(await methodOf(await connect(call), id)(...given)) as Row;
+    const answer = await methodOf(await connect(call), id)(...given);
+    const value = valueOf(answer) as Row;
+    const tag = answer.ok && answer.etag !== undefined ? [['entity tag', shownTag(answer.etag)]] : [];
     if (output.isJson) output.json(value);
-    else output.lines(...columns(rowsOf(value)));
+    else output.lines(...columns([...rowsOf(value), ...tag]));
   },
 };
 

@@ -287,6 +287,20 @@ describe('gateway-admin apply', () => {
     });
   });
 
+  it('tells scripts with an exit code of its own that the gateway differs', async () => {
+    const { ask, gateway } = await serving(sampleDocument);
+    const monitors = [{ name: 'Idle Monitor', module: 'pgmon', state: 'started' }];
+    const plan = await ask(['plan', '-', '--exit-code'], { monitors });
+    expect([plan.code, plan.err]).toEqual([6, 'gateway-admin: The gateway differs from -.\n']);
+    expect(plan.out).toBe((await ask(['plan', '-'], { monitors })).out);
+    expect((await ask(['plan', '-'], { monitors })).code).toBe(0);
+    const same = [{ ...monitors[0], state: 'stopped' }];
+    expect(await ask(['plan', '-', '--exit-code'], { monitors: same })).toMatchObject({ code: 0, err: '' });
+    const wrong = [{ ...monitors[0], state: 'gone' }];
+    expect((await ask(['plan', '-', '--exit-code'], { monitors: wrong })).code).toBe(1);
+    expect(appliedTo(gateway)).toEqual([]);
+  });
+
   it('changes nothing without a yes', async () => {
     const { ask, gateway } = await serving(sampleDocument);
     const { code, err } = await ask(['apply', '-'], {

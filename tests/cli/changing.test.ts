@@ -291,9 +291,20 @@ describe('gateway-admin patch', () => {
     );
   });
 
-  it('is refused if somebody else has changed the resource', async () => {
-    const args = ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--if-match', '"old"'];
-    expect(await ask(args)).toMatchObject({ code: 1, err: expect.stringContaining('(precondition-failed)') });
+  it.each([
+    ['show', ['show', 'server', 'db-serv-1']],
+    ['a dry run', ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--dry-run']],
+  ])('takes the entity tag that %s prints, and is refused after another change', async (_case, args) => {
+    const { out } = await ask(args);
+    const [, tag = ''] = /^ *entity tag +(\S+)$/m.exec(out) ?? [];
+    const patch = ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--if-match'];
+    for (const given of [tag, `"${tag}"`, '*'])
+      expect(await ask([...patch, given, '--dry-run'])).toMatchObject({ code: 0, err: '' });
+    await ask(['patch', 'server', 'db-serv-1', '--set', 'port=7000']);
+    for (const given of [tag, `"${tag}"`, `W/"${tag}"`]) {
+      const told = expect.stringContaining('(precondition-failed)') as unknown;
+      expect(await ask([...patch, given])).toMatchObject({ code: 1, err: told });
+    }
   });
 
   it.each([

@@ -158,6 +158,7 @@ describe('gateway-admin with options before the command', () => {
 
 describe('gateway-admin show', () => {
   it('prints the members of a resource, and of its members, in two columns', async () => {
+    const shown = await fetch(`${url}/servers/db-server-2`);
     expect((await ask('show', 'server', 'db-server-2')).out).toBe(
       [
         'name        DB Server 2',
@@ -166,9 +167,12 @@ describe('gateway-admin show', () => {
         'protocol    pgbackend',
         'status      maintenance, slave, running',
         'parameters  -',
+        `entity tag  ${shown.headers.get('etag')?.replaceAll('"', '') ?? ''}`,
         '',
       ].join('\n'),
     );
+    // The interface itself has no entity tag.
+    expect((await ask('show', 'interface')).out).not.toContain('entity tag');
     expect((await ask('show', 'logs')).out).toContain('\nlog_levels.error            true\n');
   });
 

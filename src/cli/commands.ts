@@ -5,7 +5,18 @@ import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { apply, exportDocument, hashPassword, plan } from './document.ts';
 import { events, undo, watch } from './following.ts';
-import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
+import {
+  abandon,
+  close,
+  commandsInFlight,
+  flush,
+  forget,
+  hold,
+  release,
+  retry,
+  start,
+  stop,
+} from './operating.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
 import { user } from './users.ts';
@@ -33,6 +44,8 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     retry,
     forget,
     flush,
+    hold,
+    release,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),

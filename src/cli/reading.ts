@@ -34,6 +34,12 @@ const partLists: Readonly<Record<string, Pick<Listing, 'id' | 'columns'>>> = {
 
 const owners = { listeners: 'service', connections: 'server' } as const;
 
+/** The other list of connections: there, all rows have the same service. */
+const ofSession: Pick<Listing, 'id' | 'columns'> = {
+  id: 'sessions.connections',
+  columns: ['server', 'state', 'role', 'statistics'],
+};
+
 const searches = ['service', 'server', 'client', 'address'] as const;
 
 /** The sessions that a person sees if nobody says which. */
@@ -56,9 +62,10 @@ export const list: Command = {
     server: { value: 'NAME', does: 'only sessions with a connection to this server' },
     client: { value: 'NAME', does: 'only sessions of this database user' },
     address: { value: 'TEXT', does: 'only sessions from this address' },
+    session: { value: 'ID', does: 'the connections of this session' },
     ...connectionOptions,
   },
-  notes: ['Listeners are listed of a service, connections of a server.'],
+  notes: ['Listeners are listed of a service, connections of a server or, with --session, of a session.'],
   async run(call) {
     const { output } = call;
     const listing = listingOf(call);
@@ -73,18 +80,8 @@ export const list: Command = {
 
 /** What the arguments and options of a call ask for. */
 export function listingOf({ words: [kind = '', name], valueOf: given, output }: Call): Listing {
-  const part = partLists[kind];
-  if (part !== undefined && name === undefined)
-    throw new CommandError(
-      `list ${kind} needs the name of a ${owners[kind as keyof typeof owners]}.`,
-      exitCodes.wrongUse,
-    );
-  if (part === undefined && name !== undefined)
-    throw new CommandError(
-      `list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`,
-      exitCodes.wrongUse,
-    );
-  const known = part ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
+  const session = given('session');
+  const known = listOf(kind, name, session);
   const isSessions = known.id === 'sessions.list';
   const found = searches.filter((each) => given(each) !== undefined);
   if (found.length > 0 && !isSessions)
@@ -93,7 +90,7 @@ export function listingOf({ words: [kind = '', name], valueOf: given, output }: 
   const fields = given('fields')?.split(',');
   return {
     id: known.id,
-    subject: name === undefined ? [] : [name],
+    subject: [name, session].flatMap((each) => each ?? []),
     columns: fields ?? known.columns,
     options: {
       ...(fields === undefined ? {} : { fields }),
@@ -102,6 +99,29 @@ export function listingOf({ words: [kind = '', name], valueOf: given, output }: 
       ...Object.fromEntries(found.map((each) => [each === 'client' ? 'user' : each, given(each)])),
     },
   };
+}
+
+/** The list that is meant, by its kind and the resource to which it belongs. */
+function listOf(
+  kind: string,
+  name: string | undefined,
+  session: string | undefined,
+): Pick<Listing, 'id' | 'columns'> {
+  const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
+  const owner = (owners as Readonly<Record<string, string>>)[kind];
+  if (session !== undefined) {
+    if (kind !== 'connections') throw wrong('Only connections can be listed of a session.');
+    if (name !== undefined)
+      throw wrong('list connections takes the name of a server or --session, not both.');
+    if (session === '') throw wrong('The session has no id. Try: gateway-admin list sessions');
+    return ofSession;
+  }
+  const or = kind === 'connections' ? ', or --session ID' : '';
+  if (owner !== undefined && name === undefined)
+    throw wrong(`list ${kind} needs the name of a ${owner}${or}.`);
+  if (owner === undefined && name !== undefined)
+    throw wrong(`list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`);
+  return partLists[kind] ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
 }
 
 function rangeOf(text: string | undefined): readonly [number, number] | undefined {

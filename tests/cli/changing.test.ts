@@ -141,6 +141,22 @@ describe('a change by gateway-admin', () => {
     expect(JSON.parse(patched.out)).toMatchObject({ name: 'My Service', max_connection: 7 });
   });
 
+  it('holds every change off, and releases the interface again', async () => {
+    const stop = ['stop', 'service', 'my-service'];
+    const plan = 'Plan: make the interface read-only\n  ~ /read_only = true\n';
+    expect((await ask(['hold', '--dry-run'])).out).toContain(plan);
+    const done = { code: 0, out: 'Done: make the interface read-only.\n', err: '' };
+    expect(await ask(['hold'])).toEqual(done);
+    expect((await ask(['hold'])).out).toBe('Nothing to do: make the interface read-only.\n');
+    const held = await ask(stop);
+    expect([held.code, held.err]).toEqual([
+      5,
+      expect.stringContaining('(read-only) An administrator ends this mode. Try: gateway-admin release'),
+    ]);
+    expect((await ask(['release'])).out).toBe('Done: end the read-only mode of the interface.\n');
+    expect((await ask(stop)).code).toBe(0);
+  });
+
   // Promise: command-line-yes
   it.each([
     [['close', 'session', '9']],
@@ -287,7 +303,7 @@ describe('gateway-admin patch', () => {
     const { code, err } = await ask(['patch', 'server', 'db-serv-1', '--set', 'port=0', '--set', 'address=']);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /^gateway-admin: .* \(validation-failed\)\n {2}\/address: must .*\n {2}\/port: must .*\n$/,
+      /^gateway-admin: .* \(validation-failed\) Correct each named value\.\n {2}\/address: must .*\n {2}\/port: must .*\n$/,
     );
   });
 

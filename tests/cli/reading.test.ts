@@ -62,6 +62,16 @@ describe('gateway-admin list', () => {
     expect(JSON.parse(out)).toEqual(await get('/servers/db-serv-1/connections'));
   });
 
+  it('lists the connections of one session', async () => {
+    expect((await ask('list', 'connections', '--session', '9')).out).toMatch(
+      /^SERVER +STATE +ROLE +STATISTICS\nDB-Server-2 +In use +Slave +reads=5 /,
+    );
+    const { out } = await ask('list', 'connections', '--session', '9', '--json');
+    expect(JSON.parse(out)).toEqual(await get('/sessions/9/connections'));
+    const { code, err } = await ask('list', 'connections', '--session', 'x');
+    expect([code, err]).toEqual([1, expect.stringContaining('(session-id-invalid)')]);
+  });
+
   it('shows the first 100 sessions to a person, and says how many there are', async () => {
     const { admin } = runAdmin({ snapshot: createSnapshot({ services: [{ name: 'S', router: 'r' }] }) });
     const session = {
@@ -93,6 +103,13 @@ describe('gateway-admin list', () => {
     [['list', 'planets'], 'list does not take "planets": services, '],
     [['list', 'services', 'x'], 'list services takes no name. Try: gateway-admin show services'],
     [['list', 'listeners'], 'list listeners needs the name of a service.'],
+    [['list', 'connections'], 'list connections needs the name of a server, or --session ID.'],
+    [
+      ['list', 'connections', 'db', '--session', '9'],
+      'list connections takes the name of a server or --session',
+    ],
+    [['list', 'servers', '--session', '9'], 'Only connections can be listed of a session.'],
+    [['list', 'connections', '--session', ''], 'The session has no id.'],
     [['list', 'services', '--range', '9'], 'A range has the form 0-99'],
     [['list', 'services', '--service', 'x'], 'Only sessions can be searched: --service.'],
     [['list', 'listeners', 'x', 'y'], 'list takes a kind and a name; the rest are options.'],
@@ -190,7 +207,7 @@ describe('gateway-admin show', () => {
   });
 
   it('says why there is nothing, in words and for programs', async () => {
-    const told = 'There is no service named "x". GET /services lists the existing ones. (service-not-found)';
+    const told = 'There is no service named "x". (service-not-found) Try: gateway-admin list services';
     expect(await ask('show', 'service', 'x')).toEqual({ code: 1, out: '', err: `gateway-admin: ${told}\n` });
     const { code, err } = await ask('show', 'service', 'x', '--json');
     expect([code, JSON.parse(err)]).toMatchObject([1, { code: 'service-not-found', status: 404 }]);

@@ -10,11 +10,21 @@ import { safeText } from './output.ts';
 const scripts = {
   // Not compgen -W, which would run a command in a name.
   bash: `_gateway_admin() {
-  local word
+  local line=\${COMP_LINE:0:COMP_POINT} words=() part rest at
   COMPREPLY=()
-  while IFS= read -r word; do
-    COMPREPLY+=("$(printf '%q' "$word")")
-  done < <(gateway-admin complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  # Bash divides words at colons and equals signs. Parts without white space between them are one word.
+  for ((at = 0; at <= COMP_CWORD; at++)); do
+    rest=\${line#"\${line%%[![:space:]]*}"}
+    part=\${COMP_WORDS[at]}
+    ((at == COMP_CWORD)) && part=$rest
+    if [[ $at != 0 && $rest == "$line" ]]; then words[-1]+=$part; else words+=("$part"); fi
+    line=\${rest:\${#part}}
+  done
+  # What stands before the last such sign is on the line already, and bash keeps it.
+  [[ -n \${part//[:=]/} ]] || part=
+  while IFS= read -r rest; do
+    COMPREPLY+=("$(printf '%q' "\${rest#"\${words[-1]%"$part"}"}")")
+  done < <(gateway-admin complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _gateway_admin gateway-admin`,
   zsh: `#compdef gateway-admin

@@ -149,12 +149,13 @@ function effectLine(effect: unknown): string {
 }
 
 /** What a change means for the sessions; empty if nothing. */
-function consequence({ closes, stays }: Accepted): string {
-  const { sessions, connections } = closes;
-  const closing =
-    sessions + connections === 0
-      ? ''
-      : ` ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')} close.`;
+function consequence({ closes: { sessions, connections }, stays }: Accepted): string {
+  const closed = [
+    ...(sessions === 0 ? [] : [counted(sessions, 'session')]),
+    ...(connections === 0 ? [] : [counted(connections, 'backend connection')]),
+  ];
+  const verb = sessions + connections === 1 ? 'closes' : 'close';
+  const closing = closed.length === 0 ? '' : ` ${closed.join(' and ')} ${verb}.`;
   return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
 }
 

@@ -119,10 +119,18 @@ describe('a change by gateway-admin', () => {
     );
   });
 
-  it('says that one session continues', async () => {
-    await ask(['close', 'session', '9', '--yes']);
+  it('says in the singular that one session continues, or closes', async () => {
+    expect((await ask(['close', 'session', '12', '--yes'])).out).toBe(
+      'Done: close session 12. 1 session and 1 backend connection close.\n',
+    );
     expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
       'Done: stop service my-service. 1 session continues.\n',
+    );
+    expect((await ask(['close', 'sessions', 'bare-service', '--yes'])).out).toBe(
+      'Done: close the sessions of bare-service. 1 session closes.\n',
+    );
+    expect((await ask(['close', 'connections', 'db-serv-1', '--yes'])).out).toBe(
+      'Done: close the connections to db-serv-1. 1 backend connection closes. 1 session continues.\n',
     );
   });
 

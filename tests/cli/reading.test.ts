@@ -32,7 +32,7 @@ describe('gateway-admin list', () => {
         'NAME         STATUS                       ADDRESS           PORT  PROTOCOL',
         'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
         'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
-        'db-serv-3    -                            ::1               5434  pgbackend',
+        'db-serv-3    down                         ::1               5434  pgbackend',
         '',
       ].join('\n'),
     );
@@ -159,6 +159,28 @@ describe('gateway-admin list', () => {
   });
 });
 
+describe('the times that gateway-admin prints', () => {
+  it.each([
+    [['list', 'sessions'], /^9 .* 2016-09-09 14:12:37 +42$/m],
+    [['show', 'session', '12'], /^connected +2016-12-24 06:07:08$/m],
+    [['show', 'gateway'], /^started +2016-08-31 23:29:26$/m],
+    [['show', 'logs'], /^last_flushed +2016-08-31 23:29:26$/m],
+    [['list', 'tasks'], /^Load Average .* 2016-09-05 14:12:37$/m],
+    [['show', 'service', 'report-service'], /^state_since +2016-08-29 14:00:00$/m],
+    [['show', 'interface'], /^time_zone +Europe\/Helsinki$/m],
+  ])('have one form, with the date, in the time zone of the interface: %j', async (args, told) => {
+    expect((await ask(...args)).out).toMatch(told);
+  });
+
+  it('are as the interface wrote them for programs, and inside of maps of the user', async () => {
+    const text = '2016-08-29T12:52:31+03:00';
+    await ask('patch', 'server', 'db-serv-1', '--set', `parameters/since=${text}`);
+    expect((await ask('show', 'server', 'db-serv-1')).out).toContain(`parameters.since          ${text}\n`);
+    const { out } = await ask('show', 'session', '9', '--json');
+    expect(JSON.parse(out)).toMatchObject({ connected: 'Fri Sep  9 14:12:37 2016' });
+  });
+});
+
 describe('gateway-admin with options before the command', () => {
   it('takes them as after the command', async () => {
     const expected = await ask('list', 'servers', '--fields', 'name', '--json');
@@ -236,19 +258,40 @@ describe('the output of gateway-admin', () => {
     );
   });
 
-  it('lines columns up', () => {
-    const text = fc.string({ unit: 'grapheme' }).filter((each) => !controls.test(each) && each.trim() !== '');
-    const rows = fc.array(fc.tuple(text, text), { minLength: 1 });
-    const lengthOf = (each: string): number => [...new Intl.Segmenter().segment(each)].length;
+  it('lines columns up as a terminal shows them: wide characters have two columns', () => {
+    const widths = { a: 1, é: 1, 'e\u0301': 1, я: 1, 日: 2, 한: 2, Ｗ: 2, ｱ: 1, あ: 2, '🙂': 2 } as const;
+    const parts = fc.array(fc.constantFrom(...(Object.keys(widths) as (keyof typeof widths)[])), {
+      minLength: 1,
+    });
+    const widthOf = (text: readonly (keyof typeof widths)[]): number =>
+      text.reduce((sum, part) => sum + widths[part], 0);
     fc.assert(
-      fc.property(rows, (given) => {
-        const width = Math.max(...given.map(([first]) => lengthOf(first)));
-        for (const [at, line] of columns(given).entries()) {
-          const [first = '', second = ''] = given[at] ?? [];
-          expect(line).toBe(`${first}${' '.repeat(width - lengthOf(first) + 2)}${second}`.trimEnd());
+      fc.property(fc.array(fc.tuple(parts, parts), { minLength: 1 }), (given) => {
+        const widest = Math.max(...given.map(([first]) => widthOf(first)));
+        const rows = given.map((row) => row.map((each) => each.join('')));
+        for (const [at, line] of columns(rows).entries()) {
+          const [first] = given[at] ?? [[]];
+          const [text = '', second = ''] = rows[at] ?? [];
+          expect(line).toBe(`${text}${' '.repeat(widest - widthOf(first) + 2)}${second}`);
         }
       }),
     );
+  });
+
+  it.each([
+    [['list', 'sessions'], 'No sessions.\n'],
+    [['list', 'services'], 'No services.\n'],
+    [['list', 'listeners', 's'], 'No listeners.\n'],
+    [['list', 'sessions', '--json'], '[]\n'],
+    [['commands'], 'No commands.\n'],
+  ])('says that a list is empty: %j', async (args, told) => {
+    const services = args.includes('s') ? [{ name: 'S', router: 'r' }] : [];
+    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
+    expect(await ask(...args)).toEqual({ code: 0, out: told, err: '' });
+  });
+
+  it('says that a server is down', async () => {
+    expect((await ask('show', 'server', 'db-serv-3')).out).toContain('\nstatus      down\n');
   });
 
   describe('on a terminal', () => {

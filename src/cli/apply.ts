@@ -18,13 +18,12 @@ import {
 } from '../index.ts';
 import { diff, parseJson, type Json } from '../json/index.ts';
 import { faultText, outcomeOf, valueOf } from './answer.ts';
-import { acceptedPlan, operationLines } from './change.ts';
+import { acceptedPlan, confirm, goingOn, operationLines, unlessInterrupted } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { collections, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { longestDocument, readText } from './input.ts';
 import { counted, safeText } from './output.ts';
-import { confirm } from './question.ts';
 
 /** A command of the interface that a document makes necessary. */
 interface Step {
@@ -239,12 +238,13 @@ function printSteps({ output }: Call, steps: readonly PlannedStep[], file: strin
 async function makeAll(call: Call, client: Client, steps: readonly PlannedStep[]): Promise<void> {
   for (const [done, { id, given, ifMatch, resource }] of steps.entries()) {
     call.output.progress(`${String(done + 1)} of ${String(steps.length)}: ${safeText(resource)}`);
+    const made = `${counted(done, 'change')} of ${String(steps.length)} made before.`;
     try {
-      await outcomeOf(methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
+      const sent = outcomeOf(methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
+      await unlessInterrupted(call, sent, () => `Interrupted. ${made} ${goingOn(resource)}`);
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      const where = `${safeText(resource)}: ${error.message} ${counted(done, 'change')} of ${String(steps.length)} made before.`;
-      throw new CommandError(where, error.exitCode, error.cause);
+      if (!(error instanceof CommandError) || error.exitCode === exitCodes.interrupted) throw error;
+      throw new CommandError(`${safeText(resource)}: ${error.message} ${made}`, error.exitCode, error.cause);
     } finally {
       call.output.progress('');
     }

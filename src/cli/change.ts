@@ -1,15 +1,16 @@
 /**
  * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and whether
- * there is anything to do.
+ * there is anything to do. A change that cannot be undone is made only after a yes.
  */
+import { createInterface } from 'node:readline/promises';
+
 import type { Answer, Client, EndpointId } from '../client/index.ts';
 import type { Operation, Plan } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
 import { outcomeOf, refusal, valueOf } from './answer.ts';
-import type { Call } from './command.ts';
+import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
 import { counted, jsonText, safeText } from './output.ts';
-import { confirm } from './question.ts';
 
 /** A change that a user wants. */
 export interface Change {
@@ -47,9 +48,60 @@ async function makePlanned(
 ): Promise<void> {
   const { output } = call;
   if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-  const body = await outcomeOf(withProgress(call, change, send));
+  const sent = outcomeOf(withProgress(call, change, send));
+  const body = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
   if (body !== undefined && output.isJson) output.json(body);
   else say(call, plan, `Done: ${change.title}.${consequence(plan)}`);
+}
+
+/** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
+export async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
+  if (has('yes')) return;
+  const { stdin, stderr } = surroundings;
+  // The standard input has ended if a document or a password was typed there.
+  if (!stdin.isTTY || stdin.readableEnded)
+    throw new CommandError(
+      `${safeText(question)} Nobody can be asked: without a terminal, say --yes.`,
+      exitCodes.wrongUse,
+    );
+  const terminal = createInterface({ input: stdin, output: stderr });
+  const leaving = new AbortController();
+  terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
+  try {
+    const answer = await terminal.question(`${safeText(question)} [y/N] `, { signal: leaving.signal });
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.', exitCodes.refused);
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+    throw new CommandError('Nothing was done.', exitCodes.interrupted);
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Waits for a change that was sent. Ctrl-C ends the program, and not what the gateway has begun. */
+export async function unlessInterrupted<T>(
+  { surroundings, output }: Call,
+  sent: Promise<T>,
+  told: () => string,
+): Promise<T> {
+  let interrupt = (): void => undefined;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    interrupt = () => {
+      output.progress('');
+      reject(new CommandError(told(), exitCodes.interrupted));
+    };
+  });
+  surroundings.once('SIGINT', interrupt);
+  try {
+    return await Promise.race([sent, interrupted]);
+  } finally {
+    surroundings.off('SIGINT', interrupt);
+  }
+}
+
+/** What becomes of a change that was sent, and how a user follows it. */
+export function goingOn(what: string): string {
+  return `The gateway goes on with what it has begun: ${safeText(what)}. Try: gateway-admin commands`;
 }
 
 /** The plan, if nothing speaks against the change. */

@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 
 import type { Output } from './output.ts';
 
-/** The streams and the environment of a program. */
-export interface Surroundings {
+/** The streams, the environment and the signals of a program. */
+export interface Surroundings extends Pick<NodeJS.Process, 'once' | 'off'> {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -30,6 +30,7 @@ export const exitCodes = {
   notAllowed: 5,
   /** `plan --exit-code`: the gateway is not as the document says. */
   differs: 6,
+  /** A signal of the user ended the program. What the gateway has begun goes on. */
   interrupted: 130,
 } as const;
 

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   createAdmin,
   createBasicAuthentication,
@@ -12,9 +13,13 @@ import {
   createSnapshot,
   type AdminOptions,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { until } from '../system/running-gateway.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
 
 const serve = servers(afterEach);
@@ -514,5 +519,50 @@ describe('gateway-admin with a password and no encryption', () => {
     expect(far.code).toBe(3);
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       expect((await command([...args, `http://${host}:1`], circumstances)).err).not.toContain('encryption');
+  });
+});
+
+describe('gateway-admin, interrupted while the gateway works', () => {
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  const document = JSON.stringify({
+    services: [
+      { name: 'Bare Service', router: 'cli', state: 'started' },
+      { name: 'Report Service', router: 'readwritesplit', state: 'stopped', servers: ['/servers/db-serv-3'] },
+    ],
+  });
+
+  it.each([
+    [
+      ['close', 'sessions', 'my-service', '--yes'],
+      0,
+      'Interrupted. The gateway goes on with what it has begun: close the sessions of my-service.',
+    ],
+    [
+      ['apply', '-', '--yes'],
+      1,
+      'Interrupted. 1 change of 3 made before. The gateway goes on with what it has begun: /services/',
+    ],
+  ])('says what goes on: %j', async (args, before, told) => {
+    const held = hold();
+    running.gateway.will(...Array.from({ length: before }, () => 'done' as const), held.apply);
+    const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
+    const ended = once(child, 'close');
+    child.stdin.end(document);
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (part: string) => (err += part));
+    await held.begun;
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect(err).toMatch(/ Try: gateway-admin commands\n$/);
+    expect(err).toContain(told);
+    const applied = appliedTo(running.gateway).length;
+    held.done();
+    await until('the gateway has gone on', async () => (await ask(['commands', '--json'])).out === '[]\n');
+    // Nothing new was begun.
+    expect(appliedTo(running.gateway)).toHaveLength(applied);
+    expect(applied).toBe(before + 1);
   });
 });

@@ -3,7 +3,7 @@
  * terminal but printable characters.
  */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -211,7 +211,8 @@ describe('gateway-admin and what it sends', () => {
     stdin.resume();
     await once(stdin, 'end');
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const surroundings = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof run>[1];
+    const streams = { stdin, stdout, stderr, env: {} };
+    const surroundings = Object.assign(new EventEmitter(), streams) as unknown as Parameters<typeof run>[1];
     expect(await run(['close', 'sessions', 'x', '--url', url], surroundings)).toBe(2);
     expect(String(stderr.read())).toContain('say --yes');
   });

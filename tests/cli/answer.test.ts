@@ -35,7 +35,7 @@ describe('what gateway-admin says about a problem', () => {
         'entity tag are new: gateway-admin show',
     ],
   ] as const)('leaves out the sentences for programs, for %s', (code, told) => {
-    const example = problemExamples[code] as ReturnType<typeof problem>;
+    const example = problemExamples[code] as unknown as ReturnType<typeof problem>;
     expect(refusal(example, 1500).message).toBe(told);
   });
 

@@ -18,7 +18,7 @@ export interface Surroundings extends Pick<NodeJS.Process, 'once' | 'off'> {
 export const exitCodes = {
   /** Done, or nothing was to do. */
   done: 0,
-  /** Refused: nothing was changed. */
+  /** Refused: nothing was changed, unless the problem is `partly-done`. */
   refused: 1,
   /** The command line has a mistake: nothing was sent. */
   wrongUse: 2,

@@ -124,10 +124,10 @@ function parse(name: string, command: Command, args: readonly string[]): Parsed 
   const known: Command['options'] = { ...command.options, help: helpOption };
   // Not strict: the messages of Node quote arguments, and an argument can be a password by mistake.
   const { positionals, tokens } = tokensOf(known, args);
-  if (positionals.length > 0 && command.arguments === undefined)
-    throw wrongUse(`${name} takes no arguments, only options.`, `help ${name}`);
   const options = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []));
   for (const option of options) assertOption(name, known, option);
+  if (positionals.length > 0 && command.arguments === undefined)
+    throw wrongUse(`${name} takes no arguments, only options.`, `help ${name}`);
   return { words: positionals, options: options.map(({ name: option, value }) => ({ name: option, value })) };
 }
 

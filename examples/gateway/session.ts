@@ -10,6 +10,7 @@ import { connect, type Socket } from 'node:net';
 
 import type { Admin, Server, Service } from 'gateway-admin-core';
 
+import { placeOf } from './place.ts';
 import { isEncryptionRequest, userIn } from './protocol.ts';
 import { startRelay } from './relay.ts';
 import { turnAway } from './turn-away.ts';
@@ -20,7 +21,7 @@ const patienceMs = 5000;
 export type OpenSession = ReturnType<typeof openSession>;
 
 export function openSession(admin: Admin, id: number, client: Socket, service: Service, server: Server) {
-  const backend = connect({ host: server.settings.address, port: server.settings.port, noDelay: true });
+  const backend = connect({ ...placeOf(server.settings), noDelay: true });
   client.pause(); // until the server has accepted
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];

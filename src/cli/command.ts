@@ -139,7 +139,7 @@ export class CommandError extends Error {
 }
 
 /** Options of every command that prints something. */
-const printOptions = {
+export const printOptions = {
   json: { does: 'print JSON for programs' },
 } as const satisfies Command['options'];
 

@@ -3,7 +3,7 @@
  */
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
-import { apply, exportDocument, hashPassword, plan } from './document.ts';
+import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
 import {
   abandon,
@@ -37,6 +37,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     undo,
     plan,
     apply,
+    check,
     export: exportDocument,
     user,
     commands: commandsInFlight,
@@ -46,6 +47,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     flush,
     hold,
     release,
+    seal,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),

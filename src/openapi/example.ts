@@ -246,6 +246,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
     },
   },
   'monitors.list': {
@@ -259,6 +260,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         read_timeout: 4,
         write_timeout: 3,
         servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+        parameters: { user: 'watcher', lag_limit: 30, failover: true },
       },
     ],
   },
@@ -314,6 +316,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
     },
   },
   'gateway.get': {
@@ -1057,7 +1060,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     title: 'The gateway has not followed the fleet',
     status: 409,
     detail:
-      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
+      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
     code: 'node-behind',
   },
   'store-unavailable': {

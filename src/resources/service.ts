@@ -194,6 +194,9 @@ const fields = defineFields<{
     setting: true,
     optional: true,
     secret: 'passwordSealed',
+    instead:
+      'put the output of gateway-admin seal into passwordSealed, or set the password of the running gateway with ' +
+      'gateway-admin patch --set-from',
   },
   root_user: { shape: z.boolean(), setting: true, optional: true },
   version_string: { shape: shape.text(255), setting: true, optional: true },
@@ -201,7 +204,7 @@ const fields = defineFields<{
   connection_timeout: { shape: shape.unlimited, setting: true, optional: true },
   max_connection: { shape: shape.unlimited, setting: true, optional: true },
   strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
-  listeners: { shape: z.array(listenerShape), shown: false, default: [] },
+  listeners: { shape: z.array(listenerShape), shown: false, default: [], entries: listenerFields },
 });
 
 function represent({ sessions }: Snapshot, service: Service, { times }: Rendering): object {

@@ -533,6 +533,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       ready: true,
       read_only: false,
       unknown_outcomes: 0,
+      time_zone: 'Europe/Helsinki',
       version: '0.1.0',
       links: {
         services: '/services',
@@ -558,6 +559,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       ready: true,
       read_only: true,
       unknown_outcomes: 0,
+      time_zone: 'Europe/Helsinki',
       version: '0.1.0',
       links: {
         services: '/services',

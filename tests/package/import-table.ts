@@ -151,6 +151,8 @@ const rows: readonly Row[] = [
       'index.ts',
       'json/index.ts',
       'client/index.ts',
+      'openapi/index.ts',
+      'core/member.ts',
       'cli/*',
       'ports/scrypt-hasher.ts',
       'node:*',

@@ -47,6 +47,7 @@ export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
     '',
   );
   if (code === 'outcome-unknown') return new CommandError(text, exitCodes.unknown, problem);
+  if (code === 'partly-done') return new CommandError(text, exitCodes.partlyDone, problem);
   const isNotAllowed = status === 401 || status === 403;
   return new CommandError(text, isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
 }
@@ -146,6 +147,7 @@ export const nextSteps = {
   'node-behind': 'Try: gateway-admin retry',
   'store-unavailable': later,
   closed: later,
+  'not-ready': later,
   'outcome-unknown': 'Try: gateway-admin commands',
 } as const satisfies Readonly<Record<ProblemCode, string>>;
 

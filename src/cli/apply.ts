@@ -239,7 +239,9 @@ async function makeAll(call: Call, client: Client, steps: readonly PlannedStep[]
       await unlessInterrupted(call, sent, () => `Interrupted. ${made} ${goingOn(resource)}`);
     } catch (error) {
       if (!(error instanceof CommandError) || error.exitCode === exitCodes.interrupted) throw error;
-      throw new CommandError(`${safeText(resource)}: ${error.message} ${made}`, error.exitCode, error.cause);
+      const isPart = done > 0 && error.exitCode === exitCodes.refused;
+      const exitCode = isPart ? exitCodes.partlyDone : error.exitCode;
+      throw new CommandError(`${safeText(resource)}: ${error.message} ${made}`, exitCode, error.cause);
     } finally {
       call.output.progress('');
     }

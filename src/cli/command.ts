@@ -18,7 +18,7 @@ export interface Surroundings extends Pick<NodeJS.Process, 'once' | 'off'> {
 export const exitCodes = {
   /** Done, or nothing was to do. */
   done: 0,
-  /** Refused: nothing was changed, unless the problem is `partly-done`. */
+  /** Refused: nothing was changed. */
   refused: 1,
   /** The command line has a mistake: nothing was sent. */
   wrongUse: 2,
@@ -30,6 +30,8 @@ export const exitCodes = {
   notAllowed: 5,
   /** `plan --exit-code`: the gateway is not as the document says. */
   differs: 6,
+  /** Refused in the middle: the message names what is done. */
+  partlyDone: 7,
   /** A signal of the user ended the program. What the gateway has begun goes on. */
   interrupted: 130,
 } as const;

@@ -665,7 +665,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     title: 'This origin is not allowed',
     status: 403,
     detail:
-      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address, under localhost, and under the names in the option allowedHosts.',
+      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address and under localhost. To allow a name, add it to the option allowedHosts.',
     code: 'origin-refused',
   },
   'service-not-found': {

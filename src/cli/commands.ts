@@ -5,7 +5,18 @@ import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
-import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
+import {
+  abandon,
+  close,
+  commandsInFlight,
+  flush,
+  forget,
+  hold,
+  release,
+  retry,
+  start,
+  stop,
+} from './operating.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
 import { user } from './users.ts';
@@ -34,6 +45,8 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     retry,
     forget,
     flush,
+    hold,
+    release,
     seal,
     'hash-password': hashPassword,
     completion,

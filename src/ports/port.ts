@@ -325,7 +325,10 @@ export interface Authenticate {
       password: string,
     ) => Promise<Principal | 'throttled' | 'overloaded' | undefined>,
   ): Promise<Principal | 'throttled' | 'overloaded' | undefined>;
-  /** Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). */
+  /**
+   * Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). A challenge of Basic or Digest is not sent to the
+   * script of a web page, because the browser would ask for a password in place of the page.
+   */
   readonly challenge?: string;
   /**
    * Whether nobody has to log in at this state. Left out if everybody always has to log in. If the function throws, or gives

@@ -240,6 +240,7 @@ export function assemble(
   const closing = new AbortController();
   const handle = handlerOf(options, {
     ...{ writer, journal, mode, passwords, audit, streams, refuseAll, closing: closing.signal },
+    timeZone: options.timeZone,
     ...around,
   });
   const pending = new PendingAnswers();

@@ -62,7 +62,7 @@ export class Readings {
     const before = this.#last.get(node.name);
     if (snapshot === before) return;
     this.#last.set(node.name, snapshot);
-    for (const shown of shownIn(snapshot, before)) this.#lookAt(node, snapshot.epoch, shown);
+    for (const shown of shownIn(snapshot, before)) this.#lookAt(node, snapshot, shown);
   }
 
   async #request({ name, running }: Node): Promise<void> {
@@ -84,7 +84,8 @@ export class Readings {
   }
 
   /** A command number stands for one content; for that of the log, if the log knows the number. */
-  #lookAt(node: Node, epoch: string, { link, command, content }: Shown): void {
+  #lookAt(node: Node, snapshot: Snapshot, { link, command, content }: Shown): void {
+    const { epoch } = snapshot;
     const what = `${node.name} shows ${link} with ${epoch}.${String(command)} as ${content}`;
     const known = this.#chronicle.contentsAt(link, command);
     if (known?.has(content) === true) return;
@@ -93,7 +94,9 @@ export class Readings {
     const before = this.#own.get(key) ?? content;
     this.#own.set(key, content);
     if (before !== content) return this.#tell(`${what}, and ${before} had that number before`);
-    if (this.#chronicle.hadEver(link, content) && !this.#isOwn(node, link))
+    // What was the node's own may be over when an answer comes that shows it.
+    const isPresent = snapshot === node.running?.admin.snapshot;
+    if (isPresent && this.#chronicle.hadEver(link, content) && !this.#isOwn(node, link))
       this.#tell(`${what}, which the log has with another number`);
   }
 

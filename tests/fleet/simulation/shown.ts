@@ -46,7 +46,13 @@ function contentOf(entity: Entity): string {
   const known = contents.get(entity);
   if (known !== undefined) return known;
   const { version: _version, key: _key, ...rest } = entity as unknown as Readonly<Record<string, unknown>>;
-  const { started: _started, state_reason: _reason, state_since: _since, ...kept } = rest;
+  const {
+    started: _started,
+    startAssumed: _assumed,
+    state_reason: _reason,
+    state_since: _since,
+    ...kept
+  } = rest;
   const { state, settings } = kept as { readonly state?: unknown; readonly settings?: object };
   const wanted = state === 'failed' ? 'started' : state;
   const { state: status, ...given } = { ...settings } as { readonly state?: readonly string[] };

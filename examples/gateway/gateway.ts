@@ -18,7 +18,7 @@ import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer, describeServers } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
-import { hasServerUpdate, hasUpdate } from './setting.ts';
+import { hasServerUpdate, hasUpdate, unsupportedIn } from './setting.ts';
 import { turnAway } from './turn-away.ts';
 
 export class Gateway implements GatewayPort {
@@ -77,6 +77,8 @@ export class Gateway implements GatewayPort {
   }
 
   async apply(effect: Effect): Promise<void> {
+    const reason = unsupportedIn(effect);
+    if (reason !== undefined) throw new EffectRefused(reason);
     switch (effect.type) {
       case 'service.start':
         return this.#listeners.get(effect.service)?.open();

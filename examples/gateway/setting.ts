@@ -21,15 +21,9 @@ const supported: Partial<Record<Effect['type'], readonly string[]>> = {
 /** Refuses changes of settings that this gateway does not have, and a weight that no server of the service has. */
 export const veto: Veto = ({ effects, next }) => {
   for (const effect of effects) {
-    if (!('operations' in effect)) continue;
-    const names = supported[effect.type] ?? [];
-    const changed = changedNames(effect);
-    const other = changed.find((name) => !names.includes(name));
-    if (other !== undefined)
-      return unsupported(
-        `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`,
-      );
-    if (effect.type !== 'service.update' || !changed.includes('weightby')) continue;
+    const reason = unsupportedIn(effect);
+    if (reason !== undefined) return unsupported(reason);
+    if (effect.type !== 'service.update' || !changedNames(effect).includes('weightby')) continue;
     const { weightby = '', servers } = effect.after;
     const has = ({ settings }: { settings: ServerSettings }): boolean => weightby in settings.parameters;
     if (weightby !== '' && !serversAt(next, servers).some(has))
@@ -37,6 +31,15 @@ export const veto: Veto = ({ effects, next }) => {
   }
   return undefined;
 };
+
+/** Why this gateway cannot do an update; `undefined` if it can. Another node of a fleet does not ask this veto. */
+export function unsupportedIn(effect: Effect): string | undefined {
+  if (!('operations' in effect)) return undefined;
+  const names = supported[effect.type] ?? [];
+  const other = changedNames(effect).find((name) => !names.includes(name));
+  if (other === undefined) return undefined;
+  return `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`;
+}
 
 function unsupported(detail: string): Problem {
   return hostProblem('host-setting-unsupported', {

@@ -1,7 +1,7 @@
 /**
  * Effects on a scripted gateway: how each effect changes the gateway, and when each effect is in place.
  */
-import { EffectRefused, type Effect, type Update } from '../../index.ts';
+import { EffectRefused, type Effect, type ServiceSettings, type Update } from '../../index.ts';
 import type { Json } from '../../json/index.ts';
 import {
   isAdministrators,
@@ -123,7 +123,17 @@ function serverUpdate(effect: Update<object>): Change {
   return { before: withWordMap(before), after: withWordMap(after) };
 }
 
+/** The settings of a service that are left out while they have no value. Every other setting always has a value. */
+const optionalSettings: readonly string[] = [
+  ...(['user', 'passwordSealed', 'root_user', 'version_string', 'weightby'] as const),
+  ...(['connection_timeout', 'max_connection', 'strip_db_esc'] as const),
+] satisfies readonly (keyof ServiceSettings)[];
+
 function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {
+  const unknown = Object.keys(after).find(
+    (name) => !(name in thing.settings || optionalSettings.includes(name)),
+  );
+  if (unknown !== undefined) throw new EffectRefused(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   EffectRefused,
+  isUpdateInPlace,
   type Admin,
   type Effect,
   type GatewayPort,
@@ -18,7 +19,7 @@ import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer, describeServers } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
-import { hasServerUpdate, hasUpdate, unsupportedIn } from './setting.ts';
+import { unsupportedIn } from './setting.ts';
 import { turnAway } from './turn-away.ts';
 
 export class Gateway implements GatewayPort {
@@ -126,9 +127,9 @@ export class Gateway implements GatewayPort {
       case 'monitor.stop':
         return this.#monitors.has(effect.monitor) === (effect.type === 'monitor.start');
       case 'monitor.update':
-        return hasUpdate(
-          this.#monitors.get(effect.monitor)?.settings ?? snapshot.monitors.find(effect.monitor)?.settings,
+        return isUpdateInPlace(
           effect,
+          this.#monitors.get(effect.monitor)?.settings ?? snapshot.monitors.find(effect.monitor)?.settings,
         );
       case 'sessions.close':
         return !effect.sessions.some(({ id, connected }) => this.#find(id, connected));
@@ -137,11 +138,11 @@ export class Gateway implements GatewayPort {
       case 'logs.flush':
         return process.stdout.writableLength === 0;
       case 'service.update':
-        return hasUpdate(snapshot.services.find(effect.service)?.settings, effect);
+        return isUpdateInPlace(effect, snapshot.services.find(effect.service)?.settings);
       case 'server.update':
-        return hasServerUpdate(snapshot.servers.find(effect.server)?.settings, effect);
+        return isUpdateInPlace(effect, snapshot.servers.find(effect.server)?.settings);
       case 'filter.update':
-        return hasUpdate(snapshot.filters.find(effect.filter)?.settings, effect);
+        return isUpdateInPlace(effect, snapshot.filters.find(effect.filter)?.settings);
       default:
         effect satisfies never;
         return false; // `apply` refuses such an effect.

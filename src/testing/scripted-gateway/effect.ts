@@ -1,16 +1,15 @@
 /**
  * Effects on a scripted gateway: how each effect changes the gateway, and when each effect is in place.
  */
-import { EffectRefused, type Effect, type ServiceSettings, type Update } from '../../index.ts';
-import type { Json } from '../../json/index.ts';
 import {
-  isAdministrators,
-  withWordMap,
-  type Collection,
-  type LiveGateway,
-  type ScriptedThing,
-} from './state.ts';
-import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
+  EffectRefused,
+  isUpdateInPlace,
+  type Effect,
+  type ServiceSettings,
+  type Update,
+} from '../../index.ts';
+import { withWordList, withWordMap, type Collection, type LiveGateway, type ScriptedThing } from './state.ts';
+import { takeChange } from './setting-change.ts';
 
 /** One row of the table of effects. */
 interface EffectRow<F extends Effect> {
@@ -35,7 +34,7 @@ const rows: EffectRows = {
       servers.set(effect.server, withUpdate(thing, serverUpdate(effect)));
     },
     isSo: ({ servers }, effect) =>
-      isServerUpdated(get(servers, effect.server).settings, serverUpdate(effect)),
+      isUpdateInPlace(effect, withWordList(get(servers, effect.server).settings).settings),
   },
   'filter.update': updated('filters', ({ filter }) => filter),
   'sessions.close': {
@@ -105,10 +104,7 @@ function updated<F extends Extract<Effect, Update<object>>>(
     change: ({ [collection]: things }, effect) => {
       things.set(keyOf(effect), withUpdate(get(things, keyOf(effect)), changeOf(effect)));
     },
-    isSo: ({ [collection]: things }, effect) => {
-      const { before, after } = changeOf(effect);
-      return hasChange(get(things, keyOf(effect)).settings, before, after);
-    },
+    isSo: ({ [collection]: things }, effect) => isUpdateInPlace(effect, get(things, keyOf(effect)).settings),
   };
 }
 
@@ -135,24 +131,6 @@ function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedTh
   );
   if (unknown !== undefined) throw new EffectRefused(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };
-}
-
-/**
- * Whether an update of a server is in place. A monitor reports the status of a server again and again, and may overwrite
- * the words of an administrator at once. Only the words that no monitor reports stay. So the other words count only for
- * an update that changes nothing else.
- */
-function isServerUpdated(present: Json, { before, after }: Change): boolean {
-  const [own, old, now] = [withoutFindings(present), withoutFindings(before), withoutFindings(after)];
-  return isSame(old, now) ? hasChange(present, before, after) : hasChange(own, old, now);
-}
-
-/** The settings of a server without the words that a monitor reports. */
-function withoutFindings(settings: Json): Json {
-  if (!isMap(settings)) return settings;
-  const { state = {}, ...rest } = settings;
-  const own = Object.entries(isMap(state) ? state : {}).filter(([word]) => isAdministrators(word));
-  return { ...rest, state: Object.fromEntries(own) };
 }
 
 function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {

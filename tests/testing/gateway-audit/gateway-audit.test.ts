@@ -3,6 +3,7 @@ import {
   createSnapshot,
   EffectRefused,
   InvalidDocumentError,
+  isUpdateInPlace,
   type Admin,
   type Effect,
   type EffectContext,
@@ -21,9 +22,7 @@ import {
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
-import type { Json } from 'gateway-admin-core/json';
 import { effectTable } from '../../../src/resources/index.ts';
-import { hasChange } from '../../../src/testing/scripted-gateway/setting-change.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { openedSession } from '../../support/opened-session.ts';
 
@@ -664,8 +663,7 @@ function isSaid(effect: Effect, { snapshot }: Admin): 'in-place' | 'not-in-place
   if (!('operations' in effect)) throw new Error(`${effect.type} is no update`);
   const [, collection = '', name = ''] = effect.resource.split('/');
   const settings = snapshot[collection as 'services'].find(name)?.settings;
-  const [now, before, after] = [settings, effect.before, effect.after].map((each) => each as unknown as Json);
-  return hasChange(now, before, after) ? 'in-place' : 'not-in-place';
+  return isUpdateInPlace(effect, settings) ? 'in-place' : 'not-in-place';
 }
 
 describe('a port that reads settings from the snapshot of its interface', () => {

@@ -70,13 +70,14 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
     service: service.key,
     statistics,
     idleSeconds,
-    isConnected: () => !backend.destroyed,
+    isConnectedTo: (key: string) => key === server.key && !backend.destroyed,
     /** Closes the client and the connection. */
     close: () => Promise.all([closed(client), closed(backend)]),
-    /** Closes the connection. */
-    disconnect(): Promise<void> {
+    /** Closes the connection, if it is on the server. */
+    async disconnect(key: string): Promise<void> {
+      if (key !== server.key) return;
       outlives = isAtRest();
-      return closed(backend);
+      await closed(backend);
     },
   };
 }

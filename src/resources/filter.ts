@@ -247,31 +247,38 @@ function isParameterMap(name: string): boolean {
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
 function check(
   before: FilterSettings,
-  after: FilterSettings,
+  after: JsonObject,
   operations: readonly ParsedOperation[],
 ): readonly Fault[] {
   // To write a secret is always a change. Otherwise the answer would confirm a guess.
   const secrets = operations.flatMap(({ path: [map, name] }) => (map === 'parametersSealed' ? [name] : []));
-  return parameterMaps.flatMap((map) =>
-    Object.entries(before[map]).flatMap(([name, old]) => {
-      const now = Object.hasOwn(after[map], name) ? after[map][name] : undefined;
+  return parameterMaps.flatMap((map) => {
+    const present = objectIn(after, map);
+    return Object.entries(before[map]).flatMap(([name, old]) => {
+      const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
       const isWritten = map === 'parametersSealed' && secrets.includes(name);
-      return changeFaults([map, name], old, now, isWritten || now?.value !== old.value);
-    }),
-  );
+      return changeFaults([map, name], old, now, isWritten || now?.['value'] !== old.value);
+    });
+  });
+}
+
+/** A member that is an object; empty for any other value, whose shape has a fault already. */
+function objectIn(object: JsonObject, name: string): JsonObject {
+  const { [name]: member } = object;
+  return isObject(member) ? member : {};
 }
 
 function changeFaults(
   place: readonly string[],
   old: FilterParameter,
-  now: FilterParameter | undefined,
+  now: JsonObject | undefined,
   isChanged: boolean,
 ): readonly Fault[] {
   if (!old.configurable && isChanged) {
     const detail = 'is not configurable: a patch can neither change nor remove this parameter';
     return [{ pointer: formatPointer(place), code: 'parameter-not-configurable', detail }];
   }
-  if (now === undefined || now.configurable === old.configurable) return [];
+  if (now === undefined || (now['configurable'] ?? old.configurable) === old.configurable) return [];
   const pointer = formatPointer([...place, 'configurable']);
   return [
     {

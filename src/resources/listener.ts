@@ -68,6 +68,7 @@ export const listenerRoute: BoundRoute = listRoute<Service>({
   shape: listenerFields.representation,
   find: finder('services'),
   link: (service) => linkOf('services', service),
-  version: (_snapshot, service) => service.version,
+  // No command changes a listener: its node has it for the whole life.
+  version: ({ gateway }) => gateway.version,
   list: (_snapshot, { listeners }) => listingOf(listeners, (listener) => listener),
 });

@@ -157,7 +157,7 @@ const fields = defineFields<{
   port: { shape: shape.port, setting: true },
   protocol: { shape: shape.text(255) },
   // A patch uses the name `state` (chapter "Server").
-  status: { shape: words, setting: 'state', default: [], normalize: withoutRepeats },
+  status: { shape: words, setting: 'state', default: [], normalize: asStored },
   parameters: { shape: parameters, setting: true, default: {} },
   parametersSealed: {
     shape: shape.sealedTexts,
@@ -168,22 +168,52 @@ const fields = defineFields<{
   },
 });
 
-/** Removes repeated words from a status, and keeps the order. */
+/** The form of a status: `maintenance` comes first, then the other words in the given order, each of them once. */
+function asStored(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
+  return reportedStatus(given, withoutRepeats(given));
+}
+
 function withoutRepeats(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
   return [...new Set(given)];
 }
 
-/**
- * The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word, and this
- * word comes first.
- */
+/** The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word. */
 function reportedStatus(
   status: readonly ServerStatusWord[],
   report: readonly ServerStatusWord[],
 ): readonly ServerStatusWord[] {
-  const words = report.filter((word) => word !== 'maintenance');
+  const words = wordsOfMonitor(report);
   return status.includes('maintenance') ? ['maintenance', ...words] : words;
 }
+
+function wordsOfMonitor(status: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
+  return status.filter((word) => word !== 'maintenance');
+}
+
+/**
+ * The way back of a status, which holds also after a report has changed the other words: the place of `maintenance` is
+ * known, and a word that is there already is not added twice.
+ *
+ * @returns the operations; `undefined` if only the positions of the other words can tell the way back
+ */
+function wayBackOf(
+  before: readonly ServerStatusWord[],
+  after: readonly ServerStatusWord[],
+): readonly Operation[] | undefined {
+  const [old, now] = [wordsOfMonitor(before), wordsOfMonitor(after)];
+  if (!sameJson(old.slice(0, now.length), now)) return undefined;
+  const added = old.slice(now.length).map((value): Operation => ({ op: 'add', path: '/state/-', value }));
+  const isSet = after.includes('maintenance');
+  if (before.includes('maintenance') === isSet) return added;
+  return [...(isSet ? clearing : setting), ...added];
+}
+
+const first = { path: '/state/0', value: 'maintenance' } as const;
+const setting: readonly Operation[] = [{ op: 'add', ...first }];
+const clearing: readonly Operation[] = [
+  { op: 'test', ...first },
+  { op: 'remove', path: first.path },
+];
 
 /**
  * The status after an update, if a report may have changed the status since the decision. Added words are present,
@@ -226,6 +256,11 @@ const settings = settingsOf('servers', fields, {
     ...mergeUpdate(present, update),
     state: Object.freeze(mergeWords(present.state, update.before.state, update.after.state)),
   }),
+  wayBack(before, after, inverse) {
+    const own = wayBackOf(before.state, after.state);
+    if (own === undefined) return inverse;
+    return [...inverse.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
+  },
   adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });
 

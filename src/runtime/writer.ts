@@ -413,6 +413,7 @@ export class Writer {
       onError,
       commandId: performing.command.id,
       crossings: this.#crossings,
+      present: () => this.#snapshot,
       isUnknown: () => this.#turns.isUnknown(performing.command.id),
       intend: (group, part, of) => this.#intend(performing, group, part, of),
       settle: (events, place) => this.#settle(performing, events, place),

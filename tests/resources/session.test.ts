@@ -115,10 +115,9 @@ describe('closing the connections to a server', () => {
       { session: 9, connected: connectedAt, id: 0 },
       { session: 12, connected: Date.parse('2016-12-24T06:07:08+02:00'), id: 0 },
     ];
-    expect(events).toMatchObject([
-      { type: 'connections.closed', resource: '/servers/db-serv-1', connections },
-    ]);
-    expect(effects).toEqual([{ type: 'connections.close', resource: '/servers/db-serv-1', connections }]);
+    const closed = { resource: '/servers/db-serv-1', server: 'db-serv-1', connections };
+    expect(events).toMatchObject([{ type: 'connections.closed', ...closed }]);
+    expect(effects).toEqual([{ type: 'connections.close', ...closed }]);
     expect(resources).toEqual(['/servers/db-serv-1/connections']);
     expect(next.sessions.size).toBe(3);
     expect(next.sessions.find(9)?.connections.map(({ id }) => id)).toEqual([4]);

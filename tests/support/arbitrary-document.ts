@@ -45,10 +45,15 @@ function storedShapes({ all }: Fields): Shapes {
   return Object.fromEntries(shapes) as Shapes;
 }
 
+/** A status with `maintenance` first. */
+function asStored(words: readonly string[]): readonly string[] {
+  return [...words].sort((one, other) => Number(other === 'maintenance') - Number(one === 'maintenance'));
+}
+
 /** How `toDocument` writes: what has a default is there (but for secret entries), what is derived is not, and values are as they are stored. */
 const written: Form = {
   shapes: (fields) => stored.get(fields) ?? {},
-  own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)) },
+  own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)).map(asStored) },
   linksTo: (collection, name) => fc.constant(linkTo(collection, name)),
 };
 

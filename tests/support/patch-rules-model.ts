@@ -42,6 +42,9 @@ export function modelFields(kind: Kind): ReadonlyMap<string, ModifiableField> {
   return fieldsByKind.get(kind) ?? new Map<string, ModifiableField>();
 }
 
+/** The word of a status that comes first. */
+const first = 'maintenance';
+
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 const refusal = { done: false } as const;
 
@@ -265,7 +268,10 @@ function keepsParameters({ settings }: ModelResource, result: Members): boolean 
 
 function canonical({ links }: ModelResource, result: Members): Members {
   const each = (name: string, value: unknown): unknown => {
-    if (name === 'state') return [...new Set(value as string[])];
+    if (name === 'state')
+      return [...new Set(value as string[])].sort(
+        (one, other) => Number(other === first) - Number(one === first),
+      );
     return Array.isArray(value) ? value.map((link: string) => links.get(link)) : value;
   };
   return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, each(name, value)]));

@@ -187,8 +187,8 @@ async function connectClients<Gateway extends AuditedGateway>(
 }
 
 /** Looks until there is something to see; `undefined` if there is nothing for too long. @internal */
-export async function eventually<T>(look: () => T | undefined): Promise<T | undefined> {
-  for (let waited = 0; waited < patienceMs; waited += pauseMs) {
+export async function eventually<T>(look: () => T | undefined, mostMs = patienceMs): Promise<T | undefined> {
+  for (let waited = 0; waited < mostMs; waited += pauseMs) {
     const seen = look();
     if (seen !== undefined) return seen;
     await systemClock.sleep(pauseMs);

@@ -1,5 +1,5 @@
 /**
- * The laws of the reports of a gateway with clients: each row of the table is one requirement.
+ * The laws of the reports and the telemetry of a gateway with clients: each row of the table is one requirement.
  */
 import { resolveLink, type Monitor, type Server, type Snapshot } from '../../index.ts';
 import {
@@ -54,7 +54,50 @@ export const reportLaws: readonly ReportLaw[] = [
       }
     },
   },
+  {
+    id: 'idle',
+    name: 'telemetry.idle, if the gateway has it, knows each session, and grows while the client is silent',
+    covers: hasClients,
+    async check({ gateway: { telemetry }, clients }) {
+      if (telemetry?.idle === undefined) return;
+      for (const { id } of clients?.all ?? []) {
+        const session = `session ${String(id)}`;
+        const idle = (): unknown => telemetry.idle?.(id);
+        expectFigure('telemetry.idle', session, idle());
+        if ((await eventually(() => idle() !== 0 || undefined, silenceMs)) === undefined)
+          throw new Error(
+            `telemetry.idle must grow while the client of ${session} is silent, but still answers 0.`,
+          );
+      }
+    },
+  },
+  {
+    id: 'statistics',
+    name: 'telemetry.statistics, if the gateway has it, knows each connection',
+    covers: hasClients,
+    check({ admin, gateway: { telemetry }, clients }) {
+      if (telemetry?.statistics === undefined) return;
+      for (const { id } of clients?.all ?? []) {
+        for (const connection of admin.snapshot.sessions.find(id)?.connections ?? [])
+          expectFigure(
+            'telemetry.statistics',
+            `connection ${String(connection.id)} of session ${String(id)}`,
+            telemetry.statistics(id, connection.id)?.reads,
+          );
+      }
+    },
+  },
 ];
+
+/** The time in which an idle time becomes more than 0. Most gateways count seconds. */
+const silenceMs = 3000;
+
+function expectFigure(reader: string, what: string, figure: unknown): void {
+  if (Number.isFinite(figure)) return;
+  throw new Error(
+    `${reader} must know ${what}, whose client is connected, but answers ${String(figure)}. A reader gets the id.`,
+  );
+}
 
 function hasClients(snapshot: Snapshot): boolean {
   return clientServices(snapshot).length > 0;

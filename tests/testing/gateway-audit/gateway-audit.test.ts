@@ -11,6 +11,7 @@ import {
   type GatewayPort,
   type HostReport,
   type Service,
+  type Telemetry,
 } from 'gateway-admin-core';
 import {
   createScriptedGateway,
@@ -147,7 +148,7 @@ describe('the audits', () => {
         'clients',
       ),
       ...laws('logs.flush', 'after', 'again', 'others', 'abort', 'final'),
-      ...laws('reports', 'service', 'end', 'status'),
+      ...laws('reports', 'service', 'end', 'status', 'idle', 'statistics'),
     ]);
   });
 
@@ -593,6 +594,8 @@ function reporting(change: (report: HostReport) => readonly HostReport[]): Break
   });
 }
 
+const counters = { reads: 1, writes: 1, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
+
 const without = (type: HostReport['type']): Breaks =>
   reporting((report) => (report.type === type ? [] : [report]));
 
@@ -644,6 +647,40 @@ describe('a gateway whose reports are wrong', () => {
     ],
   ])('%s, and fails %s', async (_what, id, breaks, message) => {
     await expect(auditNamed(auditsOf(breaks), id).run()).rejects.toThrow(message);
+  });
+
+  it.each<[string, string, Telemetry, string]>([
+    [
+      'takes the id of a session for a record',
+      'reports/idle',
+      { idle: (session) => (session as unknown as { readonly seconds?: number }).seconds },
+      'telemetry.idle must know session 1, whose client is connected, but answers undefined. A reader gets the id.',
+    ],
+    [
+      'shows an idle time of 0 for ever',
+      'reports/idle',
+      { idle: () => 0 },
+      'telemetry.idle must grow while the client of session 1 is silent, but still answers 0.',
+    ],
+    [
+      'mixes up the ids of a connection',
+      'reports/statistics',
+      { statistics: (session, id) => (session === 0 && id > 0 ? counters : undefined) },
+      'telemetry.statistics must know connection 0 of session 1, whose client is connected, but answers undefined.',
+    ],
+  ])('%s, and fails %s', async (_what, id, telemetry, message) => {
+    await expect(
+      auditNamed(
+        auditsOf(() => ({ telemetry })),
+        id,
+      ).run(),
+    ).rejects.toThrow(message);
+  });
+
+  it('passes if its telemetry knows the sessions and connections', async () => {
+    const telemetry: Telemetry = { idle: () => 1, statistics: () => counters };
+    const audits = auditsOf(() => ({ telemetry })).filter(({ id }) => id.startsWith('reports/'));
+    expect(await failed(audits)).toEqual([]);
   });
 
   it('passes every audit if the reports come 5 ms later', async () => {

@@ -16,10 +16,8 @@ import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admi
 
 import { startingDocument } from '../../examples/gateway/document.ts';
 import { Gateway } from '../../examples/gateway/gateway.ts';
-import { connectSocket } from './socket-client.ts';
+import { connectSocket, startup } from './socket-client.ts';
 
-/** The first packet of a client of PostgreSQL. Any other would do. */
-const startup = '\0\0\0\x13\0\x03\0\0user\0somebody\0\0';
 /** The answer of a server: it is ready for a query. */
 const ready = 'Z\0\0\0\x05I';
 

@@ -4,7 +4,7 @@ import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, runOn, runToEnd, startOn, unsupportedPlatform } from './running-gateway.ts';
-import { connectSocket, isOpen } from './socket-client.ts';
+import { isOpen, startSession } from './socket-client.ts';
 
 const echoServers: EchoServer[] = [];
 
@@ -15,11 +15,11 @@ async function openEcho(name: string, port = 0): Promise<EchoServer> {
 }
 
 function serverEntry(name: string, port: number): NonNullable<GatewayDocument['servers']>[number] {
-  return { name, address: '127.0.0.1', port, protocol: 'echo' };
+  return { name, address: '127.0.0.1', port, protocol: 'postgresql' };
 }
 
 function serviceDocument(name: string, port = 0): ServiceDocument {
-  const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'echo' }];
+  const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'postgresql' }];
   return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
 }
 
@@ -61,9 +61,9 @@ describe('the example gateway on a document', () => {
     expect(await gateway.get('/sessions')).toEqual([]);
     expect(await gateway.get('/gateway')).toMatchObject({ version: '9.9.9' });
     expect(await gateway.get('/services/first-service/listeners')).toEqual([
-      { name: 'Clients', address: '127.0.0.1', port: ports[0], protocol: 'echo' },
+      { name: 'Clients', address: '127.0.0.1', port: ports[0], protocol: 'postgresql' },
     ]);
-    const clients = await Promise.all(ports.map(connectSocket));
+    const clients = await Promise.all(ports.map(startSession));
     expect(await Promise.all(clients.map((client) => client.ask('hello')))).toEqual([
       'one hello',
       'one hello',
@@ -135,6 +135,17 @@ describe('the example gateway on a document', () => {
     expect(one.connections).toBe(0);
   });
 
+  it('refuses another protocol than that of PostgreSQL', async () => {
+    const { listeners: [listener] = [] } = serviceDocument('A');
+    const ended = await runOn({
+      servers: [{ ...serverEntry('one', 5432), protocol: 'mysql' }],
+      services: [{ ...serviceDocument('A'), listeners: [{ ...listener, protocol: 'tcp' }] }],
+    });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    for (const pointer of ['/servers/0/protocol', '/services/0/listeners/0/protocol'])
+      expect(ended.stderr).toContain(`  ${pointer}: this gateway has one protocol, "postgresql"`);
+  });
+
   it('refuses secret parameters, which it cannot use', async () => {
     const ended = await runOn({
       servers: [{ ...serverEntry('one', 5432), parametersSealed: { pin: 'v1.x' } }],
@@ -174,7 +185,7 @@ describe('the example gateway on a document', () => {
       { name: 'Blocked', state: 'failed' },
       { name: 'Free', state: 'started' },
     ]);
-    expect(await (await connectSocket(gateway.portOf('Free'))).ask('hello')).toBe('one hello');
+    expect(await (await startSession(gateway.portOf('Free'))).ask('hello')).toBe('one hello');
     expect(await gateway.ask('PUT', '/service/blocked/start')).toMatchObject({
       status: 409,
       body: { code: 'effect-refused', detail: expect.stringContaining('address already in use') },
@@ -182,7 +193,7 @@ describe('the example gateway on a document', () => {
     expect(await gateway.get('/services/blocked?fields=state')).toEqual({ state: 'failed' });
     await occupant.close();
     expect(await gateway.ask('PUT', '/service/blocked/start')).toEqual({ status: 204 });
-    expect(await (await connectSocket(occupant.port)).ask('hello')).toBe('one hello');
+    expect(await (await startSession(occupant.port)).ask('hello')).toBe('one hello');
   });
 });
 

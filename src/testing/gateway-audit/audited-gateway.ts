@@ -85,8 +85,8 @@ export interface ConnectedClient extends SessionIdentity {
   readonly service: Service;
 }
 
-/** The clients of a gateway. @internal */
-export interface Clients {
+/** The clients of a gateway. */
+interface Clients {
   readonly all: readonly ConnectedClient[];
   /** Connects one more client to a started service; waits a little if none is started. */
   readonly connectAnother: () => Promise<unknown>;

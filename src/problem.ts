@@ -56,6 +56,7 @@ export const problemTable = {
   'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },
   'node-alive': { status: 409, title: 'The node may be alive' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
+  'partly-done': { status: 409, title: 'The gateway refused after a part was done' },
   'precondition-failed': { status: 412, title: 'A condition of the request is not met' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The request target is too long' },
@@ -81,6 +82,7 @@ export const problemTable = {
   'node-outdated': { status: 503, title: 'This node is too old for the fleet' },
   'node-behind': { status: 409, title: 'The gateway has not followed the fleet' },
   'store-unavailable': { status: 503, title: 'The configuration store is unavailable' },
+  'not-ready': { status: 503, title: 'The gateway is not ready' },
   closed: { status: 503, title: 'The administration interface is closed' },
   'outcome-unknown': { status: 504, title: 'The outcome is not known yet' },
 } as const satisfies Record<string, ProblemRow>;

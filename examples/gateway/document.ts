@@ -46,7 +46,12 @@ const refusals = [
     except: protocol,
     detail: `this gateway has one protocol, "${protocol}"`,
   },
-  { at: /^\/servers\/\d+\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
+  { at: /\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
+  { at: /^\/monitors\/\d+\/parameters\/.+$/, detail: 'the monitor of this gateway has no parameters' },
+  {
+    at: /^\/services\/\d+\/listeners\/\d+\/parameters\/.+$/,
+    detail: 'the listeners of this gateway have no parameters',
+  },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
 ];
 

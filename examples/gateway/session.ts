@@ -11,6 +11,7 @@ import { connect, type Socket } from 'node:net';
 import type { Admin, Server, Service } from 'gateway-admin-core';
 
 import type { SessionBeginning } from './beginning.ts';
+import { placeOf } from './place.ts';
 import { fatalError, hasKey, keyIn, type SqlState } from './protocol.ts';
 import { startRelay } from './relay.ts';
 import { turnAway } from './turn-away.ts';
@@ -88,13 +89,13 @@ export function openSession(
     },
     /** Whether the server has given the client the key of a request to cancel a query. */
     hasKeyOf: (request: Buffer) => hasKey(request, keyOf()),
-    cancel: (request: Buffer, from: Socket) => passOn(request, from, backend),
+    cancel: (request: Buffer, from: Socket) => passOn(request, from, server),
   };
 }
 
 /** Connects to a server, and sends it the first packet of the client. */
-function connectTo({ settings: { address: host, port } }: Server, packet: Buffer): Socket {
-  const backend = connect({ host, port, noDelay: true });
+function connectTo({ settings }: Server, packet: Buffer): Socket {
+  const backend = connect({ ...placeOf(settings), noDelay: true });
   backend.setTimeout(patienceMs, () => backend.destroy()).once('connect', () => backend.setTimeout(0));
   backend.write(packet);
   return backend;
@@ -111,10 +112,9 @@ function watchKey(backend: Socket): () => Buffer | undefined {
   return () => key;
 }
 
-/** Sends a request to cancel a query to the server of a connection, and disconnects the client that has sent it. */
-function passOn(request: Buffer, from: Socket, backend: Socket): void {
-  const { remoteAddress: host = '', remotePort: port = 0 } = backend;
-  const sent = connect({ host, port }).setTimeout(patienceMs, () => sent.destroy());
+/** Sends a request to cancel a query to a server, and disconnects the client that has sent it. */
+function passOn(request: Buffer, from: Socket, { settings }: Server): void {
+  const sent = connect(placeOf(settings)).setTimeout(patienceMs, () => sent.destroy());
   sent.on('error', () => undefined).once('close', () => from.destroySoon());
   sent.resume().end(request);
 }

@@ -3,9 +3,20 @@
  */
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
-import { apply, exportDocument, hashPassword, plan } from './document.ts';
+import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
-import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
+import {
+  abandon,
+  close,
+  commandsInFlight,
+  flush,
+  forget,
+  hold,
+  release,
+  retry,
+  start,
+  stop,
+} from './operating.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
 import { user } from './users.ts';
@@ -26,6 +37,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     undo,
     plan,
     apply,
+    check,
     export: exportDocument,
     user,
     commands: commandsInFlight,
@@ -33,6 +45,9 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     retry,
     forget,
     flush,
+    hold,
+    release,
+    seal,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),

@@ -116,11 +116,17 @@ function placeFaults(
   field: PatchField | undefined,
 ): readonly Fault[] {
   const { path, from } = operation;
-  const refusal = placeRefusal(rules, operation, path, field);
-  const faults = refusal === undefined ? [] : [faultAt(operation, path, refusal)];
-  if (from === undefined) return faults;
-  const refused = placeRefusal(rules, operation, from, rules.field(from[0] ?? ''));
-  return refused === undefined ? faults : [...faults, faultAt(operation, from, refused)];
+  const places = [
+    [path, field] as const,
+    ...(from === undefined ? [] : [[from, rules.field(from[0] ?? '')] as const]),
+  ];
+  const faults = places.flatMap(([place, each]) => {
+    const refusal = placeRefusal(rules, operation, place, each);
+    return refusal === undefined ? [] : [faultAt(operation, place, refusal)];
+  });
+  // An operation that reads a secret or writes into one has the same answer whatever else it does.
+  const secret = faults.find(({ code }) => code === 'field-write-only');
+  return secret === undefined ? faults : [secret];
 }
 
 /** The fault of the value of an operation, as far as it is known before the operation is applied. */

@@ -61,10 +61,10 @@ export type ServerStatusWord = (typeof serverStatusWords)[number];
 export interface ServerSettings {
   /** Host name, IP address without port, or path of a socket. */
   readonly address: string;
-  /** Port, 1 to 65535. */
-  readonly port: number;
-  /** Custom parameters by name, including weights: numbers or texts. */
-  readonly parameters: Readonly<Record<string, number | string>>;
+  /** Port, 1 to 65535; may be left out if the address is the path of a socket. */
+  readonly port?: number;
+  /** Custom parameters by name, including weights: numbers, texts or booleans. */
+  readonly parameters: Readonly<Record<string, number | string | boolean>>;
   /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
   readonly parametersSealed: Readonly<Record<string, string>>;
   /** The status: words in the given order; empty if the server is down. */
@@ -139,13 +139,6 @@ export interface ServerReport {
 /** Shape of a status in a request, document or report, where words may be repeated. */
 const words = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
 
-const parameters = z
-  .record(
-    shape.text(255).check(z.minLength(1)),
-    z.union([shape.number, shape.text(4096)], { error: 'must be a number or a string' }),
-  )
-  .check(shape.membersAtMost(shape.mostMembers));
-
 const fields = defineFields<{
   settings: ServerSettings;
   representation: ServerRepresentation;
@@ -154,11 +147,11 @@ const fields = defineFields<{
 }>()({
   name: { shape: shape.name },
   address: { shape: shape.address, setting: true },
-  port: { shape: shape.port, setting: true },
+  port: { shape: shape.port, setting: true, optional: true, required: shape.portUnlessSocket },
   protocol: { shape: shape.text(255) },
   // A patch uses the name `state` (chapter "Server").
   status: { shape: words, setting: 'state', default: [], normalize: asStored },
-  parameters: { shape: parameters, setting: true, default: {} },
+  parameters: { shape: shape.parameters, setting: true, default: {} },
   parametersSealed: {
     shape: shape.sealedTexts,
     setting: true,

@@ -537,7 +537,8 @@ export class Writer {
   }
 
   #executionOf({ events, refusal: reason }: Performed): Execution {
-    if (reason !== undefined) return refusal('effect-refused', reason, events);
+    if (reason !== undefined)
+      return refusal(events.length > 0 ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
 }

@@ -4,6 +4,8 @@
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
+import { openAdminServer } from '../../examples/gateway/admin-server.ts';
+import { closeAll, type Closers } from '../../examples/gateway/closing.ts';
 import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
@@ -21,7 +23,7 @@ next step of a client, the endpoints that answer with the code, and an answer of
 - Base decisions on \`code\`. The code, its status and its title do not change. \`detail\` is for people, and may change.
 - The last word of \`type\` is the code, and the code is the anchor of its section on this page. For example,
   \`urn:problem-type:gateway-admin:last-user\` leads to [#last-user](#last-user).
-- After a 4xx nothing has changed, with one exception: see [effect-refused](#effect-refused).
+- After a 4xx nothing has changed, with one exception: [partly-done](#partly-done) names the parts that are done.
 - \`errors\` lists the single faults, each with a \`pointer\` to its place, a \`code\` and a \`detail\`. If the faults have
   different codes, the problem is [validation-failed](#validation-failed), or [patch-malformed](#patch-malformed) for the
   form of a patch.
@@ -184,6 +186,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
       'In a fleet: another node has changed the resource, and the gateway of this node has not followed yet. `detail` says why.',
     next: 'Wait, and send the command again; or send it to another node, or take the change back there.',
   },
+  'not-ready': {
+    meaning: 'The gateway is starting, and its interface does not run yet.',
+    next: 'Send the request again after the seconds in `Retry-After`.',
+  },
   'node-outdated': {
     meaning:
       'In a fleet: other nodes have a later version of the library, and the log has records that this node cannot read.',
@@ -203,10 +209,14 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'End the process of the node, wait until the lease is over, and send the request again, to another node.',
   },
   'effect-refused': {
-    meaning:
-      'The gateway refused the change, or the change failed and is not in place. If a part of the change was made and ' +
-      'could not be undone, `detail` names that part.',
+    meaning: 'The gateway refused the change, or the change failed and is not in place. Nothing was changed.',
     next: 'Read `detail`: it has the reason of the gateway. Remove the cause, and send the command again.',
+  },
+  'partly-done': {
+    meaning:
+      'The gateway refused the change after a part of it was done that cannot be undone. `detail` says how many parts are ' +
+      'done, and names them.',
+    next: 'Read the resource. Remove the cause in `detail`, and send the command again for the rest.',
   },
   'precondition-failed': {
     meaning: 'The resource has changed since you read the entity tag in `If-Match`.',
@@ -336,7 +346,21 @@ type Answer = Parameters<typeof httpBlock>[0];
 async function answersElsewhere(): Promise<readonly (readonly [ProblemCode, Answer])[]> {
   const { send } = await transports.fetch(runAdmin().admin);
   const requests = Object.entries(elsewhere) as [ProblemCode, [string, string]][];
-  return Promise.all(requests.map(async ([code, request]) => [code, await send(...request)] as const));
+  const answers = requests.map(async ([code, request]) => [code, await send(...request)] as const);
+  return [...(await Promise.all(answers)), ['not-ready', await answerAtStart()]];
+}
+
+/** What the example gateway answers while it starts. */
+async function answerAtStart(): Promise<Answer> {
+  const closers: Closers = [];
+  try {
+    const { origin } = await openAdminServer({ host: '127.0.0.1', port: 0 }, closers);
+    const response = await fetch(origin);
+    const { status, headers } = response;
+    return { status, headers: Object.fromEntries(headers), text: await response.text() };
+  } finally {
+    await closeAll(closers);
+  }
 }
 
 function section(code: ProblemCode, answer: Answer | undefined): string {
@@ -352,6 +376,7 @@ function section(code: ProblemCode, answer: Answer | undefined): string {
 
 /** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
 function sendersOf(code: ProblemCode): string {
+  if (code === 'not-ready') return 'a gateway whose interface does not run yet';
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
   const all = boundRoutes.filter((route) => codesOf(route).includes(code));
   const ways = endpointGroups.flatMap(([name, has]) => {

@@ -457,7 +457,7 @@ describe('reports of sessions and connections', () => {
     [
       'a counter that is not finite',
       { type: 'connection.updated', session: 9, id: 4, statistics: { ...counts, high_water_events: NaN } },
-      '/0',
+      '/0/statistics/high_water_events',
     ],
     ['an id that is no id', { ...opened, id: -1 }, '/0/id'],
     ['an id that is not safe', { ...opened, id: 2 ** 53 }, '/0/id'],

@@ -14,9 +14,9 @@ export interface SocketClient {
   close(this: void): void;
 }
 
-/** Connects to 127.0.0.1; rejects when the port is closed. */
-export async function connectSocket(port: number): Promise<SocketClient> {
-  const socket = connect(port, '127.0.0.1');
+/** Connects to a port of 127.0.0.1, or to the path of a socket; rejects when nothing listens there. */
+export async function connectSocket(place: number | string): Promise<SocketClient> {
+  const socket = typeof place === 'string' ? connect(place) : connect(place, '127.0.0.1');
   await once(socket, 'connect');
   const closed = closing(socket);
   return {
@@ -35,8 +35,8 @@ export async function connectSocket(port: number): Promise<SocketClient> {
 export const startup = '\0\0\0\x17\0\x03\0\0user\0somebody\0\0';
 
 /** Connects to 127.0.0.1, and starts a session; rejects when the connection is closed before an answer comes. */
-export async function startSession(port: number): Promise<SocketClient> {
-  const client = await connectSocket(port);
+export async function startSession(place: number | string): Promise<SocketClient> {
+  const client = await connectSocket(place);
   await client.ask(startup);
   return client;
 }

@@ -159,7 +159,7 @@ function patchTransitions({ services, servers, monitors, filters }: Snapshot): r
     ),
     ...Array.from(
       servers,
-      ({ name, settings: { state, port } }) =>
+      ({ name, settings: { state, port = 0 } }) =>
         [
           setting(patchServer, name, '/state', toggled(state)),
           setting(patchServer, name, '/port', (port % 65535) + 1),

@@ -3,21 +3,23 @@ import {
   createBasicAuthentication,
   createUser,
   createMemoryStore,
+  createSnapshot,
   EffectRefused,
   HostError,
   sequence,
   stopMonitor,
   stopService,
   type Admin,
+  type GatewayDocument,
   type Logger,
   type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 import pino from 'pino';
 
-import { createWorld } from '../../fleet/node.ts';
+import { altered, createWorld } from '../../fleet/node.ts';
 import { FailingStore } from '../../support/failing-store.ts';
-import { planted } from '../../support/document.ts';
+import { planted, sampleDocument } from '../../support/document.ts';
 import { lookAt, takeLeaks } from '../../support/leak.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { read } from '../../support/project.ts';
@@ -108,7 +110,7 @@ describe('the line of a start', () => {
       await dead.clock.settle();
       const { logger, lines } = takeLines();
       const { admin } = await openRunning(store, { logger, gateway: sampleGateway().willSee(seen) });
-      expect(lines.filter(([, message]) => message !== 'Error')).toMatchObject([
+      expect(lines.filter(([, message]) => /^(?:Command|Interface)/.test(message))).toMatchObject([
         [expect.any(String), `Command ${outcome}`, { ...service, actor: 'ada', outcome, recovered: true }],
         [level, 'Interface opened', { recovered: 1, unknown }],
       ]);
@@ -116,6 +118,65 @@ describe('the line of a start', () => {
       await admin.close();
     },
   );
+});
+
+describe('the lines of a start', () => {
+  const warning = ['warn', 'The store was empty: the document is in use', {}];
+
+  // Promise: store-empty
+  it('warn that a durable store was empty, at the first start and after its content was deleted', async () => {
+    const { logger, lines } = takeLines();
+    const store = new FailingStore();
+    for (const each of [store, store, new FailingStore()])
+      await (await openRunning(each, { logger })).admin.close();
+    const starts = lines.filter(([, message]) => message !== 'Interface closed').map(([level]) => level);
+    expect(starts).toEqual(['warn', 'info', 'info', 'warn', 'info']);
+    expect(lines[0]).toEqual(warning);
+  });
+
+  it('warn at the node that begins a fleet on an empty store, and at no other node', async () => {
+    const { logger, lines } = takeLines();
+    const world = createWorld({ wrap: (store) => altered(store, { durable: true }) });
+    const nodes = [await world.open('one', 10_000, { logger }), await world.open('two', 10_000, { logger })];
+    expect(lines.filter(([level]) => level === 'warn')).toEqual([warning]);
+    for (const { admin } of nodes) await admin.close();
+  });
+
+  it('do not warn of a store in memory, which is empty at each start', async () => {
+    const { logger, lines } = takeLines();
+    await (await openRunning(createMemoryStore(), { logger })).admin.close();
+    expect(lines.map(([level]) => level)).toEqual(['info', 'info']);
+  });
+});
+
+describe('the line of a document that differs from the store', () => {
+  const sampleWith = (members: object): GatewayDocument => ({
+    ...sampleDocument,
+    services: (sampleDocument.services ?? []).map((each) => ({ ...each, ...members })),
+  });
+  const adoptable = sampleWith({ max_connection: 7 });
+  const fixed = sampleWith({ router: 'other' });
+
+  it.each([
+    [
+      'is at level info if adoptDocument can take all over, and no error',
+      adoptable,
+      ['info', 'Document differs', 3],
+      0,
+    ],
+    ['is an error if a place cannot change while the gateway runs', fixed, ['error', 'Error', undefined], 1],
+  ] as const)('%s', async (_what, document, line, count) => {
+    const store = createMemoryStore();
+    await (await openRunning(store)).admin.close();
+    const { logger, lines } = takeLines();
+    const { admin, errors } = await openRunning(store, { logger, snapshot: createSnapshot(document) });
+    const told = lines.filter(([level, message]) => level === 'error' || message === 'Document differs');
+    expect(
+      told.map(([level, message, fields]) => [level, message, (fields as { places?: number }).places]),
+    ).toEqual([line]);
+    expect(errors).toHaveLength(count);
+    await admin.close();
+  });
 });
 
 describe('the line of a request', () => {

@@ -159,7 +159,9 @@ async function openEcho() {
 async function openEchoClient(port) {
   const socket = connectSocket({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  const sent = Buffer.alloc(256, 'q');
+  const question = Buffer.alloc(256, 'q');
+  // The first packet of a client of PostgreSQL starts its session; the server sends it back too.
+  let sent = Buffer.from('\0\0\0\x17\0\x03\0\0user\0somebody\0\0');
   let missing = 0;
   let waiting;
   socket.on('data', (chunk) => {
@@ -173,6 +175,7 @@ async function openEchoClient(port) {
     ask() {
       missing = sent.length;
       socket.write(sent);
+      sent = question;
       return new Promise((resolve, reject) => {
         waiting = { resolve, reject };
       });

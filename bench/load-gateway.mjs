@@ -61,10 +61,10 @@ function openCounts({ services, servers, monitors }) {
     const server = serverOf.get(session);
     if (serverOf.delete(session)) add(server, -1);
   };
-  const count = ({ type, id, session, server }) => {
-    if (type === 'connection.opened') {
-      serverOf.set(session, server);
-      add(server, 1);
+  const count = ({ type, id, session, connections: [connection] = [] }) => {
+    if (type === 'session.opened') {
+      serverOf.set(id, connection.server);
+      add(connection.server, 1);
     } else if (type === 'connection.closed') leave(session);
     else if (type === 'session.closed') leave(id);
   };

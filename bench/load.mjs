@@ -127,7 +127,7 @@ async function measure({ kind, clients, load, warm, rounds }, crowd, gateways) {
 
 /** A gateway with one service on the server at this port. */
 function documentFor(port) {
-  const place = { protocol: 'tcp', address: '127.0.0.1' };
+  const place = { protocol: 'postgresql', address: '127.0.0.1' };
   return {
     servers: [{ name: 'server', ...place, port, status: ['running'] }],
     services: [

@@ -116,6 +116,7 @@ export type { Context } from './core/decision.ts';
 export type { AdoptOptions } from './resources/shared/adoption.ts';
 export type { DocumentDifference } from './resources/shared/document-difference.ts';
 export type { Update } from './core/update.ts';
+export { isUpdateInPlace } from './resources/shared/update-in-place.ts';
 export { defineLifecycle, nextState, canTransition, type Lifecycle } from './core/lifecycle.ts';
 export { teardownBatch } from './resources/shared/teardown.ts';
 export {

@@ -1,7 +1,7 @@
 /** What the gateway says: one line for each step, each address and each event; coloured if a terminal shows colours. */
 import { styleText } from 'node:util';
 
-import type { Admin, AdminEvent, Service, Snapshot } from 'gateway-admin-core';
+import type { Admin, AdminEvent, Service, SessionTable, Snapshot } from 'gateway-admin-core';
 
 import { placeOf, placeText } from './place.ts';
 
@@ -89,22 +89,39 @@ function hints(services: readonly Service[], admin: string, user: string | undef
   ];
 }
 
-/** Prints a line for each event, until the interface closes. In a fleet, each line begins with the name of the node. */
+/**
+ * Prints a line for each event, until the interface closes; for sessions at most one line a second. In a fleet, each line
+ * begins with the name of the node.
+ */
 export async function showEvents(admin: Admin, node?: string): Promise<void> {
   const prefix = node === undefined ? '' : `${node} `;
+  let before = admin.snapshot.sessions as Pick<SessionTable, 'size' | 'total'>;
+  let timer: NodeJS.Timeout | undefined;
+  const tally = (): void => {
+    const { size, total } = admin.snapshot.sessions;
+    const opened = total - before.total;
+    const counts = [`${String(opened)} opened`, `${String(before.size + opened - size)} closed`];
+    console.log(`${prefix}${timeOf(Date.now())} sessions ${[...counts, `${String(size)} open`].join(', ')}`);
+    [before, timer] = [{ size, total }, undefined];
+  };
   for await (const item of admin.events()) {
-    if (item.gap !== true) console.log(prefix + lineOf(item.event));
+    if (item.gap === true || item.event.type.startsWith('connection.')) continue;
+    if (item.event.type.startsWith('session.')) timer ??= setTimeout(tally, 1000).unref();
+    else console.log(prefix + lineOf(item.event));
   }
+}
+
+function timeOf(at: number): string {
+  return paint('dim', new Date(at).toTimeString().slice(0, 8));
 }
 
 function lineOf(event: AdminEvent): string {
   const { at, type, resource, actor, fleet } = event;
-  const time = paint('dim', new Date(at).toTimeString().slice(0, 8));
   const by = actor === undefined ? '' : ` by ${actor}`;
   const asked = fleet === undefined ? '' : ` at ${fleet.node}`;
   const details = detailsOf(event);
   const more = details === '' ? '' : `: ${details}`;
-  return `${time} ${paint(colourOf(event), type)} ${resource}${by}${asked}${more}`;
+  return `${timeOf(at)} ${paint(colourOf(event), type)} ${resource}${by}${asked}${more}`;
 }
 
 /** What the line of an event says besides its type; empty for most events. */
@@ -115,8 +132,6 @@ function detailsOf(event: AdminEvent): string {
     case 'service.reported':
     case 'monitor.reported':
       return [event.state, event.reason].filter((text) => text !== undefined).join(': ');
-    case 'session.updated':
-      return event.user === '' ? '' : `user ${event.user}`;
     case 'command.failed':
       return event.reason;
     default:

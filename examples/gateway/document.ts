@@ -7,12 +7,13 @@ import { formatPointer } from 'gateway-admin-core/json';
 import type { Fault, GatewayDocument, Listener } from 'gateway-admin-core';
 
 import type { Database } from './database.ts';
+import { protocol } from './protocol.ts';
 
 const router = 'readconnroute';
 
 /** Two services on two databases. The databases are independent: a table in one is not in the other. */
 export function defaultDocument(databases: readonly Database[]): GatewayDocument {
-  const place = { protocol: 'postgresql', address: '127.0.0.1' };
+  const place = { protocol, address: '127.0.0.1' };
   const servers = databases.map(({ pid, port }, index) => ({
     name: `db-${String(index + 1)}`,
     ...place,
@@ -39,6 +40,11 @@ const refusals = [
   {
     at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\w*\/.+)$/,
     detail: 'this gateway does not have the setting',
+  },
+  {
+    at: /^\/(?:servers\/\d+|services\/\d+\/listeners\/\d+)\/protocol$/,
+    except: protocol,
+    detail: `this gateway has one protocol, "${protocol}"`,
   },
   { at: /\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
   { at: /^\/monitors\/\d+\/parameters\/.+$/, detail: 'the monitor of this gateway has no parameters' },

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   EffectRefused,
+  isUpdateInPlace,
   type Admin,
   type Effect,
   type GatewayPort,
@@ -14,12 +15,15 @@ import {
   type Telemetry,
 } from 'gateway-admin-core';
 
+import { readBeginning, type SessionBeginning } from './beginning.ts';
 import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer, describeServers } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
-import { hasServerUpdate, hasUpdate } from './setting.ts';
+import { unsupportedIn } from './setting.ts';
 import { turnAway } from './turn-away.ts';
+
+const byAdministrator = 'The administrator has closed the session.';
 
 export class Gateway implements GatewayPort {
   readonly telemetry: Telemetry = {
@@ -46,7 +50,7 @@ export class Gateway implements GatewayPort {
     for (const { key, listeners } of services)
       this.#listeners.set(
         key,
-        createListeners(listeners, (client) => this.#welcome(client, key)),
+        createListeners(listeners, (client) => void this.#welcome(client, key)),
       );
     for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
     // Wait for the first probes, so that the first client finds running servers. Do not wait for a silent server.
@@ -73,10 +77,13 @@ export class Gateway implements GatewayPort {
     clearInterval(this.#idleTimer);
     for (const monitor of this.#monitors.values()) monitor.stop();
     for (const listeners of this.#listeners.values()) listeners.close();
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    const reason = 'The gateway is shutting down.';
+    await Promise.all([...this.#sessions.values()].map((session) => session.close(reason)));
   }
 
   async apply(effect: Effect): Promise<void> {
+    const reason = unsupportedIn(effect);
+    if (reason !== undefined) throw new EffectRefused(reason);
     switch (effect.type) {
       case 'service.start':
         return this.#listeners.get(effect.service)?.open();
@@ -93,7 +100,9 @@ export class Gateway implements GatewayPort {
         if (this.#monitors.has(effect.monitor)) this.#monitor(effect.monitor, effect.after);
         break;
       case 'sessions.close':
-        for (const { id, connected } of effect.sessions) await this.#find(id, connected)?.close();
+        await Promise.all(
+          effect.sessions.map(async ({ id, connected }) => this.#find(id, connected)?.close(byAdministrator)),
+        );
         break;
       case 'connections.close':
         for (const { session, connected } of effect.connections)
@@ -124,9 +133,9 @@ export class Gateway implements GatewayPort {
       case 'monitor.stop':
         return this.#monitors.has(effect.monitor) === (effect.type === 'monitor.start');
       case 'monitor.update':
-        return hasUpdate(
-          this.#monitors.get(effect.monitor)?.settings ?? snapshot.monitors.find(effect.monitor)?.settings,
+        return isUpdateInPlace(
           effect,
+          this.#monitors.get(effect.monitor)?.settings ?? snapshot.monitors.find(effect.monitor)?.settings,
         );
       case 'sessions.close':
         return !effect.sessions.some(({ id, connected }) => this.#find(id, connected));
@@ -137,39 +146,52 @@ export class Gateway implements GatewayPort {
       case 'logs.flush':
         return process.stdout.writableLength === 0;
       case 'service.update':
-        return hasUpdate(snapshot.services.find(effect.service)?.settings, effect);
+        return isUpdateInPlace(effect, snapshot.services.find(effect.service)?.settings);
       case 'server.update':
-        return hasServerUpdate(snapshot.servers.find(effect.server)?.settings, effect);
+        return isUpdateInPlace(effect, snapshot.servers.find(effect.server)?.settings);
       case 'filter.update':
-        return hasUpdate(snapshot.filters.find(effect.filter)?.settings, effect);
+        return isUpdateInPlace(effect, snapshot.filters.find(effect.filter)?.settings);
       default:
         effect satisfies never;
         return false; // `apply` refuses such an effect.
     }
   }
 
-  #welcome(client: Socket, key: string): void {
+  /** Waits until a client has begun. */
+  async #welcome(client: Socket, key: string): Promise<void> {
+    const beginning = await readBeginning(client);
+    if (beginning?.type === 'session') this.#openSession(client, key, beginning);
+    if (beginning?.type === 'cancel') this.#cancel(client, beginning.packet);
+  }
+
+  /** Opens a session, or turns the client away. */
+  #openSession(client: Socket, key: string, beginning: SessionBeginning): void {
     const { snapshot } = this.admin;
     const service = snapshot.services.find(key);
     if (service === undefined) return void client.destroy();
     const { name, settings } = service;
     const most = settings.max_connection ?? 0;
-    if (most > 0 && snapshot.sessions.countOfService(key) >= most)
-      return turnAway(
-        client,
-        '53300',
-        `The service ${name} has as many clients as it may have: ${String(most)}.`,
-      );
     const server = chooseServer(snapshot, service);
-    if (server === undefined)
-      return turnAway(
-        client,
-        '57P03',
-        `The service ${name} has no usable server: ${describeServers(snapshot, service)}.`,
-      );
-    const id = (this.#lastSession += 1);
-    this.#sessions.set(id, openSession(this.admin, id, client, service, server));
-    client.once('close', () => this.#sessions.delete(id));
+    if (this.#listeners.get(key)?.isOpen() !== true)
+      turnAway(client, '57P03', `The service ${name} is stopped.`);
+    else if (most > 0 && snapshot.sessions.countOfService(key) >= most) {
+      const reason = `The service ${name} has as many clients as it may have: ${String(most)}.`;
+      turnAway(client, '53300', reason);
+    } else if (server === undefined) {
+      const reason = `The service ${name} has no usable server: ${describeServers(snapshot, service)}.`;
+      turnAway(client, '57P03', reason);
+    } else {
+      const id = (this.#lastSession += 1);
+      this.#sessions.set(id, openSession(this.admin, id, client, beginning, service, server));
+      client.once('close', () => this.#sessions.delete(id));
+    }
+  }
+
+  /** Sends a request to cancel a query to the server whose key the request carries. */
+  #cancel(client: Socket, request: Buffer): void {
+    const session = [...this.#sessions.values()].find((each) => each.hasKeyOf(request));
+    if (session === undefined) client.destroySoon();
+    else session.cancel(request, client);
   }
 
   /** Closes the sessions that have been idle for as long as their services allow now. */
@@ -177,7 +199,8 @@ export class Gateway implements GatewayPort {
     const { services } = this.admin.snapshot;
     for (const session of this.#sessions.values()) {
       const seconds = services.find(session.service)?.settings.connection_timeout ?? 0;
-      if (seconds > 0 && session.idleSeconds() >= seconds) void session.close();
+      if (seconds > 0 && session.idleSeconds() >= seconds)
+        void session.close(`The client was silent for ${String(seconds)} s.`);
     }
   }
 

@@ -1,21 +1,45 @@
 /** The messages of PostgreSQL that this gateway knows. */
 
-const protocolVersion3 = 196_608;
-const encryptionRequests = [80_877_103, 80_877_104];
+/** The name of the protocol in a document. */
+export const protocol = 'postgresql';
+
+/** The codes of first packets: to cancel a query, and to ask for encryption in one of two ways. */
+export const cancelRequest = 80_877_102;
+export const encryptionRequests: readonly number[] = [80_877_103, 80_877_104];
+
 /** The message after a complete answer; one byte with the state of the transaction follows. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
+const backendKeyData = 'K'.charCodeAt(0);
 
-/** Whether a client asks for encryption. The answer is the letter N, and the client continues without. */
-export function isEncryptionRequest(packet: Buffer): boolean {
-  return encryptionRequests.includes(codeOf(packet));
+/** Whether the code of a first packet starts a session: version 3 of the protocol. */
+export function isStart(code: number): boolean {
+  return code >>> 16 === 3;
 }
 
-/** The user that a client names in its first packet; `undefined` if the client names none. */
-export function userIn(packet: Buffer): string | undefined {
+/** The user that a client names in the packet that starts its session; empty if the client names none. */
+export function userIn(packet: Buffer): string {
   // Names and values alternate, and each ends with a zero byte.
-  const words = codeOf(packet) === protocolVersion3 ? packet.toString('utf8', 8).split('\0') : [];
+  const words = packet.toString('utf8', 8).split('\0');
   const user = words.find((_word, position) => position % 2 === 1 && words[position - 1] === 'user');
-  return user?.replace(/\p{Cc}/gu, '?').slice(0, 255);
+  return (user ?? '').replace(/\p{Cc}/gu, '?').slice(0, 255);
+}
+
+/**
+ * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the packet
+ * that asks for it. `undefined` if the key has not come yet.
+ */
+export function keyIn(messages: Buffer): Buffer | undefined {
+  for (let at = 0; at + 5 <= messages.length;) {
+    const end = at + 1 + Math.max(4, messages.readInt32BE(at + 1));
+    if (messages[at] === backendKeyData && end <= messages.length) return messages.subarray(at + 5, end);
+    at = end;
+  }
+  return undefined;
+}
+
+/** Whether a packet that asks to cancel a query has a key. */
+export function hasKey(packet: Buffer, key: Buffer | undefined): boolean {
+  return key?.equals(packet.subarray(8)) === true;
 }
 
 /** Whether a server is ready for a query after these bytes. */
@@ -23,17 +47,15 @@ export function endsReady(chunk: Buffer): boolean {
   return chunk.subarray(-6, -1).equals(readyForQuery);
 }
 
+/** Why a connection ends: too many clients, no server to connect to, a server that is gone, the administrator. */
+export type SqlState = '53300' | '57P03' | '08006' | '57P01';
+
 /** An error that ends the connection of a client, with its SQLSTATE and a sentence. */
-export function fatalError(sqlState: string, sentence: string): Buffer {
+export function fatalError(sqlState: SqlState, sentence: string): Buffer {
   const fields = ['SFATAL', 'VFATAL', `C${sqlState}`, `M${sentence}`, '']
     .map((field) => `${field}\0`)
     .join('');
   const message = Buffer.from(`E\0\0\0\0${fields}`);
   message.writeInt32BE(message.length - 1, 1);
   return message;
-}
-
-/** The code of the first packet of a client. */
-function codeOf(packet: Buffer): number {
-  return packet.length < 8 ? 0 : packet.readInt32BE(4);
 }

@@ -5,13 +5,14 @@ import { endsReady } from './protocol.ts';
 
 /** Starts the relay. Bytes of the client that arrive before the server accepts are kept and sent later. */
 export function startRelay(client: Socket, backend: Socket) {
-  const statistics = { reads: 0, writes: 0, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
+  // The packet that starts the session is written already.
+  const statistics = { reads: 0, writes: 1, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
   let lastAt = performance.now();
-  let isAtRest = false;
+  let [isAtRest, isBetweenMessages] = [false, false];
 
   client.on('data', (chunk) => {
     [lastAt, isAtRest] = [performance.now(), false];
-    if (!backend.writable) return client.destroySoon(); // The server has gone, so no answer can come.
+    if (!backend.writable) return; // The server has gone, so no answer can come.
     statistics.writes += 1;
     if (backend.writableLength > 0) statistics.buffered_writes += 1;
     if (backend.write(chunk)) return;
@@ -23,7 +24,8 @@ export function startRelay(client: Socket, backend: Socket) {
     client.resume();
   });
   backend.on('data', (chunk: Buffer) => {
-    [lastAt, isAtRest] = [performance.now(), endsReady(chunk)];
+    lastAt = performance.now();
+    isAtRest = isBetweenMessages = endsReady(chunk);
     statistics.reads += 1;
     if (!client.write(chunk)) backend.pause();
   });
@@ -36,5 +38,7 @@ export function startRelay(client: Socket, backend: Socket) {
     idleSeconds: () => Math.floor((performance.now() - lastAt) / 1000),
     /** Whether the client waits for no answer: the last message of the server was "ready". */
     isAtRest: () => isAtRest,
+    /** Whether the client has had whole messages alone, so that another one may follow. */
+    isBetweenMessages: () => isBetweenMessages,
   };
 }

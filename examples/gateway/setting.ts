@@ -1,15 +1,8 @@
-/** Settings: which settings this gateway has, and whether present settings have an update. */
-import { isDeepStrictEqual } from 'node:util';
-
-import { hostProblem, type Effect, type Problem, type ServerSettings, type Veto } from 'gateway-admin-core';
+/** Settings: which settings this gateway has. */
+import { hostProblem, type Effect, type Problem, type Update, type Veto } from 'gateway-admin-core';
+import { parsePointer } from 'gateway-admin-core/json';
 
 import { serversAt } from './router.ts';
-
-/** The settings before and after an update. */
-interface Update {
-  readonly before: object;
-  readonly after: object;
-}
 
 /** The settings that this gateway has, by the effect that changes them. */
 const supported: Partial<Record<Effect['type'], readonly string[]>> = {
@@ -21,22 +14,25 @@ const supported: Partial<Record<Effect['type'], readonly string[]>> = {
 /** Refuses changes of settings that this gateway does not have, and a weight that no server of the service has. */
 export const veto: Veto = ({ effects, next }) => {
   for (const effect of effects) {
-    if (!('operations' in effect)) continue;
-    const names = supported[effect.type] ?? [];
-    const changed = changedNames(effect);
-    const other = changed.find((name) => !names.includes(name));
-    if (other !== undefined)
-      return unsupported(
-        `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`,
-      );
-    if (effect.type !== 'service.update' || !changed.includes('weightby')) continue;
+    const reason = unsupportedIn(effect);
+    if (reason !== undefined) return unsupported(reason);
+    if (effect.type !== 'service.update' || !changedNames(effect).includes('weightby')) continue;
     const { weightby = '', servers } = effect.after;
-    const has = ({ settings }: { settings: ServerSettings }): boolean => weightby in settings.parameters;
-    if (weightby !== '' && !serversAt(next, servers).some(has))
+    const weights = serversAt(next, servers).filter(({ settings }) => weightby in settings.parameters);
+    if (weightby !== '' && weights.length === 0)
       return unsupported(`No server of the service has a parameter "${weightby}".`);
   }
   return undefined;
 };
+
+/** Why this gateway cannot do an update; `undefined` if it can. Another node of a fleet does not ask this veto. */
+export function unsupportedIn(effect: Effect): string | undefined {
+  if (!('operations' in effect)) return undefined;
+  const names = supported[effect.type] ?? [];
+  const other = changedNames(effect).find((name) => !names.includes(name));
+  if (other === undefined) return undefined;
+  return `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`;
+}
 
 function unsupported(detail: string): Problem {
   return hostProblem('host-setting-unsupported', {
@@ -46,30 +42,7 @@ function unsupported(detail: string): Problem {
   });
 }
 
-/** Whether settings have every value that an update has changed. Other values may have changed since. */
-export function hasUpdate(now: object | undefined, update: Update): boolean {
-  return changedNames(update).every((name) =>
-    isDeepStrictEqual(valueOf(now, name), valueOf(update.after, name)),
-  );
-}
-
-/** Whether a server has an update. The monitor may have changed the words of the status that the update has left. */
-export function hasServerUpdate(
-  now: ServerSettings | undefined,
-  { before, after }: { readonly before: ServerSettings; readonly after: ServerSettings },
-): boolean {
-  return hasUpdate(now && wordByWord(now), { before: wordByWord(before), after: wordByWord(after) });
-}
-
-function wordByWord({ state, ...settings }: ServerSettings): object {
-  return { ...settings, ...Object.fromEntries(state.map((word) => [word, true])) };
-}
-
-function changedNames({ before, after }: Update): readonly string[] {
-  const names = Object.keys({ ...before, ...after });
-  return names.filter((name) => !isDeepStrictEqual(valueOf(before, name), valueOf(after, name)));
-}
-
-function valueOf(settings: object = {}, name: string): unknown {
-  return (settings as Readonly<Record<string, unknown>>)[name];
+/** The names of the settings that an update changes. */
+function changedNames({ operations }: Update<object>): readonly string[] {
+  return operations.flatMap(({ path }) => parsePointer(path)?.slice(0, 1) ?? []);
 }

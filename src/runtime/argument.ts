@@ -8,6 +8,7 @@ import type { WriteRecord } from '../ports/audit-record.ts';
 import { assertSnapshot } from '../snapshot/snapshot.ts';
 import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
 import { assertTransition } from '../resources/index.ts';
+import type { Telemetry } from '../resources/shared/rendering.ts';
 import type { ExecuteOptions, OpenAdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import {
@@ -88,8 +89,7 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
   assertMembers(options, known, `option of ${caller}`);
   assertSnapshot(options['snapshot']);
   assertPort('gateway', options['gateway']);
-  if (!isOptional(options['gateway']['telemetry'], isObject))
-    throw new TypeError('gateway.telemetry must be an object with functions');
+  assertTelemetry(options['gateway']['telemetry']);
   for (const name of ['clock', 'hasher', 'sealer', 'logger'] as const) {
     if (options[name] !== undefined) assertPort(name, options[name]);
   }
@@ -105,6 +105,16 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
   assertSecretParameters(options['secretParameters']);
   if (options['audit'] !== undefined) assertAudit(options['audit']);
   if (options['limits'] !== undefined) assertLimits(options['limits']);
+}
+
+const readers = ['threads', 'tasks', 'idle', 'statistics'] as const satisfies readonly (keyof Telemetry)[];
+
+/** A member that is no function may be the host's own. A function of another name is a misspelt reader. */
+function assertTelemetry(telemetry: unknown): void {
+  if (telemetry === undefined) return;
+  if (!isObject(telemetry)) throw new TypeError('gateway.telemetry must be an object with functions');
+  const functions = Object.entries(telemetry).filter(([, member]) => isFunction(member));
+  assertMembers(Object.fromEntries(functions), readers, 'reader of gateway.telemetry');
 }
 
 /**

@@ -191,6 +191,11 @@ describe('the options of createAdmin and openAdmin', () => {
     ['gateway', { apply: gateway.apply }, 'gateway must have the function inspect'],
     ['gateway', { ...gateway, apply: true }, 'gateway must have the function apply'],
     ['gateway', { ...gateway, telemetry: 5 }, 'gateway.telemetry must be an object'],
+    [
+      'gateway',
+      { ...gateway, telemetry: { Idle: () => 1 } },
+      'There is no reader of gateway.telemetry with the name "Idle". Did you mean idle? The names are threads, tasks, idle, statistics.',
+    ],
     ['clock', {}, 'clock must have the function now'],
     ['clock', { now: Date.now }, 'clock must have the function sleep'],
     ['clock', Date.now, 'clock must have the function now'],

@@ -42,7 +42,7 @@ export const logIn = { authorization: `Basic ${btoa(`keeper:${password}`)}` };
  * user `keeper`.
  */
 export async function documentOn(port: number): Promise<GatewayDocument> {
-  const place = { address: '127.0.0.1', protocol: 'echo' };
+  const place = { address: '127.0.0.1', protocol: 'postgresql' };
   const links = servers.map((name) => `/servers/${name}`);
   const serviceOf = (name: string): ServiceDocument => ({
     ...{ name, router: 'readconnroute', servers: links },

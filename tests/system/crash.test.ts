@@ -8,7 +8,7 @@ import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { documentOn, logIn, operators, registrars, sendUntilGone, shownBy } from './command-stream.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, startOn, until, type RunningGateway } from './running-gateway.ts';
-import { connectSocket } from './socket-client.ts';
+import { startSession } from './socket-client.ts';
 import { Told, type Fields } from './told.ts';
 
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 5);
@@ -55,7 +55,7 @@ async function expectTruth(gateway: RunningGateway, shown: Fields): Promise<void
       shown[`/services/${name} state`],
     ]);
     if (Number.isNaN(port)) continue;
-    const client = await connectSocket(port);
+    const client = await startSession(port);
     expect(await client.ask('hello')).toBe('echo hello');
     client.close();
   }

@@ -3,9 +3,13 @@
  */
 import { Client } from 'pg';
 
+import { connectSocket } from './socket-client.ts';
+
 export interface DatabaseClient {
   /** The first value of the first row. */
   valueOf(this: void, query: string, values?: readonly unknown[]): Promise<unknown>;
+  /** Asks the place that it is connected to, to cancel the query that it waits for: as psql does at Ctrl-C. */
+  cancel(this: void): Promise<void>;
   /** Resolves when the connection is closed, by whichever side. */
   readonly closed: Promise<void>;
   close(this: void): Promise<void>;
@@ -24,6 +28,16 @@ export async function connectDatabase(port: number): Promise<DatabaseClient> {
     async valueOf(text, values = []) {
       const { rows } = await client.query<unknown[]>({ text, values: [...values], rowMode: 'array' });
       return rows[0]?.[0];
+    },
+    async cancel() {
+      const { processID, secretKey } = client as unknown as Record<'processID' | 'secretKey', number>;
+      const request = Buffer.alloc(16);
+      [16, 80_877_102, processID, secretKey].forEach((value, index) =>
+        request.writeInt32BE(value, 4 * index),
+      );
+      const asking = await connectSocket(port);
+      await asking.send(request);
+      await asking.closed;
     },
     closed,
     close: () => client.end(),

@@ -89,11 +89,34 @@ describe('the example gateway without a document', () => {
       new RegExp(`^\\d\\d:\\d\\d:\\d\\d service\\.${type} /services/Reports$`, 'm');
     await until('the events are printed', () => line('started').test(gateway.printed()));
     expect(gateway.printed()).toMatch(line('stopped'));
-    const client = await connect('Reports');
-    const [id] = await sessionsOn('Reports');
-    const session = `session.updated /sessions/${String(id)}: user postgres\n`;
-    await until('the session is printed', () => gateway.printed().includes(session));
-    await client.close();
+  });
+
+  it('prints a line a second for all sessions together', async () => {
+    const few = await Promise.all(Array.from({ length: 20 }, () => connect('Reports')));
+    await Promise.all(few.map((client) => client.close()));
+    const tallies = (): readonly (readonly number[])[] =>
+      [...gateway.printed().matchAll(/^[\d:]{8} sessions (\d+) opened, (\d+) closed, 0 open$/gm)].map(
+        ([, ...counts]) => counts.map(Number),
+      );
+    await until('the sessions are printed', () => tallies().length > 0);
+    expect(gateway.printed()).not.toMatch(/ (?:session|connection)\.(?:opened|updated|closed) /);
+    expect(tallies().length).toBeLessThan(5);
+  });
+
+  it('sends a request to cancel a query to the server that runs the query', async () => {
+    const open = await Promise.all(Array.from({ length: 6 }, () => connect('Reports')));
+    const counts = await Promise.all(
+      ['db-1', 'db-2'].map(async (name) => (await gateway.get(`/servers/${name}/connections`)) as Shown[]),
+    );
+    expect(counts.map(({ length }) => length > 0)).toEqual([true, true]);
+    const sleeping = open.map((client) => client.valueOf('select pg_sleep(600)'));
+    const canceled = expect(Promise.allSettled(sleeping)).resolves.toEqual(
+      open.map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: '57014' }) })),
+    );
+    for (const client of open) await client.cancel();
+    await canceled;
+    expect(await Promise.all(open.map((client) => client.valueOf('select 5')))).toEqual(open.map(() => 5));
+    expect(await sessionsOn('Reports')).toHaveLength(6);
   });
 
   it('carries the queries of several clients at once', async () => {
@@ -110,7 +133,7 @@ describe('the example gateway without a document', () => {
     )) as [DatabaseClient, DatabaseClient, ...DatabaseClient[]];
     await owner.valueOf('select pg_advisory_lock(1)');
     const waiting = waiter.valueOf('select pg_advisory_lock(1)');
-    const sleeping = expect(doomed.valueOf('select pg_sleep(600)')).rejects.toThrow('Connection terminated');
+    const sleeping = expect(doomed.valueOf('select pg_sleep(600)')).rejects.toThrow('closed the session');
     const sums = (): Promise<unknown> =>
       Promise.all(others.map((client, index) => client.valueOf('select $1::int + 1', [index])));
     expect(await sums()).toEqual([1, 2, 3, 4, 5, 6]);
@@ -169,7 +192,11 @@ describe('the example gateway without a document', () => {
     const doomed = await connect('Read-Write');
     const [id] = await sessionsOn('Read-Write');
     const other = await connect('Read-Write');
+    const waiting = expect(doomed.valueOf('select pg_sleep(600)')).rejects.toMatchObject({
+      ...{ severity: 'FATAL', code: '57P01', message: 'The administrator has closed the session.' },
+    });
     expect(await gateway.ask('DELETE', `/sessions/${String(id)}`)).toEqual({ status: 204 });
+    await waiting;
     await doomed.closed;
     expect(await gateway.ask('GET', `/sessions/${String(id)}`)).toMatchObject({ status: 404 });
     expect(await other.valueOf('select 7')).toBe(7);
@@ -192,7 +219,10 @@ describe('the example gateway without a document', () => {
     expect(await gateway.get('/servers/db-1/connections')).toEqual([]);
     expect(await gateway.get(`/sessions/${String(id)}/connections`)).toEqual([]);
     expect(await sessionsOn('Read-Write')).toEqual([id]);
-    await expect(client.valueOf('select 1')).rejects.toThrow('Connection terminated');
+    await expect(client.valueOf('select 1')).rejects.toMatchObject({
+      ...{ severity: 'FATAL', code: '57P01' },
+      message: 'The administrator has closed the connection to db-1.',
+    });
     await client.closed;
   });
 

@@ -16,10 +16,8 @@ import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admi
 
 import { startingDocument } from '../../examples/gateway/document.ts';
 import { Gateway } from '../../examples/gateway/gateway.ts';
-import { connectSocket } from './socket-client.ts';
+import { connectSocket, startup } from './socket-client.ts';
 
-/** The first packet of a client of PostgreSQL. Any other would do. */
-const startup = '\0\0\0\x13\0\x03\0\0user\0somebody\0\0';
 /** The answer of a server: it is ready for a query. */
 const ready = 'Z\0\0\0\x05I';
 
@@ -71,11 +69,11 @@ async function open(admin: Admin): Promise<Gateway & AsyncDisposable> {
 
 /** Connects a client that is at rest: it has an answer. */
 async function connect({ listeners: [listener] }: Service): Promise<AuditClient> {
-  const { ask, closed } = await connectSocket(listener?.port ?? 0);
+  const { ask, closed, close } = await connectSocket(listener?.port ?? 0);
   let isConnected = true;
   void closed.then(() => (isConnected = false));
   expect(await ask(startup)).toBe(ready);
-  return { isConnected: () => isConnected };
+  return { isConnected: () => isConnected, disconnect: close };
 }
 
 let audits: readonly GatewayAudit[];
@@ -98,15 +96,8 @@ it('the example gateway passes the audits of gateways', async () => {
     await run().catch((error: unknown) => failures.push(`${id}: ${String(error)}`));
   expect(failures).toEqual([]);
   expect([...new Set(audits.map(({ id }) => id.split('/')[0]))].sort()).toEqual([
-    ...[
-      'connections.close',
-      'logs.flush',
-      'monitor.start',
-      'monitor.stop',
-      'monitor.update',
-      'server.update',
-    ],
-    ...['service.start', 'service.stop', 'service.update', 'sessions.close'],
+    ...['connections.close', 'logs.flush', 'monitor.start', 'monitor.stop', 'monitor.update', 'reports'],
+    ...['server.update', 'service.start', 'service.stop', 'service.update', 'sessions.close'],
   ]);
 }, 60_000);
 

@@ -17,7 +17,7 @@ import {
   unsupportedPlatform,
   until,
 } from './running-gateway.ts';
-import { connectSocket, isOpen } from './socket-client.ts';
+import { isOpen, startSession } from './socket-client.ts';
 
 const echoServers: EchoServer[] = [];
 
@@ -28,11 +28,11 @@ async function openEcho(name: string, port = 0): Promise<EchoServer> {
 }
 
 function serverEntry(name: string, port: number): NonNullable<GatewayDocument['servers']>[number] {
-  return { name, address: '127.0.0.1', port, protocol: 'echo' };
+  return { name, address: '127.0.0.1', port, protocol: 'postgresql' };
 }
 
 function serviceDocument(name: string, port = 0): ServiceDocument {
-  const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'echo' }];
+  const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'postgresql' }];
   return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
 }
 
@@ -74,9 +74,9 @@ describe('the example gateway on a document', () => {
     expect(await gateway.get('/sessions')).toEqual([]);
     expect(await gateway.get('/gateway')).toMatchObject({ version: '9.9.9' });
     expect(await gateway.get('/services/first-service/listeners')).toEqual([
-      { name: 'Clients', address: '127.0.0.1', port: ports[0], protocol: 'echo' },
+      { name: 'Clients', address: '127.0.0.1', port: ports[0], protocol: 'postgresql' },
     ]);
-    const clients = await Promise.all(ports.map(connectSocket));
+    const clients = await Promise.all(ports.map(startSession));
     expect(await Promise.all(clients.map((client) => client.ask('hello')))).toEqual([
       'one hello',
       'one hello',
@@ -148,6 +148,17 @@ describe('the example gateway on a document', () => {
     expect(one.connections).toBe(0);
   });
 
+  it('refuses another protocol than that of PostgreSQL', async () => {
+    const { listeners: [listener] = [] } = serviceDocument('A');
+    const ended = await runOn({
+      servers: [{ ...serverEntry('one', 5432), protocol: 'mysql' }],
+      services: [{ ...serviceDocument('A'), listeners: [{ ...listener, protocol: 'tcp' }] }],
+    });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    for (const pointer of ['/servers/0/protocol', '/services/0/listeners/0/protocol'])
+      expect(ended.stderr).toContain(`  ${pointer}: this gateway has one protocol, "postgresql"`);
+  });
+
   it('answers under the names of --allow-host while nobody has to log in', async () => {
     const names = ['--allow-host', 'gateway', '--allow-host', 'Gateway.example'];
     const { admin } = await startOn({ services: [] }, names);
@@ -163,9 +174,12 @@ describe('the example gateway on a document', () => {
     const echo = createServer((socket) => socket.pipe(socket)).listen(back);
     try {
       const gateway = await startOn({
-        servers: [{ name: 'one', address: back ?? '', protocol: 'echo' }],
+        servers: [{ name: 'one', address: back ?? '', protocol: 'postgresql' }],
         services: [
-          { ...serviceDocument('S'), listeners: [{ name: 'L', address: front ?? '', protocol: 'echo' }] },
+          {
+            ...serviceDocument('S'),
+            listeners: [{ name: 'L', address: front ?? '', protocol: 'postgresql' }],
+          },
         ],
         monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 50 }],
       });
@@ -174,7 +188,7 @@ describe('the example gateway on a document', () => {
         const { status } = (await gateway.get('/servers/one')) as { readonly status: readonly string[] };
         return status.includes('running');
       });
-      const { ask, close } = await connectSocket(front ?? '');
+      const { ask, close } = await startSession(front ?? '');
       expect(await ask('hello')).toBe('hello');
       close();
       const patch = [{ op: 'add', path: '/parameters/user', value: 'ada' }];
@@ -197,8 +211,8 @@ describe('the example gateway on a document', () => {
           ...serviceDocument('A'),
           router_optionsSealed: { pin: 'v1.x' },
           listeners: [
-            { name: 'L', address: '/run/l.sock', protocol: 'echo', parameters: { backlog: 5 } },
-            { name: 'M', address: '/run/m.sock', protocol: 'echo', parametersSealed: { pin: 'v1.x' } },
+            { name: 'L', address: '/run/l.sock', protocol: 'postgresql', parameters: { backlog: 5 } },
+            { name: 'M', address: '/run/m.sock', protocol: 'postgresql', parametersSealed: { pin: 'v1.x' } },
           ],
         },
       ],
@@ -244,7 +258,7 @@ describe('the example gateway on a document', () => {
       { name: 'Blocked', state: 'failed' },
       { name: 'Free', state: 'started' },
     ]);
-    expect(await (await connectSocket(gateway.portOf('Free'))).ask('hello')).toBe('one hello');
+    expect(await (await startSession(gateway.portOf('Free'))).ask('hello')).toBe('one hello');
     expect(await gateway.ask('PUT', '/service/blocked/start')).toMatchObject({
       status: 409,
       body: { code: 'effect-refused', detail: expect.stringContaining('address already in use') },
@@ -252,7 +266,7 @@ describe('the example gateway on a document', () => {
     expect(await gateway.get('/services/blocked?fields=state')).toEqual({ state: 'failed' });
     await occupant.close();
     expect(await gateway.ask('PUT', '/service/blocked/start')).toEqual({ status: 204 });
-    expect(await (await connectSocket(occupant.port)).ask('hello')).toBe('one hello');
+    expect(await (await startSession(occupant.port)).ask('hello')).toBe('one hello');
   });
 });
 

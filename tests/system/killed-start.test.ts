@@ -7,7 +7,7 @@ import { buildExamples } from '../support/built-package.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, startOn, type RunningGateway } from './running-gateway.ts';
-import { connectSocket, isOpen } from './socket-client.ts';
+import { isOpen, startSession } from './socket-client.ts';
 
 const directory = temporaryDirectories();
 
@@ -30,7 +30,7 @@ async function occupy(isTaken: boolean): Promise<void> {
 }
 
 function documentOf(): GatewayDocument {
-  const place = { address: '127.0.0.1', protocol: 'echo' };
+  const place = { address: '127.0.0.1', protocol: 'postgresql' };
   return {
     servers: [{ name: 'one', ...place, port: backend.port, status: ['running'] }],
     services: [
@@ -60,7 +60,7 @@ async function sendAndKill(
 /** What clients find at the port of the service. */
 async function found(): Promise<string> {
   if (!(await isOpen(occupant.port))) return 'nobody';
-  const client = await connectSocket(occupant.port);
+  const client = await startSession(occupant.port);
   const [name = ''] = (await client.ask('hello')).split(' ');
   client.close();
   return name;

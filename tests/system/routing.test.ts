@@ -12,7 +12,7 @@ import type {
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, startOn, until, type RunningGateway } from './running-gateway.ts';
-import { connectSocket, type SocketClient } from './socket-client.ts';
+import { connectSocket, startSession, startup, type SocketClient } from './socket-client.ts';
 
 const intervalMs = 50;
 
@@ -27,14 +27,14 @@ async function start(
 ): Promise<RunningGateway> {
   const document: GatewayDocument = {
     servers: Object.entries({ one, two }).map(([name, { port }]) => {
-      return { name, address: '127.0.0.1', port, protocol: 'echo', parameters: parameters[name] ?? {} };
+      return { name, address: '127.0.0.1', port, protocol: 'postgresql', parameters: parameters[name] ?? {} };
     }),
     services: [
       {
         name: 'S',
         router: 'readconnroute',
         servers: ['/servers/one', '/servers/two'],
-        listeners: [{ name: 'L', address: '127.0.0.1', port: 0, protocol: 'echo' }],
+        listeners: [{ name: 'L', address: '127.0.0.1', port: 0, protocol: 'postgresql' }],
         ...service,
       },
     ],
@@ -53,8 +53,9 @@ async function start(
 
 const clients: SocketClient[] = [];
 
-async function connectClient(gateway: RunningGateway): Promise<SocketClient> {
-  const client = await connectSocket(gateway.portOf('S'));
+/** Connects a client that starts a session, unless it is to begin in another way. */
+async function connectClient(gateway: RunningGateway, begin = startSession): Promise<SocketClient> {
+  const client = await begin(gateway.portOf('S'));
   clients.push(client);
   return client;
 }
@@ -69,13 +70,12 @@ async function reach(gateway: RunningGateway, count: number): Promise<readonly s
   return names.sort();
 }
 
-/** The first packets of a client of PostgreSQL: it asks for encryption, and does without. */
+/** A packet in which a client of PostgreSQL asks for encryption. */
 const encryptionRequest = Uint8Array.of(0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f);
-const startup = '\0\0\0\x13\0\x03\0\0user\0somebody\0\0';
 
 /** Connects a client that is turned away, and gives the SQLSTATE and the sentence of the error. */
 async function turnAway(gateway: RunningGateway): Promise<readonly string[]> {
-  const client = await connectClient(gateway);
+  const client = await connectClient(gateway, connectSocket);
   expect(await client.ask(encryptionRequest)).toBe('N');
   const error = await client.ask(startup);
   await client.closed;
@@ -193,6 +193,24 @@ describe('a session of the example gateway', () => {
     await untilNoSession(gateway);
   });
 
+  it('begins with the packet that starts it: a client that checks the port, or speaks another protocol, has none', async () => {
+    const gateway = await start();
+    const check = await connectClient(gateway, connectSocket);
+    const stranger = await connectClient(gateway, connectSocket);
+    const waiting = await connectClient(gateway, connectSocket);
+    check.close();
+    await expect(stranger.ask('GET / HTTP/1.1\r\n\r\n')).rejects.toThrow('closed before an answer');
+    // Every packet may come in pieces.
+    const pieces = [...Buffer.concat([encryptionRequest, Buffer.from(startup)])].map((byte) =>
+      Buffer.of(byte),
+    );
+    for (const piece of pieces.slice(0, -1)) await waiting.send(piece);
+    expect(await gateway.get('/services/S')).toMatchObject({ current_connections: 0, total_connections: 0 });
+    expect(await waiting.ask(pieces.at(-1) ?? '')).toContain('one ');
+    expect(await gateway.get('/sessions?fields=user')).toEqual([{ user: 'somebody' }]);
+    expect(gateway.errors()).toBe('');
+  });
+
   it('ends when its server does', async () => {
     const gateway = await start({ servers: ['/servers/one'] });
     const client = await connectClient(gateway);
@@ -265,7 +283,7 @@ describe('a session of the example gateway', () => {
     await one.close();
     one = await openEchoServer('', one.port);
     const gateway = await start({ servers: ['/servers/one'] });
-    const sent = randomBytes(20_000_000);
+    const sent = Buffer.concat([Buffer.from(startup), randomBytes(20_000_000)]);
     const socket = connect(gateway.portOf('S'), '127.0.0.1');
     socket.write(sent);
     const path = '/sessions/1/connections?fields=statistics';

@@ -7,6 +7,8 @@ import { connect, type Socket } from 'node:net';
 export interface SocketClient {
   /** Sends a text or bytes, and gives what comes next. */
   ask(this: void, sent: string | Uint8Array): Promise<string>;
+  /** Sends a text or bytes, and resolves when they are on their way. */
+  send(this: void, sent: string | Uint8Array): Promise<void>;
   /** Resolves when the connection is closed, by whichever side. */
   readonly closed: Promise<void>;
   close(this: void): void;
@@ -23,9 +25,20 @@ export async function connectSocket(place: number | string): Promise<SocketClien
       const [answer] = (await Promise.race([once(socket, 'data'), refuse(closed)])) as [Buffer];
       return answer.toString();
     },
+    send: (sent) => new Promise((resolve) => void socket.write(sent, () => resolve())),
     closed,
     close: () => socket.destroy(),
   };
+}
+
+/** The packet with which a client of PostgreSQL starts a session. */
+export const startup = '\0\0\0\x17\0\x03\0\0user\0somebody\0\0';
+
+/** Connects to 127.0.0.1, and starts a session; rejects when the connection is closed before an answer comes. */
+export async function startSession(place: number | string): Promise<SocketClient> {
+  const client = await connectSocket(place);
+  await client.ask(startup);
+  return client;
 }
 
 /** Whether a port of 127.0.0.1 takes connections. */

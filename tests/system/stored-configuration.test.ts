@@ -9,7 +9,7 @@ import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase } from './database-client.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, runOn, startGateway, startOn, type RunningGateway } from './running-gateway.ts';
-import { connectSocket, isOpen } from './socket-client.ts';
+import { isOpen, startSession } from './socket-client.ts';
 
 const directory = temporaryDirectories();
 const json = { 'content-type': 'application/json' };
@@ -20,7 +20,7 @@ let store: string;
 
 /** Two services on one server, which a monitor finds to be running. */
 function documentOf(service: object = {}): GatewayDocument {
-  const place = { address: '127.0.0.1', protocol: 'echo' };
+  const place = { address: '127.0.0.1', protocol: 'postgresql' };
   return {
     servers: [{ name: 'one', ...place, port: echo.port }],
     services: ['First', 'Second'].map((name) => ({
@@ -58,7 +58,7 @@ describe('the example gateway with a store', () => {
   // Promise: restart-gateway
   it('is after a restart what it was made before, except for its sessions', async () => {
     const before = await start();
-    const client = await connectSocket(before.portOf('First'));
+    const client = await startSession(before.portOf('First'));
     expect(await client.ask('hello')).toBe('one hello');
     expect(await before.get('/sessions')).toHaveLength(1);
     const patch = [
@@ -79,9 +79,9 @@ describe('the example gateway with a store', () => {
     expect(await after.get('/sessions')).toEqual([]);
     expect(after.output).not.toContain('listener Second');
     expect(await Promise.all(ports.map(isOpen))).toEqual([true, false]);
-    expect(await (await connectSocket(ports[0] ?? 0)).ask('hello')).toBe('one hello');
+    expect(await (await startSession(ports[0] ?? 0)).ask('hello')).toBe('one hello');
     expect(await after.ask('PUT', '/service/second/start')).toEqual({ status: 204 });
-    expect(await (await connectSocket(ports[1] ?? 0)).ask('hello')).toBe('one hello');
+    expect(await (await startSession(ports[1] ?? 0)).ask('hello')).toBe('one hello');
   });
 
   it('asks for a log-in once it is restarted with users', async () => {

@@ -175,7 +175,7 @@ function patchTransitions({ services, servers, monitors, filters }: Snapshot): r
             '/monitor_interval',
             1000 * otherThan(settings.monitor_interval / 1000),
           ),
-          setting(patchMonitor, name, '/read_timeout', otherThan(settings.read_timeout)),
+          setting(patchMonitor, name, '/connect_timeout', otherThan(settings.connect_timeout)),
         ] as const,
     ),
     ...Array.from(filters).flatMap(parameterTransitions),

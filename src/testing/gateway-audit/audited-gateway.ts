@@ -4,6 +4,7 @@
 import {
   createAdmin,
   EffectRefused,
+  nameKey,
   systemClock,
   type Admin,
   type Effect,
@@ -29,6 +30,8 @@ export type AuditedGateway = GatewayPort & Partial<AsyncDisposable>;
 export interface AuditClient {
   /** Whether the client still has its connection to the gateway, as the client sees the connection. */
   isConnected(): boolean;
+  /** Ends the connection, as a client that leaves. */
+  disconnect(): void;
 }
 
 /**
@@ -38,11 +41,12 @@ export interface AuditClient {
  */
 export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
   /**
-   * Connects a client to a started service of the opened gateway. Resolves when the gateway has reported the session of
-   * the client with its connections.
+   * Connects a client to a started service of the opened gateway. The gateway must report the session of the client with
+   * its connections, and has a second for each report.
    *
-   * With this function the audits close the sessions and connections of real clients, and look at the clients. Without
-   * it the audits close the sessions of the document, and know only what `inspect` answers.
+   * With this function the audits close the sessions and connections of real clients, and look at the clients and at the
+   * reports of the gateway. Without it the audits close the sessions of the document, and know only what `inspect`
+   * answers.
    */
   readonly connect?: (service: Service, gateway: Gateway) => Promise<AuditClient>;
   /**
@@ -68,14 +72,23 @@ export interface OpenedGateway {
   readonly gateway: GatewayPort;
   /** Left out if the host connects no clients. */
   readonly clients?: Clients;
+  /** The servers whose status the gateway has reported, by name or key. */
+  readonly reported: ReadonlySet<string>;
   /** Obstructs the start of a service; `undefined` if the host cannot. */
   readonly obstruct: ((service: Service) => Promise<() => Promise<void>>) | undefined;
 }
 
+/** A client with its session, as the gateway has reported the session. @internal */
+export interface ConnectedClient extends SessionIdentity {
+  readonly client: AuditClient;
+  /** The service that the client has connected to. */
+  readonly service: Service;
+}
+
 /** The clients of a gateway. */
 interface Clients {
-  readonly all: readonly (SessionIdentity & { readonly client: AuditClient })[];
-  /** Connects one more client. */
+  readonly all: readonly ConnectedClient[];
+  /** Connects one more client to a started service; waits a little if none is started. */
   readonly connectAnother: () => Promise<unknown>;
 }
 
@@ -92,13 +105,20 @@ export interface Calls {
   /** Asks `inspect` until it answers; `undefined` if it rejects for too long. */
   readonly answerOf: (effect: Effect) => Promise<unknown>;
   readonly expect: (effect: Effect, answer: 'in-place' | 'not-in-place', when: string) => Promise<void>;
+  /** Applies an effect that must be refused, because the gateway does not have the setting. */
+  readonly expectRefusal: (effect: Effect, setting: string) => Promise<void>;
   /** Expects that the clients of the given sessions are disconnected, and that all others are still connected. */
   readonly expectClients: (closed: readonly SessionIdentity[], when: string) => Promise<void>;
+  /** Expects that no client was disconnected, and that the end of no session was reported. */
+  readonly expectSessions: (when: string) => Promise<void>;
 }
 
-/** The time in which a client sees the end of its connection. */
+/** The time in which a client sees the end of its connection, and in which a gateway reports a change. */
 const patienceMs = 1000;
 const pauseMs = 10;
+
+/** The time in which clients see the end of their connections if no other client can connect meanwhile. */
+const restMs = 100;
 
 /** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
 const longestPauseMs = 320;
@@ -112,16 +132,18 @@ export function clientServices({ services }: Snapshot): readonly Service[] {
 /** Opens a gateway with its clients, and disposes of the gateway after the check. @internal */
 export async function withGateway<Gateway extends AuditedGateway>(
   { snapshot, open, connect, obstruct }: Host<Gateway>,
-  check: (opened: OpenedGateway) => Promise<void>,
+  check: (opened: OpenedGateway) => unknown,
 ): Promise<void> {
   // The audit calls the port itself. The interface only settles what the port has applied.
   const settled = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
   const admin = createAdmin({ snapshot, gateway: settled });
-  const gateway = await open(admin);
+  const reported = new Set<string>();
+  const gateway = await open(watched(admin, reported));
   try {
     await check({
       admin,
       gateway,
+      reported,
       ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect) }),
       obstruct: obstruct && ((service) => obstruct(service, gateway)),
     });
@@ -131,22 +153,47 @@ export async function withGateway<Gateway extends AuditedGateway>(
   }
 }
 
+/** The interface, which notes the servers whose status is reported. A report that changes nothing makes no event. */
+function watched(admin: Admin, reported: Set<string>): Admin {
+  const report: Admin['report'] = (reports) => {
+    for (const each of [reports].flat())
+      if (each.type === 'server.reported') reported.add(nameKey(each.server));
+    admin.report(reports);
+  };
+  return Object.create(admin, { report: { value: report } }) as Admin;
+}
+
 async function connectClients<Gateway extends AuditedGateway>(
   admin: Admin,
   gateway: Gateway,
   connect: NonNullable<GatewayAuditOptions<Gateway>['connect']>,
 ): Promise<Clients> {
-  const connectTo = async (service: Service): Promise<Clients['all'][number]> => {
+  const connectTo = async (service: Service): Promise<ConnectedClient> => {
     const before = [...admin.snapshot.sessions];
     const client = await connect(service, gateway);
-    const session = [...admin.snapshot.sessions].find((each) => !before.some((old) => isSame(old, each)));
-    if (session !== undefined) return { client, id: session.id, connected: session.connected };
+    const session = await eventually(() =>
+      [...admin.snapshot.sessions].find((each) => !before.some((old) => isSame(old, each))),
+    );
+    if (session !== undefined) return { client, service, id: session.id, connected: session.connected };
     throw new Error(`the gateway must report the session of a client that connects to ${service.name}`);
   };
-  const all: Clients['all'][number][] = [];
-  const services = clientServices(admin.snapshot);
-  for (const service of services) all.push(await connectTo(service));
-  return { all, connectAnother: () => Promise.all(services.slice(0, 1).map(connectTo)) };
+  const all: ConnectedClient[] = [];
+  for (const service of clientServices(admin.snapshot)) all.push(await connectTo(service));
+  const connectAnother = (): Promise<unknown> => {
+    const [service] = clientServices(admin.snapshot);
+    return service === undefined ? systemClock.sleep(restMs) : connectTo(service);
+  };
+  return { all, connectAnother };
+}
+
+/** Looks until there is something to see; `undefined` if there is nothing for too long. @internal */
+export async function eventually<T>(look: () => T | undefined, mostMs = patienceMs): Promise<T | undefined> {
+  for (let waited = 0; waited < mostMs; waited += pauseMs) {
+    const seen = look();
+    if (seen !== undefined) return seen;
+    await systemClock.sleep(pauseMs);
+  }
+  return look();
 }
 
 function isSame(one: SessionIdentity, other: SessionIdentity): boolean {
@@ -201,8 +248,34 @@ export function callsFor(
       if (seen === answer) return;
       throw new Error(`inspect must answer "${answer}" for ${textOf(effect)} ${when}, not "${String(seen)}"`);
     },
+    async expectRefusal(effect, setting) {
+      const outcome = await call(effect, new AbortController()).then(() => 'done' as const, outcomeOf);
+      if (outcome === 'refused') return;
+      const instead = outcome === 'done' ? 'resolved' : 'rejected with another error';
+      throw new Error(
+        `apply must refuse ${textOf(effect)} with the unknown setting "${setting}", but ${instead}`,
+      );
+    },
+    ...clientCalls({ admin, clients }),
+  };
+}
+
+/** The looks at the clients; nothing is expected without clients. */
+function clientCalls({
+  admin,
+  clients,
+}: Pick<OpenedGateway, 'admin'> & { readonly clients: Clients | undefined }): Pick<
+  Calls,
+  'expectClients' | 'expectSessions'
+> {
+  return {
     async expectClients(closed, when) {
       if (clients !== undefined) await expectClients(clients, closed, when);
+    },
+    async expectSessions(when) {
+      if (clients === undefined) return;
+      await expectClients(clients, [], when);
+      expectReported(admin, clients.all);
     },
   };
 }
@@ -272,9 +345,21 @@ async function expectClients(
 
 /** Waits until a client is disconnected; `false` if it stays connected. */
 async function isGone(client: AuditClient): Promise<boolean> {
-  for (let waited = 0; client.isConnected() && waited < patienceMs; waited += pauseMs)
-    await systemClock.sleep(pauseMs);
-  return !client.isConnected();
+  return (await eventually(() => (client.isConnected() ? undefined : true))) === true;
+}
+
+/** Expects that the sessions of connected clients are shown. @internal */
+export function expectReported({ snapshot }: Admin, clients: readonly ConnectedClient[]): void {
+  const gone = clients.find((each) => !isShown(snapshot, each));
+  if (gone === undefined) return;
+  throw new Error(
+    `the gateway must not report the end of session ${String(gone.id)}, whose client is connected`,
+  );
+}
+
+/** Whether a snapshot has a session. @internal */
+export function isShown({ sessions }: Snapshot, { id, connected }: SessionIdentity): boolean {
+  return sessions.find(id)?.connected === connected;
 }
 
 /** What an effect is about, for messages. @internal */

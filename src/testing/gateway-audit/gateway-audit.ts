@@ -17,12 +17,14 @@ import { auditedEffectsOf, type AuditedEffect } from './audited-effect.ts';
 import {
   callsFor,
   clientServices,
+  eventually,
   withGateway,
   type AuditedGateway,
   type GatewayAuditOptions,
   type Host,
 } from './audited-gateway.ts';
 import { clientLaws, laws, startLaws, type Law } from './law.ts';
+import { reportLaws } from './report-law.ts';
 
 /**
  * One requirement for a gateway port.
@@ -30,7 +32,7 @@ import { clientLaws, laws, startLaws, type Law } from './law.ts';
  * @public
  */
 export interface GatewayAudit {
-  /** The id of the audit: the type of the effect, and the requirement. An id never changes. */
+  /** The id of the audit: the type of the effect or `reports`, and the requirement. An id never changes. */
   readonly id: string;
   /** The requirement, in a sentence. */
   readonly name: string;
@@ -49,6 +51,8 @@ export interface GatewayAudit {
  * Each audit has an interface of its own, over the document. When the port has applied an effect, the interface settles
  * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit alone:
  * a command on that interface does not reach the port.
+ *
+ * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late.
  *
  * @param document - the initial state of the gateway
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
@@ -88,7 +92,7 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   const required = [...laws, ...(obstruct === undefined ? [] : startLaws), ...(hasClients ? clientLaws : [])];
   const all = auditedEffectsOf(hasClients ? withClients(host.snapshot) : host.snapshot);
   const types = [...new Set(all.map(({ effect }) => effect.type))];
-  return types.flatMap((type) =>
+  const effectAudits = types.flatMap((type) =>
     required
       .filter((law) => coveredBy(law, type, all).length > 0)
       .map((law) => ({
@@ -97,6 +101,13 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
         run: () => runAudit(host, type, law),
       })),
   );
+  return [...effectAudits, ...(hasClients ? reportAudits(host) : [])];
+}
+
+function reportAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): readonly GatewayAudit[] {
+  return reportLaws
+    .filter(({ covers }) => covers(host.snapshot))
+    .map(({ id, name, check }) => ({ id: `reports/${id}`, name, run: () => withGateway(host, check) }));
 }
 
 function assertFunction(name: string, value: unknown): void {
@@ -112,12 +123,16 @@ async function runAudit<Gateway extends AuditedGateway>(
   let [index, count] = [0, 1];
   while (index < count) {
     await withGateway(host, async (opened) => {
-      const all = auditedEffectsOf(opened.admin.snapshot);
-      const covered = coveredBy(law, type, all);
-      const audited = covered[index];
-      if (audited === undefined)
+      const found = await eventually(() => {
+        const all = auditedEffectsOf(opened.admin.snapshot);
+        const covered = coveredBy(law, type, all);
+        const audited = covered[index];
+        return audited && { all, audited, count: covered.length };
+      });
+      if (found === undefined)
         throw new Error(`the gateway must report something to audit with ${type}, but reports nothing`);
-      count = covered.length;
+      const { all, audited } = found;
+      count = found.count;
       await law.check(audited, callsFor(audited, opened), all);
     });
     index += 1;

@@ -1,7 +1,7 @@
 /**
  * The laws of gateway ports: each row of the table is one requirement, for every effect that it covers.
  */
-import { systemClock } from '../../index.ts';
+import { systemClock, type Effect, type Update } from '../../index.ts';
 import type { AuditedEffect } from './audited-effect.ts';
 import { textOf, type Calls } from './audited-gateway.ts';
 
@@ -138,7 +138,27 @@ export const laws: readonly Law[] = [
       }
     },
   },
+  {
+    id: 'unsupported',
+    name: 'is refused, and nothing is done, if it is also about a setting that the gateway does not have',
+    covers: ({ effect }) => 'operations' in effect,
+    async check({ effect }, { expectRefusal, expect }) {
+      if (!('operations' in effect)) return;
+      await expectRefusal(withUnknownSetting(effect), unknownSetting);
+      await expect(effect, 'not-in-place', 'after apply refused it together with an unknown setting');
+    },
+  },
 ];
+
+/** A setting that no gateway has. */
+const unknownSetting = 'no_such_setting';
+
+/** The update, and an unknown setting. */
+function withUnknownSetting<E extends Extract<Effect, Update<object>>>(effect: E): E {
+  const { after, operations } = effect;
+  const added = { op: 'add', path: `/${unknownSetting}`, value: 1 } as const;
+  return { ...effect, after: { ...after, [unknownSetting]: 1 }, operations: [...operations, added] };
+}
 
 const laterLooks = 5;
 const lookPauseMs = 10;
@@ -184,6 +204,15 @@ export const clientLaws: readonly Law[] = [
       await apply(effect);
       const closed = effect.type === 'sessions.close' ? effect.sessions : [];
       await expectClients(closed, `after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'sessions',
+    name: 'leaves the open sessions open',
+    covers: ({ effect }) => effect.type === 'service.stop',
+    async check({ effect }, { apply, expectSessions }) {
+      await apply(effect);
+      await expectSessions(`after ${textOf(effect)}`);
     },
   },
 ];

@@ -1,17 +1,22 @@
 /**
  * Effects on a scripted gateway: how each effect changes the gateway, and when each effect is in place.
  */
-import { EffectRefused, type Effect, type Update } from '../../index.ts';
-import type { Json } from '../../json/index.ts';
 import {
-  isAdministrators,
+  EffectRefused,
+  isUpdateInPlace,
+  type Effect,
+  type ServiceSettings,
+  type Update,
+} from '../../index.ts';
+import {
+  withWordList,
   withWordMap,
   type Collection,
   type LiveGateway,
   type ScriptedConnection,
   type ScriptedThing,
 } from './state.ts';
-import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
+import { takeChange } from './setting-change.ts';
 
 /** One row of the table of effects. */
 interface EffectRow<F extends Effect> {
@@ -36,7 +41,7 @@ const rows: EffectRows = {
       servers.set(effect.server, withUpdate(thing, serverUpdate(effect)));
     },
     isSo: ({ servers }, effect) =>
-      isServerUpdated(get(servers, effect.server).settings, serverUpdate(effect)),
+      isUpdateInPlace(effect, withWordList(get(servers, effect.server).settings).settings),
   },
   'filter.update': updated('filters', ({ filter }) => filter),
   'sessions.close': {
@@ -106,10 +111,7 @@ function updated<F extends Extract<Effect, Update<object>>>(
     change: ({ [collection]: things }, effect) => {
       things.set(keyOf(effect), withUpdate(get(things, keyOf(effect)), changeOf(effect)));
     },
-    isSo: ({ [collection]: things }, effect) => {
-      const { before, after } = changeOf(effect);
-      return hasChange(get(things, keyOf(effect)).settings, before, after);
-    },
+    isSo: ({ [collection]: things }, effect) => isUpdateInPlace(effect, get(things, keyOf(effect)).settings),
   };
 }
 
@@ -124,26 +126,18 @@ function serverUpdate(effect: Update<object>): Change {
   return { before: withWordMap(before), after: withWordMap(after) };
 }
 
+/** The settings of a service that are left out while they have no value. Every other setting always has a value. */
+const optionalSettings: readonly string[] = [
+  ...(['user', 'passwordSealed', 'root_user', 'version_string', 'weightby'] as const),
+  ...(['connection_timeout', 'max_connection', 'strip_db_esc'] as const),
+] satisfies readonly (keyof ServiceSettings)[];
+
 function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {
+  const unknown = Object.keys(after).find(
+    (name) => !(name in thing.settings || optionalSettings.includes(name)),
+  );
+  if (unknown !== undefined) throw new EffectRefused(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };
-}
-
-/**
- * Whether an update of a server is in place. A monitor reports the status of a server again and again, and may overwrite
- * the words of an administrator at once. Only the words that no monitor reports stay. So the other words count only for
- * an update that changes nothing else.
- */
-function isServerUpdated(present: Json, { before, after }: Change): boolean {
-  const [own, old, now] = [withoutFindings(present), withoutFindings(before), withoutFindings(after)];
-  return isSame(old, now) ? hasChange(present, before, after) : hasChange(own, old, now);
-}
-
-/** The settings of a server without the words that a monitor reports. */
-function withoutFindings(settings: Json): Json {
-  if (!isMap(settings)) return settings;
-  const { state = {}, ...rest } = settings;
-  const own = Object.entries(isMap(state) ? state : {}).filter(([word]) => isAdministrators(word));
-  return { ...rest, state: Object.fromEntries(own) };
 }
 
 function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {

@@ -8,19 +8,6 @@ import { sameJson, type Json } from '../../json/index.ts';
 
 type Members = Readonly<Record<string, Json>>;
 
-/** Whether a change is in place: each value that the change replaces has its new value. @internal */
-export function hasChange(
-  present: Json | undefined,
-  before: Json | undefined,
-  after: Json | undefined,
-): boolean {
-  if (isSame(before, after)) return true;
-  if (!isMap(present) || !isMap(before) || !isMap(after)) return isSame(present, after);
-  return keysOf(before, after).every((key) =>
-    hasChange(memberOf(present, key), memberOf(before, key), memberOf(after, key)),
-  );
-}
-
 /** Applies a change to the present value. Parts that the change does not replace stay. @internal */
 export function takeChange<T extends Json | undefined>(present: T, before: T, after: T): T {
   if (isSame(before, after)) return present;

@@ -138,7 +138,8 @@ export function isAdministrators(word: string): boolean {
   return word === 'maintenance';
 }
 
-function withWordList(settings: ScriptedThing['settings']): ScriptedThing {
+/** A server with the words of its status as a list. @internal */
+export function withWordList(settings: ScriptedThing['settings']): ScriptedThing {
   return { settings: { ...settings, state: wordsOf(settings) } };
 }
 

@@ -3,12 +3,15 @@ import {
   createSnapshot,
   EffectRefused,
   InvalidDocumentError,
+  isUpdateInPlace,
   type Admin,
   type Effect,
   type EffectContext,
   type GatewayDocument,
   type GatewayPort,
+  type HostReport,
   type Service,
+  type Telemetry,
 } from 'gateway-admin-core';
 import {
   createScriptedGateway,
@@ -20,9 +23,7 @@ import {
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
 
-import type { Json } from 'gateway-admin-core/json';
 import { effectTable } from '../../../src/resources/index.ts';
-import { hasChange } from '../../../src/testing/scripted-gateway/setting-change.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { openedSession } from '../../support/opened-session.ts';
 
@@ -42,23 +43,31 @@ function opened(): ScriptedGateway {
   return createScriptedGateway({ snapshot, clock: createVirtualClock() });
 }
 
-/** A scripted gateway behind a port, and the interface that the gateway reports to. */
+/** A scripted gateway behind a port, and how the gateway reports. */
 interface Opened extends GatewayPort {
   readonly gateway: ScriptedGateway;
-  readonly admin: Admin;
+  readonly report: (this: void, reports: readonly HostReport[]) => void;
 }
 
-type Breaks = (gateway: ScriptedGateway, admin: Admin) => Partial<GatewayPort>;
+type Breaks = (gateway: ScriptedGateway, admin: Admin) => Partial<Opened>;
 
 function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
   const open = (admin: Admin): Promise<Opened> => {
     const gateway = opened();
-    return Promise.resolve({ ...gateway, ...breaks(gateway, admin), gateway, admin });
+    const port = { ...gateway, gateway, report: reportTo(admin), ...breaks(gateway, admin) };
+    port.report(gateway.statusReports());
+    return Promise.resolve(port);
   };
   return gatewayAudits(document, open, {
     connect: (service, port) => Promise.resolve(connect(service, port)),
     obstruct: ({ key }, { gateway }) => Promise.resolve(obstruct(key, gateway)),
   });
+}
+
+function reportTo(admin: Admin): Opened['report'] {
+  return (reports) => {
+    admin.report(reports);
+  };
 }
 
 /** The next start of a service fails, and the gateway tries again until the obstacle is removed. */
@@ -72,13 +81,18 @@ function obstruct(service: string, { will, failService, recoverService }: Script
 }
 
 /** Opens a session with a connection to the first server. The client is connected as long as the session is open. */
-function connect({ key, settings: { servers } }: Service, { gateway, admin }: Opened): AuditClient {
-  const [report] = gateway.openSession(key).slice(-1);
-  if (report?.type !== 'session.opened') throw new Error(`No session opened on ${key}`);
-  const { id, connected } = report;
-  admin.report(report);
-  if (servers.length > 0) admin.report(gateway.openConnection(id, 'db-serv-1'));
-  return { isConnected: () => gateway.state.sessions[String(id)]?.connected === connected };
+function connect({ key, settings: { servers } }: Service, { gateway, report }: Opened): AuditClient {
+  const [opening] = gateway.openSession(key).slice(-1);
+  if (opening?.type !== 'session.opened') throw new Error(`No session opened on ${key}`);
+  const { id, connected } = opening;
+  report([opening]);
+  if (servers.length > 0) report(gateway.openConnection(id, 'db-serv-1'));
+  return {
+    isConnected: () => gateway.state.sessions[String(id)]?.connected === connected,
+    disconnect: () => {
+      report(gateway.closeSession(id));
+    },
+  };
 }
 
 const audits = auditsOf();
@@ -90,24 +104,24 @@ function auditNamed(of: readonly GatewayAudit[], id: string): GatewayAudit {
   return audit;
 }
 
-/** Which audits a port fails. */
+/** Which audits a port fails. Each audit has a gateway of its own, so all of them wait together. */
 async function failed(of: readonly GatewayAudit[]): Promise<readonly string[]> {
-  const failures: string[] = [];
-  for (const { id, run } of of) await run().catch(() => failures.push(id));
-  return failures;
+  const outcomes = await Promise.allSettled(of.map(({ run }) => run()));
+  return of.flatMap(({ id }, index) => (outcomes[index]?.status === 'rejected' ? [id] : []));
 }
 
 describe('the audits', () => {
   it('have ids that stay', () => {
+    const running = ['before', 'after', 'again', 'undo', 'others'];
     expect(ids).toEqual([
-      ...laws('service.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final', 'retry'),
-      ...laws('monitor.stop', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
-      ...laws('monitor.start', 'before', 'after', 'again', 'undo', 'others', 'abort', 'final'),
-      ...laws('service.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('server.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('monitor.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
-      ...laws('filter.update', 'before', 'after', 'again', 'undo', 'others', 'later', 'abort', 'final'),
+      ...laws('service.stop', ...running, 'abort', 'final', 'sessions'),
+      ...laws('service.start', ...running, 'abort', 'final', 'retry'),
+      ...laws('monitor.stop', ...running, 'abort', 'final'),
+      ...laws('monitor.start', ...running, 'abort', 'final'),
+      ...laws('service.update', ...running, 'later', 'abort', 'final', 'unsupported'),
+      ...laws('server.update', ...running, 'later', 'abort', 'final', 'unsupported'),
+      ...laws('monitor.update', ...running, 'later', 'abort', 'final', 'unsupported'),
+      ...laws('filter.update', ...running, 'later', 'abort', 'final', 'unsupported'),
       ...laws(
         'sessions.close',
         'before',
@@ -134,6 +148,7 @@ describe('the audits', () => {
         'clients',
       ),
       ...laws('logs.flush', 'after', 'again', 'others', 'abort', 'final'),
+      ...laws('reports', 'service', 'end', 'status', 'idle', 'statistics'),
     ]);
   });
 
@@ -150,13 +165,18 @@ describe('the audits', () => {
     const filters = [
       { name: 'Fixed', module: 'tee', parameters: { a: { value: 'b', configurable: false } } },
     ];
-    expect(gatewayAudits({ filters }, open)).toHaveLength(4);
+    const fixed = gatewayAudits({ filters }, open, {
+      connect: () => Promise.reject(new Error('no service')),
+    });
+    expect(fixed).toHaveLength(4);
   });
 
   it('need the report of each client that connects, and something to close', async () => {
-    const open = (admin: Admin): Promise<Opened> =>
-      Promise.resolve({ ...opened(), gateway: opened(), admin });
-    const client = { isConnected: () => true };
+    const open = (admin: Admin): Promise<Opened> => {
+      const gateway = opened();
+      return Promise.resolve({ ...gateway, gateway, report: reportTo(admin) });
+    };
+    const client = { isConnected: () => true, disconnect: () => undefined };
     const silent = gatewayAudits(document, open, { connect: () => Promise.resolve(client) });
     await expect(auditNamed(silent, 'sessions.close/after').run()).rejects.toThrow(
       'the gateway must report the session of a client that connects to ',
@@ -165,8 +185,8 @@ describe('the audits', () => {
     const servers = [{ name: 'one', address: '::1', port: 1, protocol: 'p' }];
     let id = 0;
     const withoutConnection = gatewayAudits({ servers, services }, open, {
-      connect: ({ name }, { admin }) => {
-        admin.report({ ...openedSession((id += 1)), service: name });
+      connect: ({ name }, { report }) => {
+        report([{ ...openedSession((id += 1)), service: name }]);
         return Promise.resolve(client);
       },
     });
@@ -335,6 +355,18 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       if (context.signal.aborted) throw new EffectRefused('Too late.');
     }),
   }),
+  /** Ignores a setting that it does not have. */
+  unsupported: ({ apply }, type) => ({
+    apply: only(type, apply, (effect, context) => apply(effect, context).catch(() => undefined)),
+  }),
+  /** Closes the sessions of a service that stops. */
+  sessions: (gateway, type) => ({
+    apply: only(type, gateway.apply, async (effect, context) => {
+      await gateway.apply(effect, context);
+      const service = 'service' in effect ? effect.service : '';
+      closeAll(gateway, (id) => gateway.state.sessions[String(id)]?.service === service);
+    }),
+  }),
   /** Looks at the socket alone, which is closed until the next try. */
   retry: (gateway, type) => ({
     inspect: only(type, gateway.inspect, (effect) => {
@@ -399,14 +431,18 @@ function withServersOf({ sessions }: ScriptedGateway['state'], effect: Effect): 
   return { ...effect, server };
 }
 
+const messages: Readonly<Record<string, RegExp>> = {
+  clients: /^the client of session/,
+  sessions: /^the client of session/,
+  unsupported: /^apply must refuse/,
+};
+
 describe('a port that breaks one law for one type of effect', () => {
-  it.each(ids)('fails %s', async (id) => {
+  it.each(ids.filter((id) => !id.startsWith('reports/')))('fails %s', async (id) => {
     const [type = '', law = ''] = id.split('/');
     const own = auditsOf((gateway) => broken[law]?.(gateway, type) ?? {});
     expect(broken).toHaveProperty(law);
-    await expect(auditNamed(own, id).run()).rejects.toThrow(
-      law === 'clients' ? /^the client of session/ : /^inspect must answer/,
-    );
+    await expect(auditNamed(own, id).run()).rejects.toThrow(messages[law] ?? /^inspect must answer/);
   });
 });
 
@@ -549,11 +585,128 @@ describe('a port that', () => {
   });
 });
 
+/** A port that changes or leaves out some of its reports. */
+function reporting(change: (report: HostReport) => readonly HostReport[]): Breaks {
+  return (_gateway, admin) => ({
+    report: (reports) => {
+      admin.report(reports.flatMap(change));
+    },
+  });
+}
+
+const counters = { reads: 1, writes: 1, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
+
+const without = (type: HostReport['type']): Breaks =>
+  reporting((report) => (report.type === type ? [] : [report]));
+
+describe('a gateway whose reports are wrong', () => {
+  it.each<[string, string, Breaks, string]>([
+    [
+      'never reports the end of a session',
+      'reports/end',
+      without('session.closed'),
+      'the gateway must report the end of session 1 within a second after its client has left',
+    ],
+    [
+      'reports a session on another service',
+      'reports/service',
+      reporting((report) => [
+        report.type === 'session.opened' ? { ...report, service: 'bare-service' } : report,
+      ]),
+      'the gateway must report the session of a client that connects to My Service on that service, not on "bare-service"',
+    ],
+    [
+      'reports the end of all sessions when a client leaves',
+      'reports/end',
+      (gateway, admin) => ({
+        report(reports) {
+          admin.report(reports);
+          if (!reports.some(({ type }) => type === 'session.closed')) return;
+          admin.report(Object.keys(gateway.state.sessions).flatMap((id) => gateway.closeSession(Number(id))));
+        },
+      }),
+      'the gateway must not report the end of session 2, whose client is connected',
+    ],
+    [
+      'never reports the status of a server',
+      'reports/status',
+      without('server.reported'),
+      'the gateway must report the status of db-serv-1 within a second, because the monitor',
+    ],
+    [
+      'reports the sessions of a service that stops as closed, and leaves their clients connected',
+      'service.stop/sessions',
+      (gateway, admin) => ({
+        apply: only('service.stop', gateway.apply, async (effect, context) => {
+          await gateway.apply(effect, context);
+          for (const [id, { connected }] of Object.entries(gateway.state.sessions))
+            admin.report({ type: 'session.closed', id: Number(id), connected });
+        }),
+      }),
+      'the gateway must not report the end of session 1, whose client is connected',
+    ],
+  ])('%s, and fails %s', async (_what, id, breaks, message) => {
+    await expect(auditNamed(auditsOf(breaks), id).run()).rejects.toThrow(message);
+  });
+
+  it.each<[string, string, Telemetry, string]>([
+    [
+      'takes the id of a session for a record',
+      'reports/idle',
+      { idle: (session) => (session as unknown as { readonly seconds?: number }).seconds },
+      'telemetry.idle must know session 1, whose client is connected, but answers undefined. A reader gets the id.',
+    ],
+    [
+      'shows an idle time of 0 for ever',
+      'reports/idle',
+      { idle: () => 0 },
+      'telemetry.idle must grow while the client of session 1 is silent, but still answers 0.',
+    ],
+    [
+      'mixes up the ids of a connection',
+      'reports/statistics',
+      { statistics: (session, id) => (session === 0 && id > 0 ? counters : undefined) },
+      'telemetry.statistics must know connection 0 of session 1, whose client is connected, but answers undefined.',
+    ],
+  ])('%s, and fails %s', async (_what, id, telemetry, message) => {
+    await expect(
+      auditNamed(
+        auditsOf(() => ({ telemetry })),
+        id,
+      ).run(),
+    ).rejects.toThrow(message);
+  });
+
+  it('passes if its telemetry knows the sessions and connections', async () => {
+    const telemetry: Telemetry = { idle: () => 1, statistics: () => counters };
+    const audits = auditsOf(() => ({ telemetry })).filter(({ id }) => id.startsWith('reports/'));
+    expect(await failed(audits)).toEqual([]);
+  });
+
+  it('passes every audit if the reports come 5 ms later', async () => {
+    const batched: Breaks = (_gateway, admin) => ({
+      report: (reports) => {
+        setTimeout(() => {
+          admin.report(reports);
+        }, 5);
+      },
+    });
+    expect(await failed(auditsOf(batched))).toEqual([]);
+  });
+});
+
+const read =
+  /^\/(?:max_connection|connection_timeout|state|port|monitor_interval|connect_timeout|parameters)(?:\/|$)/;
+
 /** A port that does nothing for an update, and reads settings from the snapshot of the interface at each use. */
 function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): GatewayPort {
   const isUpdate = (effect: Effect): boolean => effect.type.endsWith('.update');
   return {
-    apply: (effect, context) => (isUpdate(effect) ? Promise.resolve() : apply(effect, context)),
+    async apply(effect, context) {
+      if (!('operations' in effect)) return apply(effect, context);
+      if (!effect.operations.every(({ path }) => read.test(path)))
+        throw new EffectRefused('Nobody reads such a setting.');
+    },
     inspect: (effect, context) =>
       isUpdate(effect) ? Promise.resolve(isSaid(effect, admin)) : inspect(effect, context),
   };
@@ -564,8 +717,7 @@ function isSaid(effect: Effect, { snapshot }: Admin): 'in-place' | 'not-in-place
   if (!('operations' in effect)) throw new Error(`${effect.type} is no update`);
   const [, collection = '', name = ''] = effect.resource.split('/');
   const settings = snapshot[collection as 'services'].find(name)?.settings;
-  const [now, before, after] = [settings, effect.before, effect.after].map((each) => each as unknown as Json);
-  return hasChange(now, before, after) ? 'in-place' : 'not-in-place';
+  return isUpdateInPlace(effect, settings) ? 'in-place' : 'not-in-place';
 }
 
 describe('a port that reads settings from the snapshot of its interface', () => {

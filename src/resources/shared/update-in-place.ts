@@ -1,0 +1,68 @@
+/**
+ * Whether an update is in place: what `inspect` of a host answers about settings.
+ */
+import type { Update } from '../../core/update.ts';
+import { assertObject, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+
+/**
+ * Tells whether settings have what an update has changed. Use the function in `inspect`.
+ *
+ * Only the parts that differ between `before` and `after` count, because other settings may have changed since. Maps, such
+ * as `parameters`, are compared entry by entry. The words of a status are compared one by one: a monitor may have reported
+ * others since, so they count only in an update of these words alone, and their order never does. `maintenance` always
+ * counts.
+ *
+ * @param effect - an effect such as `service.update`
+ * @param settings - the present settings; `undefined` if there is no such resource
+ * @returns true if the update is in place
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, isUpdateInPlace, patchService } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute', max_connection: 100 }] });
+ * const operations = [{ op: 'replace', path: '/max_connection', value: 5 }] as const;
+ * const decision = patchService(snapshot, 'Sales', operations, { now: 0 });
+ * const [effect] = decision.outcome === 'accepted' ? decision.effects : [];
+ * if (effect?.type !== 'service.update') throw new Error('The patch has changed nothing.');
+ *
+ * isUpdateInPlace(effect, effect.before); // => false
+ * isUpdateInPlace(effect, { ...effect.after, connection_timeout: 60 }); // => true
+ * ```
+ *
+ * @see docs/ports.md, "inspect".
+ *
+ * @public
+ */
+export function isUpdateInPlace(
+  effect: Update<object> & { readonly type: `${string}.update` },
+  settings: object | undefined,
+): boolean {
+  assertObject(effect, 'effect');
+  const [now, before, after] = [settings, effect.before, effect.after] as readonly Settings[];
+  if (effect.type !== 'server.update') return hasChange(now, before, after);
+  const [own, was, will] = [now, before, after].map((each) => withWords(each, ['maintenance']));
+  if (hasChange(was, was, will)) return hasChange(withWords(now), withWords(before), withWords(after));
+  return hasChange(own, was, will);
+}
+
+type Settings = JsonObject | undefined;
+
+/** Whether a value has what differs between two others. */
+function hasChange(now: Json | undefined, before: Json | undefined, after: Json | undefined): boolean {
+  // Settings have no null.
+  if (sameJson(before ?? null, after ?? null)) return true;
+  if (!isObject(now) || !isObject(before) || !isObject(after)) return sameJson(now ?? null, after ?? null);
+  const [own, old, next] = [now, before, after].map((map) => new Map(Object.entries(map)));
+  return Object.keys({ ...before, ...after }).every((name) =>
+    hasChange(own?.get(name), old?.get(name), next?.get(name)),
+  );
+}
+
+/** The settings of a server, with a member for each word of its status; of the given words alone, if some are given. */
+function withWords(settings: Settings, counted?: readonly string[]): Settings {
+  const words = ((settings?.['state'] ?? []) as readonly string[]).filter(
+    (word) => counted?.includes(word) !== false,
+  );
+  return settings && { ...settings, state: Object.fromEntries(words.map((word) => [word, true])) };
+}

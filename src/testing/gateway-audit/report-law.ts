@@ -1,0 +1,140 @@
+/**
+ * The laws of the reports and the telemetry of a gateway with clients: each row of the table is one requirement.
+ */
+import { resolveLink, type Monitor, type Server, type Snapshot } from '../../index.ts';
+import {
+  clientServices,
+  eventually,
+  expectReported,
+  isShown,
+  type ConnectedClient,
+  type OpenedGateway,
+} from './audited-gateway.ts';
+
+/** One row of the table of audits of reports. @internal */
+export interface ReportLaw {
+  readonly id: string;
+  /** The requirement, in a sentence. */
+  readonly name: string;
+  /** Whether the document has something to audit. */
+  readonly covers: (snapshot: Snapshot) => boolean;
+  /** Throws or rejects if the gateway does not meet the requirement. */
+  readonly check: (opened: OpenedGateway) => unknown;
+}
+
+/** The requirements for the reports of a gateway. @internal */
+export const reportLaws: readonly ReportLaw[] = [
+  {
+    id: 'service',
+    name: 'a session is reported on the service that its client has connected to',
+    covers: hasClients,
+    check({ admin, clients }) {
+      for (const client of clients?.all ?? []) expectService(admin.snapshot, client);
+    },
+  },
+  {
+    id: 'end',
+    name: 'the end of a session is reported within a second after its client has left, and no other end',
+    covers: hasClients,
+    async check(opened) {
+      for (let left = opened.clients?.all ?? []; left.length > 0; left = left.slice(1))
+        await leave(opened, left);
+    },
+  },
+  {
+    id: 'status',
+    name: 'the status of each server of a started monitor is reported within a second after the start',
+    covers: (snapshot) => monitoredServers(snapshot).length > 0,
+    async check({ admin, reported }) {
+      for (const { monitor, server } of monitoredServers(admin.snapshot)) {
+        if ((await eventually(() => reported.has(server.key) || undefined)) === undefined)
+          throw new Error(
+            `the gateway must report the status of ${server.name} within a second, because the monitor ${monitor.name} is started`,
+          );
+      }
+    },
+  },
+  {
+    id: 'idle',
+    name: 'telemetry.idle, if the gateway has it, knows each session, and grows while the client is silent',
+    covers: hasClients,
+    async check({ gateway: { telemetry }, clients }) {
+      if (telemetry?.idle === undefined) return;
+      for (const { id } of clients?.all ?? []) {
+        const session = `session ${String(id)}`;
+        const idle = (): unknown => telemetry.idle?.(id);
+        expectFigure('telemetry.idle', session, idle());
+        if ((await eventually(() => idle() !== 0 || undefined, silenceMs)) === undefined)
+          throw new Error(
+            `telemetry.idle must grow while the client of ${session} is silent, but still answers 0.`,
+          );
+      }
+    },
+  },
+  {
+    id: 'statistics',
+    name: 'telemetry.statistics, if the gateway has it, knows each connection',
+    covers: hasClients,
+    check({ admin, gateway: { telemetry }, clients }) {
+      if (telemetry?.statistics === undefined) return;
+      for (const { id } of clients?.all ?? []) {
+        for (const connection of admin.snapshot.sessions.find(id)?.connections ?? [])
+          expectFigure(
+            'telemetry.statistics',
+            `connection ${String(connection.id)} of session ${String(id)}`,
+            telemetry.statistics(id, connection.id)?.reads,
+          );
+      }
+    },
+  },
+];
+
+/** The time in which an idle time becomes more than 0. Most gateways count seconds. */
+const silenceMs = 3000;
+
+function expectFigure(reader: string, what: string, figure: unknown): void {
+  if (Number.isFinite(figure)) return;
+  throw new Error(
+    `${reader} must know ${what}, whose client is connected, but answers ${String(figure)}. A reader gets the id.`,
+  );
+}
+
+function hasClients(snapshot: Snapshot): boolean {
+  return clientServices(snapshot).length > 0;
+}
+
+function expectService({ sessions }: Snapshot, { id, service }: ConnectedClient): void {
+  const reported = sessions.find(id)?.service;
+  if (reported === service.key) return;
+  throw new Error(
+    `the gateway must report the session of a client that connects to ${service.name} on that service, not on "${String(reported)}"`,
+  );
+}
+
+/** Lets the first client leave, and expects the end of its session alone. */
+async function leave(
+  { admin }: OpenedGateway,
+  [leaver, ...others]: readonly ConnectedClient[],
+): Promise<void> {
+  if (leaver === undefined) return;
+  leaver.client.disconnect();
+  const isClosed = (): true | undefined => (isShown(admin.snapshot, leaver) ? undefined : true);
+  if ((await eventually(isClosed)) === undefined)
+    throw new Error(
+      `the gateway must report the end of session ${String(leaver.id)} within a second after its client has left`,
+    );
+  expectReported(admin, others);
+}
+
+/** The servers of the started monitors. */
+function monitoredServers(
+  snapshot: Snapshot,
+): readonly { readonly monitor: Monitor; readonly server: Server }[] {
+  const started = [...snapshot.monitors].filter(({ state }) => state === 'started');
+  return started.flatMap((monitor) =>
+    monitor.settings.servers.flatMap((link) => {
+      const found = resolveLink(snapshot, link);
+      return found?.kind === 'server' ? [{ monitor, server: found.server }] : [];
+    }),
+  );
+}

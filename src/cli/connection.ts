@@ -163,7 +163,8 @@ const notSent =
 
 function explained(error: unknown, what: string, url: URL, isReading: boolean): unknown {
   if (error instanceof CommandError) return error;
-  const { cause = error as Error } = error as { readonly cause?: NodeJS.ErrnoException };
+  let cause = error as NodeJS.ErrnoException;
+  while (cause.cause instanceof Error) cause = cause.cause;
   const [code, text] = [codeOf(cause), causeText(cause)];
   if (isReading || notSent.test(code))
     return new CommandError(

@@ -157,10 +157,11 @@ describe('createClient', () => {
     await expect(createClient(proxy).services.list()).rejects.toThrow('status 502, <h1>Bad gateway</h1>');
   });
 
-  it('rejects if nobody answers', async () => {
+  it('rejects with the address if nobody answers', async () => {
     const base = await serve(run());
     await closing.pop()?.();
-    await expect(createClient(sendWithFetch(base)).services.list()).rejects.toThrow('fetch failed');
+    const list = createClient(sendWithFetch(base)).services.list({ range: [0, 9] });
+    await expect(list).rejects.toThrow(`No answer from ${base}/services: fetch failed ECONNREFUSED`);
   });
 });
 
@@ -196,6 +197,27 @@ describe('sendWithFetch', () => {
     await expect(client.users.create({ name: 'ada', password: 'engine' })).rejects.toThrow('fetch failed');
     await expect(client.services.list()).rejects.toThrow('fetch failed');
     expect(asked).toBe(0);
+  });
+
+  it.each([
+    ['a page of HTML', 'text/html', '<h1>Log in</h1>'],
+    ['no JSON', 'application/json', 'moved'],
+    ['nothing', 'application/json', ''],
+  ])('rejects with the address if a proxy answers 200 with %s', async (_what, type, body) => {
+    const base = await addressOf((_request, response) => {
+      response.writeHead(200, { 'content-type': type }).end(body);
+    });
+    const client = createClient(sendWithFetch(`${base}/admin`));
+    const message = `Not an answer of the interface at ${base}/admin/services: status 200, ${body}`;
+    await expect(client.services.list()).rejects.toThrow(message);
+  });
+
+  it('rejects with the reason of the signal alone', async () => {
+    const client = createClient(sendWithFetch(await addressOf(() => undefined)));
+    const control = new AbortController();
+    const list = client.services.list({ signal: control.signal });
+    control.abort(new Error('left'));
+    await expect(list).rejects.toThrow(/^left$/);
   });
 
   it.each(['.', '..'])('refuses the name %j, which a URL would resolve', async (name) => {

@@ -109,6 +109,13 @@ export const connectionOptions = {
     value: 'FILE',
     does: 'file with the password of the user; also GATEWAY_ADMIN_PASSWORD_FILE; otherwise the password is asked for',
   },
+  cacert: {
+    value: 'FILE',
+    does: 'certificates of the authorities to trust instead of those of the system, in PEM',
+  },
+  cert: { value: 'FILE', does: 'certificate of the user for the server, in PEM' },
+  key: { value: 'FILE', does: 'key of --cert, in PEM; left out if the file of --cert has it' },
+  timeout: { value: 'SECONDS', does: 'end if nothing comes for so long; default 10, and 300 for a change' },
   ...printOptions,
 } as const satisfies Command['options'];
 

@@ -1,20 +1,17 @@
 /**
  * The connection: from the options and the environment to a client, and what goes wrong on the way.
  */
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 
-import {
-  createClient,
-  sendWithFetch,
-  type Answer,
-  type Client,
-  type EndpointId,
-  type Send,
-} from '../client/index.ts';
+import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
+import { readText } from './input.ts';
 import { safeText } from './output.ts';
 import { readPassword } from './password-input.ts';
+import { isReading, silent, TransportError, transportTo, type Place } from './transport.ts';
 
 const defaultUrl = 'http://127.0.0.1:8989';
 
@@ -22,12 +19,11 @@ const defaultUrl = 'http://127.0.0.1:8989';
 export async function connect(call: Call): Promise<Client> {
   const url = urlOf(call);
   const user = userOf(call);
+  const [timeoutMs, tls] = [timeoutOf(call), await tlsOf(call)];
   const headers = user === undefined ? {} : { authorization: await authorizationOf(call, url, user) };
-  return createClient(explaining(sendWithFetch(url.href, { headers, fetch: fetchHere }), url));
+  const place = { url, tls, timeoutMs, headers };
+  return createClient(explaining(transportTo(place), place));
 }
-
-/** Follows no redirect: the log-in, and a password in a body, are for this address alone. */
-const fetchHere: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' });
 
 function urlOf({ valueOf, surroundings }: Call): URL {
   const text = valueOf('url') ?? surroundings.env['GATEWAY_ADMIN_URL'] ?? defaultUrl;
@@ -61,6 +57,40 @@ function userOf({ valueOf, surroundings }: Call): string | undefined {
   return user === '' ? undefined : user;
 }
 
+/** A day: nobody waits longer. */
+const longestSeconds = 86_400;
+
+function timeoutOf({ valueOf }: Call): number {
+  const text = valueOf('timeout') ?? '10';
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds > 0 && seconds <= longestSeconds) return Math.ceil(seconds * 1000);
+  throw new CommandError('--timeout takes a number of seconds, such as 30.', exitCodes.wrongUse);
+}
+
+/** More characters than any file of certificates has. */
+const longestFile = 16 * 1024 * 1024;
+
+/** Reads the certificates. A file of --cert can have the key, too. */
+async function tlsOf({ valueOf, surroundings }: Call): Promise<Place['tls']> {
+  const read = async (option: string): Promise<string | undefined> => {
+    const file = valueOf(option);
+    return file === undefined ? undefined : readText(file, surroundings, longestFile);
+  };
+  const [ca, cert, ownKey] = [await read('cacert'), await read('cert'), await read('key')];
+  const key = ownKey ?? cert;
+  const tls = Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, text]) => text !== undefined));
+  try {
+    if (ca !== undefined) new X509Certificate(ca);
+    createSecureContext(tls);
+    return tls;
+  } catch (error) {
+    throw new CommandError(
+      `--cacert, --cert and --key take files in PEM form, and --key the key of --cert: ${(error as Error).message}.`,
+      exitCodes.wrongUse,
+    );
+  }
+}
+
 async function authorizationOf(call: Call, url: URL, user: string): Promise<string> {
   const { surroundings, valueOf, output } = call;
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
@@ -92,15 +122,15 @@ export function methodOf(client: Client, id: EndpointId): Method {
 }
 
 /** Explains what goes wrong between here and the interface. */
-function explaining(send: Send, url: URL): Send {
+function explaining(send: Send, place: Place): Send {
   return async (request) => {
-    const isReading = request.method === 'GET' || request.target.includes('dry_run=');
+    const isHarmless = isReading(request);
     try {
       const response = await send(request);
-      assertInterface(request, response, url, isReading);
-      return { ...response, body: explainedBody(response, url, isReading) };
+      assertInterface(request, response, place.url);
+      return { ...response, body: explainedBody(response, place, isHarmless) };
     } catch (error) {
-      throw explained(error, 'Nobody answers at', url, isReading);
+      throw explained(error, place, isHarmless);
     }
   };
 }
@@ -110,17 +140,12 @@ function isEvents(headers: AdminResponse['headers']): boolean {
 }
 
 /** A proxy on the way may answer instead of the interface. */
-function assertInterface(
-  { target }: AdminRequest,
-  { status, headers }: AdminResponse,
-  url: URL,
-  isReading: boolean,
-): void {
+function assertInterface(request: AdminRequest, { status, headers }: AdminResponse, url: URL): void {
   if (headers['content-type']?.startsWith('application/problem+json') === true) return;
-  if (status < 300 && isEvents(headers) === target.startsWith('/events')) return;
+  if (status < 300 && isEvents(headers) === request.target.startsWith('/events')) return;
   const what = `Something other than the interface answers at ${url.href}: status ${String(status)}.`;
   // A proxy that gives up, or that says yes, does not know what the interface has done.
-  if ((status >= 500 || status < 300) && !isReading)
+  if ((status >= 500 || status < 300) && !isReading(request))
     throw new CommandError(
       `${what} The outcome of the command is unknown: look at the state.`,
       exitCodes.unknown,
@@ -137,8 +162,8 @@ const longestAnswer = 256 * 1024 * 1024;
 
 function explainedBody(
   { headers, body }: AdminResponse,
-  url: URL,
-  isReading: boolean,
+  place: Place,
+  isHarmless: boolean,
 ): NonNullable<AdminResponse['body']> {
   if (body === undefined || typeof body === 'string') return body ?? '';
   const isStream = isEvents(headers);
@@ -152,29 +177,70 @@ function explainedBody(
         yield chunk;
       }
     } catch (error) {
-      throw explained(error, 'The answer is not complete from', url, isReading);
+      throw explained(error, place, isHarmless, 'The answer is not complete from');
     }
   })();
 }
 
-/** The failures of a connection that was never there: nothing was sent. */
-const notSent =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
-
-function explained(error: unknown, what: string, url: URL, isReading: boolean): unknown {
+function explained(error: unknown, place: Place, isHarmless: boolean, what = 'Nobody answers at'): unknown {
   if (error instanceof CommandError) return error;
-  let cause = error as NodeJS.ErrnoException;
-  while (cause.cause instanceof Error) cause = cause.cause;
-  const [code, text] = [codeOf(cause), causeText(cause)];
-  if (isReading || notSent.test(code))
-    return new CommandError(
-      `${what} ${url.href}: ${text}. Give the address with --url or GATEWAY_ADMIN_URL.`,
-      exitCodes.unreachable,
-    );
+  const { cause, wasSent } =
+    error instanceof TransportError ? error : { cause: error as Error, wasSent: true };
+  const why = whyOf(cause, place) ?? `${what} ${place.url.href}: ${causeText(cause)}. ${otherAddress}`;
+  if (isHarmless || !wasSent) return new CommandError(why, exitCodes.unreachable);
   return new CommandError(
-    `The connection to ${url.href} broke: ${text}. The outcome of the command is unknown: look at the state.`,
+    `The connection to ${place.url.href} broke: ${causeText(cause)}. ` +
+      'The outcome of the command is unknown: look at the state.',
     exitCodes.unknown,
   );
+}
+
+const otherAddress = 'Give the address with --url or GATEWAY_ADMIN_URL.';
+
+/** The failures that say what is at an address, by the code and the message of the error. */
+const knownFailures: readonly (readonly [error: RegExp, why: (url: URL) => string, next: string])[] = [
+  [
+    /^ERR_TLS_CERT_ALTNAME/,
+    ({ host }) => `The certificate of ${host} is for other names`,
+    'Give the address with a name of the certificate.',
+  ],
+  [
+    /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY))/,
+    ({ host }) => `The certificate of ${host} is not trusted`,
+    'Give the certificate of its authority with --cacert FILE.',
+  ],
+  [
+    /^ERR_SSL_.*(?:ALERT|HANDSHAKE_FAILURE)/,
+    ({ host }) => `${host} refuses the TLS connection`,
+    'If the server asks for a certificate, give --cert FILE and --key FILE.',
+  ],
+  [
+    /^(?:EPROTO|ERR_SSL_)/,
+    ({ host }) => `What answers at ${host} does not speak TLS`,
+    'If the server speaks HTTP without TLS, give the address with http://.',
+  ],
+  [
+    // A body that ends too soon is "aborted".
+    /^ECONNRESET (?!aborted)/,
+    ({ host }) => `${host} closed the connection without an answer`,
+    'If the server speaks TLS, give the address with https://. If it asks for a certificate, give --cert FILE and --key FILE.',
+  ],
+  [
+    /^HPE_/,
+    ({ host }) => `What answers at ${host} does not speak HTTP`,
+    'If the server speaks TLS, give the address with https://.',
+  ],
+];
+
+/** Says what is at the address, if the error shows it. */
+function whyOf(cause: NodeJS.ErrnoException, { url, timeoutMs }: Place): string | undefined {
+  const code = codeOf(cause);
+  if (code === silent)
+    return `Nothing came from ${url.href} for ${String(timeoutMs / 1000)} s. Wait longer with --timeout SECONDS, or give another address.`;
+  const known = knownFailures.find(([error]) => error.test(`${code} ${cause.message}`));
+  if (known === undefined) return undefined;
+  const [, why, next] = known;
+  return `${why(url)}: ${causeText(cause)}. ${next}`;
 }
 
 /** Several addresses of one name fail together. */

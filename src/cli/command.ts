@@ -94,12 +94,12 @@ export class CommandError extends Error {
 }
 
 /** Options of every command that prints something. */
-const printOptions = {
+export const printOptions = {
   json: { does: 'print JSON for programs' },
 } as const satisfies Command['options'];
 
-/** Options of every command that asks an interface. */
-export const connectionOptions = {
+/** Options that say where an interface is, and how to reach it. */
+export const placeOptions = {
   url: {
     value: 'URL',
     does: 'address of the interface with the path of its mount; also GATEWAY_ADMIN_URL; default http://127.0.0.1:8989',
@@ -116,6 +116,15 @@ export const connectionOptions = {
   cert: { value: 'FILE', does: 'certificate of the user for the server, in PEM' },
   key: { value: 'FILE', does: 'key of --cert, in PEM; left out if the file of --cert has it' },
   timeout: { value: 'SECONDS', does: 'end if nothing comes for so long; default 10, and 300 for a change' },
+} as const satisfies Command['options'];
+
+/** Options of every command that asks an interface. */
+export const connectionOptions = {
+  ...placeOptions,
+  context: {
+    value: 'NAME',
+    does: 'connection of gateway-admin context; also GATEWAY_ADMIN_CONTEXT; otherwise the one in use',
+  },
   ...printOptions,
 } as const satisfies Command['options'];
 

@@ -3,6 +3,7 @@
  */
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
+import { context } from './context.ts';
 import { apply, exportDocument, hashPassword, plan } from './document.ts';
 import { events, undo, watch } from './following.ts';
 import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
@@ -33,6 +34,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     retry,
     forget,
     flush,
+    context,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),

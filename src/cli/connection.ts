@@ -7,7 +7,8 @@ import { createSecureContext } from 'node:tls';
 
 import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
+import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
+import { contextOf } from './context-file.ts';
 import { readText } from './input.ts';
 import { safeText } from './output.ts';
 import { readPassword } from './password-input.ts';
@@ -15,18 +16,45 @@ import { isReading, silent, TransportError, transportTo, type Place } from './tr
 
 const defaultUrl = 'http://127.0.0.1:8989';
 
-/** Connects to the interface that the options name. Nothing is sent yet. */
+/** Connects to the interface that the options, the context or the environment names. Nothing is sent yet. */
 export async function connect(call: Call): Promise<Client> {
-  const url = urlOf(call);
-  const user = userOf(call);
-  const [timeoutMs, tls] = [timeoutOf(call), await tlsOf(call)];
-  const headers = user === undefined ? {} : { authorization: await authorizationOf(call, url, user) };
+  const settings = settingsOf(call);
+  const url = urlFrom(settings('url') ?? defaultUrl);
+  const user = userFrom(settings('user'));
+  const timeoutMs = timeoutFrom(settings('timeout') ?? '10');
+  const tls = await tlsOf(settings, call);
+  const headers =
+    user === undefined
+      ? {}
+      : { authorization: await authorizationOf(call, url, user, settings('password-file')) };
   const place = { url, tls, timeoutMs, headers };
   return createClient(explaining(transportTo(place), place));
 }
 
-function urlOf({ valueOf, surroundings }: Call): URL {
-  const text = valueOf('url') ?? surroundings.env['GATEWAY_ADMIN_URL'] ?? defaultUrl;
+/** Gives the value of an option of a connection. */
+type Settings = (name: keyof typeof placeOptions) => string | undefined;
+
+const variables: Readonly<Record<string, string>> = {
+  url: 'GATEWAY_ADMIN_URL',
+  user: 'GATEWAY_ADMIN_USER',
+  'password-file': 'GATEWAY_ADMIN_PASSWORD_FILE',
+};
+
+/** An option counts most. Then the context counts, or the environment if there is no context. */
+function settingsOf(call: Call): Settings {
+  const { valueOf, surroundings } = call;
+  const context = contextOf(call);
+  return (name) => {
+    const given = valueOf(name);
+    if (given !== undefined) return given;
+    // The password of the context is that of its own user.
+    if (name === 'password-file' && context !== undefined && valueOf('user') !== undefined) return undefined;
+    return context === undefined ? surroundings.env[variables[name] ?? ''] : context[name];
+  };
+}
+
+/** The address in a text. */
+export function urlFrom(text: string): URL {
   const url = parsedUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new CommandError('The address must be a URL such as http://127.0.0.1:8989.', exitCodes.wrongUse);
@@ -49,8 +77,8 @@ function parsedUrl(text: string): URL | undefined {
   }
 }
 
-function userOf({ valueOf, surroundings }: Call): string | undefined {
-  const user = valueOf('user') ?? surroundings.env['GATEWAY_ADMIN_USER'];
+/** The user to log in; `undefined` if there is none. */
+export function userFrom(user: string | undefined): string | undefined {
   // Basic authentication ends the name at the first colon (RFC 7617, 2): the rest would count as the password.
   if (user?.includes(':') === true)
     throw new CommandError('The name of a user to log in has no colon.', exitCodes.wrongUse);
@@ -60,8 +88,7 @@ function userOf({ valueOf, surroundings }: Call): string | undefined {
 /** A day: nobody waits longer. */
 const longestSeconds = 86_400;
 
-function timeoutOf({ valueOf }: Call): number {
-  const text = valueOf('timeout') ?? '10';
+function timeoutFrom(text: string): number {
   const seconds = Number(text);
   if (text.trim() !== '' && seconds > 0 && seconds <= longestSeconds) return Math.ceil(seconds * 1000);
   throw new CommandError('--timeout takes a number of seconds, such as 30.', exitCodes.wrongUse);
@@ -71,9 +98,9 @@ function timeoutOf({ valueOf }: Call): number {
 const longestFile = 16 * 1024 * 1024;
 
 /** Reads the certificates. A file of --cert can have the key, too. */
-async function tlsOf({ valueOf, surroundings }: Call): Promise<Place['tls']> {
-  const read = async (option: string): Promise<string | undefined> => {
-    const file = valueOf(option);
+async function tlsOf(settings: Settings, { surroundings }: Call): Promise<Place['tls']> {
+  const read = async (option: keyof typeof placeOptions): Promise<string | undefined> => {
+    const file = settings(option);
     return file === undefined ? undefined : readText(file, surroundings, longestFile);
   };
   const [ca, cert, ownKey] = [await read('cacert'), await read('cert'), await read('key')];
@@ -91,11 +118,14 @@ async function tlsOf({ valueOf, surroundings }: Call): Promise<Place['tls']> {
   }
 }
 
-async function authorizationOf(call: Call, url: URL, user: string): Promise<string> {
-  const { surroundings, valueOf, output } = call;
+async function authorizationOf(
+  { surroundings, output }: Call,
+  url: URL,
+  user: string,
+  file: string | undefined,
+): Promise<string> {
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     output.note(`gateway-admin: the password goes to ${url.host} without encryption`);
-  const file = valueOf('password-file') ?? surroundings.env['GATEWAY_ADMIN_PASSWORD_FILE'];
   if (file === undefined && !surroundings.stdin.isTTY)
     throw new CommandError(
       'The user needs a password: give --password-file, or use a terminal.',

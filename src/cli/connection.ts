@@ -9,7 +9,7 @@ import { createClient, type Answer, type Client, type EndpointId, type Send } fr
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
 import { contextOf } from './context-file.ts';
-import { readText } from './input.ts';
+import { readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
 import { readPassword } from './password-input.ts';
 import { isReading, silent, TransportError, transportTo, type Place } from './transport.ts';
@@ -98,7 +98,7 @@ function timeoutFrom(text: string): number {
 const longestFile = 16 * 1024 * 1024;
 
 /** Reads the certificates. A file of --cert can have the key, too. */
-async function tlsOf(settings: Settings, { surroundings }: Call): Promise<Place['tls']> {
+async function tlsOf(settings: Settings, { surroundings, output }: Call): Promise<Place['tls']> {
   const read = async (option: keyof typeof placeOptions): Promise<string | undefined> => {
     const file = settings(option);
     return file === undefined ? undefined : readText(file, surroundings, longestFile);
@@ -109,13 +109,14 @@ async function tlsOf(settings: Settings, { surroundings }: Call): Promise<Place[
   try {
     if (ca !== undefined) new X509Certificate(ca);
     createSecureContext(tls);
-    return tls;
   } catch (error) {
     throw new CommandError(
       `--cacert, --cert and --key take files in PEM form, and --key the key of --cert: ${(error as Error).message}.`,
       exitCodes.wrongUse,
     );
   }
+  await warnOfReaders(settings('key') ?? settings('cert'), { output });
+  return tls;
 }
 
 async function authorizationOf(
@@ -131,6 +132,7 @@ async function authorizationOf(
       'The user needs a password: give --password-file, or use a terminal.',
       exitCodes.wrongUse,
     );
+  await warnOfReaders(file, { output });
   const password = await readPassword(file, `Password of ${safeText(user)}: `, surroundings);
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

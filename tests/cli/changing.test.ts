@@ -272,7 +272,7 @@ describe('gateway-admin user', () => {
     const directory = await newDirectory();
     const fileWith = (password: string): string => {
       const file = join(directory, password);
-      writeFileSync(file, `${password}\n`);
+      writeFileSync(file, `${password}\n`, { mode: 0o600 });
       return file;
     };
     await start({ snapshot: createSnapshot({}), authenticate: createBasicAuthentication() });

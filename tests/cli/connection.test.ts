@@ -2,7 +2,7 @@
  * The connection of the command line: what is at an address, and the options that reach it.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -198,5 +198,37 @@ describe('gateway-admin refuses', () => {
   ])('%s %s', async (option, value, told) => {
     const { code, err } = await list('https://127.0.0.1:1', option, value);
     expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+  });
+});
+
+describe('gateway-admin and a file that every user can read', () => {
+  const warning = (file: string): string =>
+    `gateway-admin: every user of this machine can read ${file}. Try: chmod 600 ${file}\n`;
+  const shared = (name: string, text: string): string => {
+    const file = fileOf(name, text);
+    chmodSync(file, 0o644);
+    return file;
+  };
+
+  it('warns of a password of the user, and of a new one', async () => {
+    const url = `http://${await open(createServer(createHandler(run())))}`;
+    const [password, next] = [shared('password', 'engine'), shared('next', 'builder')];
+    const login = ['--user', 'ada', '--password-file', password];
+    expect(await list(url, ...login)).toMatchObject({ code: 0, err: warning(password) });
+    expect(await list(url, ...login, '--json')).toMatchObject({ code: 0, err: '' });
+    const added = await command(['user', 'add', 'bob', '--new-password-file', next, '--url', url]);
+    expect(added).toMatchObject({ code: 0, err: warning(next) });
+    expect(await list(url, '--user', 'ada', '--password-file', fileOf('own', 'engine'))).toMatchObject({
+      err: '',
+    });
+  });
+
+  it('warns of a key', async () => {
+    const url = `https://${await overTls(run())}`;
+    const both = shared('both.pem', cert + key);
+    expect(await list(url, '--cacert', certFile, '--cert', both)).toMatchObject({
+      code: 0,
+      err: warning(both),
+    });
   });
 });

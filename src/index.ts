@@ -33,7 +33,7 @@ export {
   type ServiceRepresentation,
   type ServiceDocument,
 } from './resources/service.ts';
-export type { Listener } from './resources/listener.ts';
+export type { Listener, ListenerRepresentation } from './resources/listener.ts';
 export {
   serverStatusWords,
   patchServer,

@@ -56,6 +56,7 @@ export const problemTable = {
   'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },
   'node-alive': { status: 409, title: 'The node may be alive' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
+  'partly-done': { status: 409, title: 'The gateway refused after a part was done' },
   'precondition-failed': { status: 412, title: 'A condition of the request is not met' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The request target is too long' },

@@ -3,6 +3,8 @@ import { styleText } from 'node:util';
 
 import type { Admin, AdminEvent, Service, Snapshot } from 'gateway-admin-core';
 
+import { placeOf, placeText } from './place.ts';
+
 type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
 
 /** Colours a text for the standard output. `hasColors` honours NO_COLOR. */
@@ -50,7 +52,7 @@ export function placesOf({ name, state, listeners, state_reason: reason }: Servi
   const word = name.replace(/\s/g, '-');
   if (state === 'failed') return [paint('red', `failed ${word}: ${reason ?? 'for an unknown reason'}`)];
   if (state === 'stopped') return [paint('yellow', `stopped ${word}`)];
-  return listeners.map(({ address, port }) => `listener ${word} ${address}:${String(port)}`);
+  return listeners.map((listener) => `listener ${word} ${placeText(listener)}`);
 }
 
 /** What to do while there is no admin user. */
@@ -64,6 +66,8 @@ export function openWarning(admin: string): readonly string[] {
   ];
 }
 
+const login = '-U postgres -d postgres';
+
 function hints(services: readonly Service[], admin: string, user: string | undefined): readonly string[] {
   // curl and gateway-admin ask for the password.
   const [curl, as] = user === undefined ? ['curl', ''] : [`curl -u ${user}`, ` --user ${user}`];
@@ -71,9 +75,12 @@ function hints(services: readonly Service[], admin: string, user: string | undef
     ...services.flatMap(({ key, state, listeners }) => {
       const command = `${curl} -X PUT ${admin}/service/${encodeURIComponent(key)}`;
       if (state !== 'started') return [`${command}/start`];
-      const clients = listeners.map(
-        ({ address, port }) => `psql -h ${address} -p ${String(port)} -U postgres -d postgres`,
-      );
+      // psql chooses the name of a socket itself.
+      const clients = listeners
+        .map(placeOf)
+        .flatMap((place) =>
+          'path' in place ? [] : `psql -h ${place.host} -p ${String(place.port)} ${login}`,
+        );
       return [...clients, `${command}/stop`];
     }),
     `${curl} ${admin}/sessions`,

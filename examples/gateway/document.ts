@@ -40,7 +40,12 @@ const refusals = [
     at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\w*\/.+)$/,
     detail: 'this gateway does not have the setting',
   },
-  { at: /^\/servers\/\d+\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
+  { at: /\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
+  { at: /^\/monitors\/\d+\/parameters\/.+$/, detail: 'the monitor of this gateway has no parameters' },
+  {
+    at: /^\/services\/\d+\/listeners\/\d+\/parameters\/.+$/,
+    detail: 'the listeners of this gateway have no parameters',
+  },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },
 ];
 

@@ -97,7 +97,7 @@ export class Gateway implements GatewayPort {
         break;
       case 'connections.close':
         for (const { session, connected } of effect.connections)
-          await this.#find(session, connected)?.disconnect();
+          await this.#find(session, connected)?.disconnect(effect.server);
         break;
       case 'logs.flush':
         return new Promise((done) => process.stdout.write('', () => done()));
@@ -131,7 +131,9 @@ export class Gateway implements GatewayPort {
       case 'sessions.close':
         return !effect.sessions.some(({ id, connected }) => this.#find(id, connected));
       case 'connections.close':
-        return !effect.connections.some((each) => this.#find(each.session, each.connected)?.isConnected());
+        return !effect.connections.some((each) =>
+          this.#find(each.session, each.connected)?.isConnectedTo(effect.server),
+        );
       case 'logs.flush':
         return process.stdout.writableLength === 0;
       case 'service.update':

@@ -4,6 +4,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 
 import { EffectRefused, type Listener } from 'gateway-admin-core';
 
+import { placeOf } from './place.ts';
+
 export type Listeners = ReturnType<typeof createListeners>;
 
 export function createListeners(declared: readonly Listener[], onClient: (client: Socket) => void) {
@@ -31,7 +33,7 @@ export function createListeners(declared: readonly Listener[], onClient: (client
 async function listen(listener: Listener, onClient: (client: Socket) => void): Promise<Server> {
   const server = createServer({ noDelay: true, keepAlive: true }, onClient);
   try {
-    await once(server.listen(listener.port, listener.address), 'listening');
+    await once(server.listen(placeOf(listener)), 'listening');
   } catch (error) {
     throw new EffectRefused(`The listener "${listener.name}" cannot open: ${(error as Error).message}.`);
   }

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 
 import type { Admin, MonitorSettings, Server } from 'gateway-admin-core';
 
+import { placeOf } from './place.ts';
 import { serversAt } from './router.ts';
 
 export type RunningMonitor = ReturnType<typeof runMonitor>;
@@ -13,10 +14,10 @@ export function runMonitor(admin: Admin, settings: MonitorSettings) {
   const probes = new Map<string, Socket>();
   let isStopped = false;
 
-  async function probe({ key, name, settings: { address, port } }: Server): Promise<void> {
+  async function probe({ key, name, settings: place }: Server): Promise<void> {
     // A silent server delays only its own next probe.
     if (probes.has(key)) return;
-    const socket = connect(port, address);
+    const socket = connect(placeOf(place));
     probes.set(key, socket);
     socket.setTimeout(settings.connect_timeout * 1000, () => socket.destroy(new Error('Too late')));
     const answer = await Promise.allSettled([once(socket, 'connect')]);

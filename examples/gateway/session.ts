@@ -10,6 +10,7 @@ import { connect, type Socket } from 'node:net';
 
 import type { Admin, Server, Service } from 'gateway-admin-core';
 
+import { placeOf } from './place.ts';
 import { isEncryptionRequest, userIn } from './protocol.ts';
 import { startRelay } from './relay.ts';
 import { turnAway } from './turn-away.ts';
@@ -20,7 +21,7 @@ const patienceMs = 5000;
 export type OpenSession = ReturnType<typeof openSession>;
 
 export function openSession(admin: Admin, id: number, client: Socket, service: Service, server: Server) {
-  const backend = connect({ host: server.settings.address, port: server.settings.port, noDelay: true });
+  const backend = connect({ ...placeOf(server.settings), noDelay: true });
   client.pause(); // until the server has accepted
   const { statistics, idleSeconds, isAtRest } = startRelay(client, backend);
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
@@ -70,13 +71,14 @@ export function openSession(admin: Admin, id: number, client: Socket, service: S
     service: service.key,
     statistics,
     idleSeconds,
-    isConnected: () => !backend.destroyed,
+    isConnectedTo: (key: string) => key === server.key && !backend.destroyed,
     /** Closes the client and the connection. */
     close: () => Promise.all([closed(client), closed(backend)]),
-    /** Closes the connection. */
-    disconnect(): Promise<void> {
+    /** Closes the connection, if it is on the server. */
+    async disconnect(key: string): Promise<void> {
+      if (key !== server.key) return;
       outlives = isAtRest();
-      return closed(backend);
+      await closed(backend);
     },
   };
 }

@@ -11,18 +11,16 @@ import {
   nameKey,
   redactSecrets,
   type AdminEvent,
-  type GatewayDocument,
   type Operation,
   type Plan,
   type Problem,
 } from '../index.ts';
-import { diff, parseJson, type Json } from '../json/index.ts';
+import { diff, type Json } from '../json/index.ts';
 import { faultText, outcomeOf, valueOf } from './answer.ts';
 import { acceptedPlan, operationLine } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { collections, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
-import { longestDocument, readText } from './input.ts';
+import { collections, documentIn, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { counted, safeText } from './output.ts';
 import { confirm } from './question.ts';
 
@@ -75,10 +73,7 @@ interface Wanted {
 }
 
 async function readDocument(file: string, { surroundings }: Call): Promise<Wanted> {
-  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 64 });
-  if (!parsed.ok)
-    throw new CommandError(`${file}: ${parsed.problem.detail}`, exitCodes.refused, parsed.problem);
-  const document = parsed.value as GatewayDocument;
+  const document = await documentIn(file, surroundings);
   // Resources without names cannot be compared with those of the gateway: their faults are told at once.
   if (!isNamed(document)) snapshotOf(document);
   const { servers = [], filters = [], monitors = [], services = [], users, sessions, ...others } = document;
@@ -87,7 +82,7 @@ async function readDocument(file: string, { surroundings }: Call): Promise<Wante
   const given = { servers, filters, monitors, services };
   const parts = redactSecrets(given) as unknown as Parts;
   const secrets = diff(given as unknown as Json, parts as unknown as Json).map(({ path }) => path);
-  const ignored = Object.entries({ users, sessions, ...others, format: undefined });
+  const ignored = Object.entries({ users, sessions, ...others, format: undefined, $schema: undefined });
   return {
     parts,
     leftOut: [...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])), ...secrets],

@@ -4,7 +4,7 @@
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { context } from './context.ts';
-import { apply, exportDocument, hashPassword, plan } from './document.ts';
+import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
 import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
 import { clear, patch, set } from './patching.ts';
@@ -27,6 +27,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     undo,
     plan,
     apply,
+    check,
     export: exportDocument,
     user,
     commands: commandsInFlight,
@@ -35,6 +36,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     forget,
     flush,
     context,
+    seal,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),

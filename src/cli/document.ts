@@ -1,8 +1,8 @@
 /**
- * The commands about gateway documents: `plan`, `apply`, `export` and `hash-password`. What they do needs the whole library,
+ * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. What they do needs the whole library,
  * which is loaded only for them: loading takes longer than everything else that the program does.
  */
-import { askingOptions, connectionOptions, type Command } from './command.ts';
+import { askingOptions, connectionOptions, printOptions, type Command } from './command.ts';
 
 /** The command `apply`. */
 export const apply: Command = {
@@ -31,6 +31,21 @@ export const plan: Command = {
   },
 };
 
+/** The command `check`. */
+export const check: Command = {
+  does: 'Checks a gateway document, and prints every fault. Asks no gateway.',
+  arguments: [{ name: 'file' }],
+  options: printOptions,
+  notes: [
+    'The document is JSON; - is the standard input. The exit code is 1 if the document has faults. Which names of parameters',
+    'are secret, and what the gateway supports, only the gateway knows: plan asks the gateway.',
+  ],
+  async run(call) {
+    const { checkDocument } = await import('./check.ts');
+    await checkDocument(call);
+  },
+};
+
 /** The command `export`. */
 export const exportDocument: Command = {
   does: 'Prints the configuration in use as a document for apply.',
@@ -39,6 +54,30 @@ export const exportDocument: Command = {
   async run(call) {
     const { printDocument } = await import('./export.ts');
     await printDocument(call);
+  },
+};
+
+/** The command `seal`. */
+export const seal: Command = {
+  does: 'Seals a secret for a gateway document, and prints the sealed text.',
+  options: {
+    'key-file': {
+      value: 'FILE',
+      does: 'file with the 32 bytes of the key of the gateway; also GATEWAY_ADMIN_KEY_FILE',
+    },
+    'password-file': {
+      value: 'FILE',
+      does: 'read the secret from a file; a line end at its end is ignored',
+    },
+  },
+  notes: [
+    'Without a password file, the secret is read from the terminal, and not shown, or from a pipe.',
+    'The sealed text is the passwordSealed of a service, or a value in parametersSealed or router_optionsSealed.',
+    'The key is that of createSecretSealer({ key }). A gateway with a sealer of its own has another way to seal.',
+  ],
+  async run(call) {
+    const { printSealed } = await import('./seal.ts');
+    await printSealed(call);
   },
 };
 

@@ -21,9 +21,27 @@ export async function readText(
   try {
     return await textOf(file === '-' ? stdin : createReadStream(file), longest);
   } catch (error) {
-    const { message } = error as Error;
-    throw new CommandError(`The file cannot be read: ${message}`, exitCodes.refused);
+    throw unreadable(error);
   }
+}
+
+/**
+ * Reads the first bytes of a file.
+ *
+ * @param most - how many
+ */
+export async function readBytes(file: string, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  try {
+    for await (const part of createReadStream(file, { end: most - 1 })) parts.push(part as Uint8Array);
+  } catch (error) {
+    throw unreadable(error);
+  }
+  return Buffer.concat(parts);
+}
+
+function unreadable(error: unknown): CommandError {
+  return new CommandError(`The file cannot be read: ${(error as Error).message}`, exitCodes.refused);
 }
 
 async function textOf(stream: Readable, longest: number): Promise<string> {

@@ -10,8 +10,10 @@ import {
   type Snapshot,
 } from '../index.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, exitCodes } from './command.ts';
+import { parseJson } from '../json/index.ts';
+import { CommandError, exitCodes, type Surroundings } from './command.ts';
 import { methodOf } from './connection.ts';
+import { longestDocument, readText } from './input.ts';
 import { safeText } from './output.ts';
 
 /** The collections, in an order in which links lead back. */
@@ -73,6 +75,13 @@ async function readOne(
 /** A name as a link spells it. */
 function linkName(name: string): string {
   return name.replace(/\s/g, '-');
+}
+
+/** The document in a file; `-` is the standard input. The command ends if the text is not JSON. */
+export async function documentIn(file: string, surroundings: Surroundings): Promise<GatewayDocument> {
+  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 64 });
+  if (parsed.ok) return parsed.value as GatewayDocument;
+  throw new CommandError(`${file}: ${parsed.problem.detail}`, exitCodes.refused, parsed.problem);
 }
 
 /** The snapshot of the parts; the command ends if a document has faults. */

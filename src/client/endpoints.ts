@@ -9,7 +9,7 @@ import type {
   FleetNodeRepresentation,
   InstanceRepresentation,
   InterfaceRepresentation,
-  Listener,
+  ListenerRepresentation,
   LogsRepresentation,
   Module,
   MonitorRepresentation,
@@ -108,7 +108,7 @@ export type Endpoints = {
   'services.patch': Command<Patch, ServiceRepresentation>;
   'services.stop': Command;
   'services.start': Command;
-  'services.listeners': List<Listener>;
+  'services.listeners': List<ListenerRepresentation>;
   'services.sessions': List<string>;
   'services.closeSessions': Command;
   'servers.list': List<ServerRepresentation>;

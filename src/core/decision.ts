@@ -324,13 +324,18 @@ export interface Changes<E, F> {
  *
  * @internal
  */
-export interface Parts<E, F> {
+export interface Parts<E, F, S = unknown> {
   /** The number of parts; at least 1. */
   readonly count: number;
   /** The number of things in the lists of all parts together, if there are several parts. */
   readonly items: number;
-  /** Makes the parts, in order. Every call makes the same parts. */
-  readonly make: (this: void) => Iterable<Changes<E, F>>;
+  /**
+   * Makes the parts, in order. Every call makes the same parts, but for what `present` leaves out.
+   *
+   * @param present - gives the snapshot at the time of each part. A part leaves out what the snapshot says is no longer to
+   *   be done, and can be empty
+   */
+  readonly make: (this: void, present?: () => S) => Iterable<Changes<E, F>>;
 }
 
 /**
@@ -348,7 +353,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   declare readonly effects: readonly F[];
   readonly #table: EventTable<S, E>;
   readonly #before: S;
-  readonly #parts: Parts<E, F> | undefined;
+  readonly #parts: Parts<E, F, S> | undefined;
   #whole: Changes<E, F> | undefined;
   #next: S | undefined;
 
@@ -356,14 +361,14 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     table: EventTable<S, E>,
     before: S,
     resources: readonly string[],
-    change: Changes<E, F> | Parts<E, F>,
+    change: Changes<E, F> | Parts<E, F, S>,
   ) {
     this.#table = table;
     this.#before = before;
     this.resources = resources;
     if ('make' in change) {
       this.#parts = change;
-      const whole = (): Changes<E, F> => (this.#whole ??= wholeOf(change));
+      const whole = (): Changes<E, F> => (this.#whole ??= wholeOf(change.make()));
       const lazy = { enumerable: true, configurable: false } as const;
       Object.defineProperty(this, 'events', { ...lazy, get: () => whole().events });
       Object.defineProperty(this, 'effects', { ...lazy, get: () => whole().effects });
@@ -384,15 +389,16 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     return #next in decision;
   }
 
-  static partsOf<E extends EventBase, F extends EffectBase>(decision: Changes<E, F>): Parts<E, F> {
-    const parts =
-      #next in decision ? (decision as unknown as AcceptedDecision<Revisioned, E, F>).#parts : undefined;
+  static partsOf<S extends Revisioned, E extends EventBase, F extends EffectBase>(
+    decision: Changes<E, F>,
+  ): Parts<E, F, S> {
+    const parts = #next in decision ? (decision as unknown as AcceptedDecision<S, E, F>).#parts : undefined;
     return parts ?? { count: 1, items: 0, make: () => [decision] };
   }
 }
 
-function wholeOf<E, F>({ make }: Parts<E, F>): Changes<E, F> {
-  const parts = [...make()];
+function wholeOf<E, F>(made: Iterable<Changes<E, F>>): Changes<E, F> {
+  const parts = [...made];
   return deepFreeze({
     events: parts.flatMap(({ events }) => events),
     effects: parts.flatMap(({ effects }) => effects),
@@ -404,7 +410,9 @@ function wholeOf<E, F>({ make }: Parts<E, F>): Changes<E, F> {
  *
  * @internal
  */
-export function partsOf<E extends EventBase, F extends EffectBase>(decision: Changes<E, F>): Parts<E, F> {
+export function partsOf<E extends EventBase, F extends EffectBase, S extends Revisioned = Revisioned>(
+  decision: Changes<E, F>,
+): Parts<E, F, S> {
   return AcceptedDecision.partsOf(decision);
 }
 
@@ -418,7 +426,7 @@ export function accepted<S extends Revisioned, E extends EventBase, F extends Ef
   table: EventTable<S, E>,
   snapshot: S,
   resources: readonly string[],
-  change: Changes<E, F> | Parts<E, F>,
+  change: Changes<E, F> | Parts<E, F, S>,
 ): Accepted<S, E, F> {
   return new AcceptedDecision(table, snapshot, resources, change);
 }
@@ -463,21 +471,21 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
 }
 
 /** Joins decisions: each begins in the last part of the decision before it. */
-function joined<S, E extends EventBase, F extends EffectBase>(
+function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   decisions: readonly Accepted<S, E, F>[],
-): Parts<E, F> {
-  const all = decisions.map((decision) => partsOf<E, F>(decision));
+): Parts<E, F, S> {
+  const all = decisions.map((decision) => partsOf<E, F, S>(decision));
   return {
     count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0),
     items: all.reduce((sum, { items }) => sum + items, 0),
     make,
   };
 
-  function* make(): Generator<Changes<E, F>> {
+  function* make(present?: () => S): Generator<Changes<E, F>> {
     let last: Changes<E, F> = { events: [], effects: [] };
     for (const { count, make: makeParts } of all) {
       let made = 0;
-      for (const { events, effects } of makeParts()) {
+      for (const { events, effects } of makeParts(present)) {
         last = { events: [...last.events, ...events], effects: [...last.effects, ...effects] };
         made += 1;
         if (made === count) continue;

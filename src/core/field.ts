@@ -20,17 +20,23 @@ interface FieldRules {
   readonly setting?: true | string;
   /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */
   readonly secret?: string;
+  /** What a document has instead of the secret in plain text: the end of a sentence. */
+  readonly instead?: string;
   /**
    * The field stores the secret entries of the map with this name, sealed. Clients write such an entry in the map, and
-   * the entry is never shown. Needs `setting`, `default`, and `secret` with the name of the field itself.
+   * the entry is never shown. Needs `secret` with the name of the field itself, and `default` if the field is a setting.
    */
   readonly sealedEntriesOf?: string;
   /** The member of a secret entry that is the secret; the whole entry if left out. Only with `sealedEntriesOf`. */
   readonly secretMember?: string;
   /** The collection that the links of the field belong to, such as `servers`. */
   readonly links?: string;
+  /** The fields of each entry of the list. */
+  readonly entries?: Fields;
   /** The field may be absent. */
   readonly optional?: true;
+  /** The field may be absent only where another field replaces it. Needs `optional`. */
+  readonly required?: shape.Requirement;
   /** The value if a document leaves the field out. */
   readonly default?: Json;
   /** The field is not shown while it is empty, and a patch that removes the field empties it. Needs a `default`. */
@@ -126,7 +132,10 @@ export function objectOf(
   shapeOf: (field: Field) => z.core.SomeType,
 ): shape.ObjectShape {
   const members = Object.fromEntries(fields.map((field) => [field[nameBy], shapeOf(field)]));
-  return z.strictObject(members) as shape.ObjectShape;
+  const checks = fields.flatMap(({ required, [nameBy]: name }) =>
+    required === undefined ? [] : [shape.requiredMember(name, required)],
+  );
+  return z.strictObject(members).check(...checks) as shape.ObjectShape;
 }
 
 function representationShape(field: Field): z.core.SomeType {

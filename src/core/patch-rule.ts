@@ -60,7 +60,7 @@ export interface PatchRules {
 
 /** The operations of a patch after the check. @internal */
 export interface Prepared {
-  /** The faults of the operations, at most one for each operation. */
+  /** The faults of the operations, at most one for each place that an operation names. */
   readonly faults: readonly Fault[];
   /**
    * The allowed operations, translated to operations on the settings: aliases and sealed values are replaced, and a
@@ -69,7 +69,7 @@ export interface Prepared {
   readonly prepared: readonly ParsedOperation[];
   /** Whether a `test` reads a field that a patch cannot change. */
   readonly readsMore: boolean;
-  /** Whether an operation writes a secret. */
+  /** Whether the operations write a secret, and do not remove it again. */
   readonly writesSecret: boolean;
 }
 
@@ -77,38 +77,61 @@ export interface Prepared {
 export function prepareOperations(rules: PatchRules, operations: readonly ParsedOperation[]): Prepared {
   const faults: Fault[] = [];
   const prepared: ParsedOperation[] = [];
-  let [readsMore, writesSecret] = [false, false];
+  const written = new Set<string>();
+  let readsMore = false;
   for (const operation of operations) {
     const field = rules.field(operation.path[0] ?? '');
-    const refused = ruleFault(rules, operation, field);
+    const refused = placeFaults(rules, operation, field);
+    if (refused.length > 0) {
+      faults.push(...refused);
+      continue;
+    }
     // Found once: to find them folds every name.
-    const secrets = refused === undefined ? secretEntriesIn(rules, operation, field) : [];
-    const fault = refused ?? entryFault(operation, field, secrets);
+    const secrets = secretEntriesIn(rules, operation, field);
+    const fault = valueFault(operation) ?? entryFault(operation, field, secrets);
     if (fault !== undefined) faults.push(fault);
     else if (field === undefined) {
       readsMore = true;
       prepared.push(operation);
     } else {
-      writesSecret ||= secrets.length > 0 || isSecretPlace(rules, operation.path, field);
+      const whole = isSecretPlace(rules, operation.path, field) ? [operation] : secrets;
+      for (const { op, path } of whole) noteSecret(written, op, path);
       for (const each of translate(rules, operation, field, secrets)) prepared.push(each);
     }
   }
-  return { faults, prepared, readsMore, writesSecret };
+  return { faults, prepared, readsMore, writesSecret: written.size > 0 };
 }
 
-/** The fault of an operation, as far as it is known before the operation is applied. */
-function ruleFault(
+/** Notes whether a secret is written. The operations before a `remove` leave nothing of the secret. */
+function noteSecret(written: Set<string>, op: ParsedOperation['op'], path: readonly string[]): void {
+  const secret = formatPointer(path.slice(0, 2));
+  if (op === 'remove') written.delete(secret);
+  else written.add(secret);
+}
+
+/** The faults of the places that an operation names. */
+function placeFaults(
   rules: PatchRules,
   operation: ParsedOperation,
   field: PatchField | undefined,
-): Fault | undefined {
-  const { index, path, from, value = null } = operation;
-  const refusal = placeRefusal(rules, operation, path, field);
-  if (refusal !== undefined) return faultAt(operation, path, refusal);
-  if (from !== undefined) {
-    const refused = placeRefusal(rules, operation, from, rules.field(from[0] ?? ''));
-    if (refused !== undefined) return faultAt(operation, from, refused);
-  }
+): readonly Fault[] {
+  const { path, from } = operation;
+  const places = [
+    [path, field] as const,
+    ...(from === undefined ? [] : [[from, rules.field(from[0] ?? '')] as const]),
+  ];
+  const faults = places.flatMap(([place, each]) => {
+    const refusal = placeRefusal(rules, operation, place, each);
+    return refusal === undefined ? [] : [faultAt(operation, place, refusal)];
+  });
+  // An operation that reads a secret or writes into one has the same answer whatever else it does.
+  const secret = faults.find(({ code }) => code === 'field-write-only');
+  return secret === undefined ? faults : [secret];
+}
+
+/** The fault of the value of an operation, as far as it is known before the operation is applied. */
+function valueFault(operation: ParsedOperation): Fault | undefined {
+  const { index, path, value = null } = operation;
   if (!isContainer(value)) return undefined;
   if (isOversize(value)) return faultAt(operation, path, oversize);
   const inside = hasReservedKey(value);

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { difference, type Difference } from '../json/diff.ts';
-import { applyOperations, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
+import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules, type SecretEntries } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import {
@@ -35,10 +35,12 @@ export interface PatchHooks<T extends object> {
    */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
   /**
-   * Checks rules that shapes cannot express, on the whole result. The operations and the pointers of the faults have the
-   * stored names.
+   * Checks rules that shapes cannot express, on the whole result, which can be wrong in other ways. The operations and the
+   * pointers of the faults have the stored names.
    */
-  readonly check?: (before: T, after: T, operations: readonly ParsedOperation[]) => readonly Fault[];
+  readonly check?: (before: T, after: JsonObject, operations: readonly ParsedOperation[]) => readonly Fault[];
+  /** Gives the operations that lead back, if positions in a list do not survive what others do. Default: `inverse`. */
+  readonly wayBack?: (before: T, after: T, inverse: readonly Operation[]) => readonly Operation[];
 }
 
 /** The fields of a resource as a JSON Patch sees them. @internal */
@@ -330,7 +332,8 @@ function conclude<T extends object>(
   if (!valid.ok) return valid;
   const after = toStored(view, valid.value);
   const { operations, inverse } = difference(before as JsonObject, after as JsonObject);
-  return ok({ after: operations.length === 0 ? before : after, operations, inverse });
+  if (operations.length === 0) return ok({ after: before, operations, inverse });
+  return ok({ after, operations, inverse: view.wayBack?.(before, after, inverse) ?? inverse });
 }
 
 function validate<T extends object>(
@@ -343,9 +346,9 @@ function validate<T extends object>(
   const resolved = resolveFields(view, result, old, find);
   const canonical = resolved.settings as unknown as T;
   const after = parsed.ok ? normalize(view, canonical) : before;
-  const broken = parsed.ok
-    ? entryFaults(view, before, after).concat(check?.(before, after, operations) ?? none)
-    : parsed.faults;
+  const broken = (parsed.ok ? entryFaults(view, before, after) : parsed.faults).concat(
+    check?.(before, canonical as JsonObject, operations) ?? none,
+  );
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => shownFault(view, locate(fault, operations)));
   return { ok: false, problem: problemOf(faults) };

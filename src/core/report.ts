@@ -10,7 +10,7 @@ import { beginFold, type EventBase, type EventTable, type Revisioned } from './d
 import { deepFreeze } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
 import { formatPointer } from '../json/pointer.ts';
-import type { Fault } from '../problem.ts';
+import { faultsOf, type Fault } from '../problem.ts';
 import { parseShape } from './shape.ts';
 
 /** The members that every report has. @internal */
@@ -125,7 +125,14 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
 ): { readonly events: readonly E[] } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
   const json = copyJson(reported, { depth: 8 });
-  if (!json.ok) return faulty(position, 'must be plain JSON');
+  if (!json.ok)
+    return {
+      faults: faultsOf(json.problem).map(({ pointer, detail }) => ({
+        pointer: formatPointer([position]) + pointer,
+        code: 'validation-failed',
+        detail,
+      })),
+    };
   const report = json.value;
   const row = rowOf(table, report);
   if (row === undefined)

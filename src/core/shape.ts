@@ -73,6 +73,43 @@ export const options = z
   .record(text(255).check(z.minLength(1)), text(4096))
   .check(membersAtMost(mostMembers));
 
+/** Parameters: keys are text, values are numbers, text or booleans, at most 1,000 members. */
+export const parameters = z
+  .record(
+    text(255).check(z.minLength(1)),
+    z.union([number, text(4096), z.boolean()], { error: 'must be a number, a string or a boolean' }),
+  )
+  .check(membersAtMost(mostMembers));
+
+/** A member of an object that another member can replace, such as a port. */
+export interface Requirement {
+  /** The other member. */
+  readonly member: string;
+  /** The text of the other member where it replaces this one. */
+  readonly pattern: RegExp;
+  /** The same in words, after "is required unless". */
+  readonly unless: string;
+}
+
+/** A port is required, unless there is none: the path of a socket has no port. */
+export const portUnlessSocket: Requirement = Object.freeze({
+  member: 'address',
+  pattern: /^\//,
+  unless: 'the address is the path of a socket',
+});
+
+/** A check that an object has a member if nothing replaces the member, also if other members have faults. */
+export function requiredMember(
+  name: string,
+  { member, pattern, unless }: Requirement,
+): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
+  return z.refine((value) => value[name] !== undefined || pattern.test(String(value[member])), {
+    path: [name],
+    error: `is required unless ${unless}`,
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
+}
+
 /** The longest hash of a password, and the longest sealed text, in characters. */
 export const [longestHash, longestSealed] = [4096, 8192] as const;
 
@@ -218,6 +255,9 @@ function faultsOf(
       detail: `is not a known field (unknown fields here: ${String(issue.keys.length)})`,
     }));
   }
+  const meant = issue.code === 'invalid_union' ? meantBy(issue, valueAt(root, issue.path)) : undefined;
+  if (meant !== undefined)
+    return meant.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, root, path));
   return [
     {
       pointer: formatPointer(place),
@@ -225,6 +265,20 @@ function faultsOf(
       detail: sentence(issue, valueAt(root, issue.path)),
     },
   ];
+}
+
+/**
+ * The issues of the form that a value is meant to have: of the last form of the union whose type is right and that lacks no
+ * member. A union has the general form first.
+ */
+function meantBy(
+  { errors }: z.core.$ZodIssueInvalidUnion,
+  value: unknown,
+): readonly z.core.$ZodIssue[] | undefined {
+  const isOther = ({ code, path }: z.core.$ZodIssue): boolean =>
+    code === 'invalid_type' &&
+    (path.length === 0 || (path.length === 1 && valueAt(value, path) === undefined));
+  return errors.findLast((issues) => issues.length > 0 && !issues.some(isOther));
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {

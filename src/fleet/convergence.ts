@@ -48,6 +48,7 @@ export interface ConvergenceOptions {
 /** The problems whose cause is in the gateway. Other causes have errors of their own. */
 const gatewayCodes: ReadonlySet<string> = new Set([
   'effect-refused',
+  'partly-done',
   'outcome-unknown',
 ] satisfies ProblemCode[]);
 

@@ -13,7 +13,6 @@ import type { CompleteOptions } from '../runtime/options.ts';
 import { positionOf, type FleetView } from '../runtime/fleet-view.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/writer.ts';
-import { DifferingDocumentError } from '../runtime/differing-document-error.ts';
 import type { FleetLag, FleetNode } from '../resources/fleet.ts';
 import { differencesOf } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
@@ -152,8 +151,7 @@ export class RunningNode {
     }
     journal.startRepeating();
     instruments.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
-    const differences = differencesOf(admin.snapshot, this.#parts.given);
-    if (differences.length > 0) onError(new DifferingDocumentError(differences));
+    complete.onDifferences(differencesOf(admin.snapshot, this.#parts.given));
     this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
     return this.#withFleet(admin, closing);
   }

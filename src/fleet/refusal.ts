@@ -47,7 +47,8 @@ export function foreignCommand(commandId: string, node: string): Refusal {
 
 /** This gateway has not followed the fleet yet. @internal */
 export function nodeBehind(link: string, reason?: string): Refusal {
-  const why = reason === undefined ? '' : ` ${reason}`;
+  // The reason is the detail of a problem, which ends with the sentence that follows here.
+  const why = reason === undefined ? '' : ` ${reason.replace(/ Nothing was changed\.$/, '')}`;
   return refusal(
     'node-behind',
     `The gateway of this node has not followed a change of ${link} yet that another node has made.${why} Nothing was ` +

@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { eventTable, evolve, type AdminEvent, type Effect } from '../resources/index.ts';
+import { eventTable, evolveRecord, type AdminEvent, type Effect } from '../resources/index.ts';
 import { areConsistent, configured, withoutProcess, type OpenCommand } from '../runtime/history.ts';
 import { drawLife } from '../runtime/life.ts';
 import { storedSecretParameters } from '../runtime/stored-secret.ts';
@@ -454,7 +454,7 @@ function begun(given: Snapshot): Snapshot {
 /** @throws Error if the events do not fit the configuration before them */
 function folded(before: Snapshot, given: readonly AdminEvent[]): Snapshot {
   try {
-    return evolve(before, deepFreeze(given));
+    return evolveRecord(before, deepFreeze(given));
   } catch (cause) {
     throw new Error(
       'The shared store contains a record that does not fit the configuration before it. Restore a backup.',

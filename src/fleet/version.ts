@@ -48,9 +48,15 @@ export function withFleetVersions(
  * @internal
  */
 export function beginningWith(fleet: Snapshot, revision: number): Snapshot {
-  return alignVersions(Object.freeze({ ...fleet, revision }), (_collection, { command }) =>
-    Object.freeze({ command, live: revision }),
-  );
+  const { gateway, logs } = fleet;
+  const begun = ({ command }: Version): Version => Object.freeze({ command, live: revision });
+  const own = Object.freeze({
+    ...fleet,
+    revision,
+    gateway: Object.freeze({ ...gateway, version: begun(gateway.version) }),
+    logs: Object.freeze({ ...logs, version: begun(logs.version) }),
+  });
+  return alignVersions(own, (_collection, present) => begun(present));
 }
 
 function withCommand(present: Version, command: number, revision: number): Version {

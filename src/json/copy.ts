@@ -117,7 +117,8 @@ function copyOf(walk: Walk, value: unknown): Json | undefined {
   if (isScalar(value)) return value;
   if (typeof value === 'object') return copyOfContainer(walk, value);
   const kind = typeof value === 'number' ? 'number that is not finite' : typeof value;
-  return refuseValue(walk, `must be JSON, which has no ${kind}`);
+  const isMember = value === undefined && typeof walk.path.at(-1) === 'string';
+  return refuseValue(walk, `must be JSON, which has no ${kind}${isMember ? '; leave the member out' : ''}`);
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {
@@ -133,7 +134,7 @@ function copyOfContainer(walk: Walk, source: object): JsonContainer | undefined 
     return refuseValue(walk, `must not be nested more than ${String(walk.depth)} levels deep`);
   walk.deepest = Math.max(walk.deepest, depth);
   if (known !== undefined) return known.copy;
-  if (!isPlain(source)) return refuseValue(walk, 'must be a plain object or array');
+  if (!isPlain(source)) return refuseValue(walk, `must be a plain object or array${classOf(source)}`);
   const { deepest } = walk;
   walk.deepest = depth;
   walk.open.add(source);
@@ -143,6 +144,14 @@ function copyOfContainer(walk: Walk, source: object): JsonContainer | undefined 
   walk.done.set(source, { copy, height: walk.deepest - depth + 1 });
   walk.deepest = Math.max(walk.deepest, deepest);
   return Object.freeze(copy);
+}
+
+/** The class of an instance, as the end of a sentence. */
+function classOf(source: object): string {
+  const { name } = (source as { readonly constructor?: { readonly name?: unknown } }).constructor ?? {};
+  const isClass =
+    typeof name === 'string' && /^[A-Z]\w{0,63}$/.test(name) && name !== 'Object' && name !== 'Array';
+  return isClass ? `, not a ${name}` : '';
 }
 
 function copyOfArray(walk: Walk, source: readonly unknown[]): Json[] | undefined {

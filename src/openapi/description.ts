@@ -29,15 +29,16 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     strip_db_esc: 'Whether escape characters are stripped from the default database name.',
   },
   Listener: {
-    '': 'A network listener of a service. The `ssl` fields are present only if SSL is configured.',
+    '': 'A listener in a response: a network listener of a service. The `ssl` fields are present only if SSL is configured.',
     name: 'Name of the listener.',
     protocol: 'Name of the protocol module.',
     address: 'Bind address: a host name, an IP address or the path of a socket.',
-    port: 'Port, 1 to 65535.',
+    port: 'Port, 1 to 65535; may be left out if the address is the path of a socket.',
     ssl: 'SSL mode, such as `required`.',
     ssl_cert: 'Path of the certificate.',
     ssl_key: 'Path of the private key.',
     ssl_ca_cert: 'Path of the certificate of the authority.',
+    parameters: 'Parameters of the protocol module by name: numbers, texts or booleans.',
   },
   Server: {
     '': 'A server in a response.',
@@ -45,8 +46,8 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     protocol: 'Name of the protocol module.',
     status: 'The status: words in the given order; empty if the server is down.',
     address: 'Host name, IP address without port, or path of a socket.',
-    port: 'Port, 1 to 65535.',
-    parameters: 'Custom parameters by name, including weights: numbers or texts.',
+    port: 'Port, 1 to 65535; may be left out if the address is the path of a socket.',
+    parameters: 'Custom parameters by name, including weights: numbers, texts or booleans.',
   },
   Monitor: {
     '': 'A monitor in a response.',
@@ -57,6 +58,7 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
       'Why the monitor has failed, in the words of the host; left out unless it has failed with a reason.',
     state_since:
       'Since when the monitor has failed: ISO 8601 with a numeric offset; left out unless it has failed.',
+    parameters: 'Parameters of the monitor module by name; left out if there are none.',
     servers: 'Links of the monitored servers.',
     monitor_interval: 'Time between two probes, in milliseconds: 1 to 2147483647.',
     connect_timeout: 'Time limit for connecting, in seconds; 0 for no limit.',

@@ -211,6 +211,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
           type: 'connections.closed',
           at: 1473465600000,
           resource: '/servers/db-serv-1',
+          server: 'db-serv-1',
           connections: [
             { session: 9, connected: 1473419557000, id: 0 },
             { session: 12, connected: 1482552428000, id: 0 },
@@ -222,6 +223,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         {
           type: 'connections.close',
           resource: '/servers/db-serv-1',
+          server: 'db-serv-1',
           connections: [
             { session: 9, connected: 1473419557000, id: 0 },
             { session: 12, connected: 1482552428000, id: 0 },
@@ -244,6 +246,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
     },
   },
   'monitors.list': {
@@ -257,6 +260,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
         read_timeout: 4,
         write_timeout: 3,
         servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+        parameters: { user: 'watcher', lag_limit: 30, failover: true },
       },
     ],
   },
@@ -312,6 +316,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
     },
   },
   'gateway.get': {
@@ -1053,7 +1058,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     title: 'The gateway has not followed the fleet',
     status: 409,
     detail:
-      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
+      'The gateway of this node has not followed a change of /services/My-Service yet that another node has made. The gateway refused: There is no room. Nothing was changed. Try again in a moment, send the command to another node, or take the change back there.',
     code: 'node-behind',
   },
   'store-unavailable': {
@@ -1080,6 +1085,13 @@ export const problemExamples: Readonly<Record<string, Json>> = {
       'The gateway did not say in time whether the change was made (command sample-1). The gateway is still being asked. Read the resource again before you repeat the command. An event with this command id gives the outcome.',
     code: 'outcome-unknown',
     command: 'sample-1',
+  },
+  'partly-done': {
+    type: 'urn:problem-type:gateway-admin:partly-done',
+    title: 'The gateway refused after a part was done',
+    status: 409,
+    detail: 'The gateway refused: The gateway is busy. 1 of 2 parts were done before that, and stay done.',
+    code: 'partly-done',
   },
   'server-not-found': {
     type: 'urn:problem-type:gateway-admin:server-not-found',

@@ -59,6 +59,8 @@ const rules: readonly Rule[] = [
 /** The codes that follow from nothing else, by the name of the endpoint. */
 const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'filters.patch': ['parameter-not-configurable'],
+  'services.closeSessions': ['partly-done'],
+  'servers.closeConnections': ['partly-done'],
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
   'commands.abandon': ['command-not-abandonable'],

@@ -28,6 +28,7 @@ import {
   type ConnectionStatistics,
   type Session,
   type SessionConnection,
+  type SessionTable,
 } from '../snapshot/session-table.ts';
 import {
   assertInputs,
@@ -144,15 +145,21 @@ export type ConnectionEvent =
   | (EventOf<'connection.opened'> & ConnectionIdentity & NewConnection)
   | (EventOf<'connection.updated'> & ConnectionIdentity & Pick<Connection, 'role' | 'state' | 'statistics'>)
   | (EventOf<'connection.closed'> & ConnectionIdentity)
-  | (EventOf<'connections.closed'> & { readonly connections: readonly ConnectionIdentity[] });
+  | (EventOf<'connections.closed'> & {
+      /** Key of the name of the server. A connection that is on another server by now stays open. */
+      readonly server: string;
+      readonly connections: readonly ConnectionIdentity[];
+    });
 
 /**
- * The effect on connections: the host must close them, and their sessions continue. A connection that no longer exists
- * counts as closed.
+ * The effect on connections: the host must close those that are on the server, and their sessions continue. A connection
+ * that no longer exists, or is on another server by now, counts as closed.
  *
  * @internal
  */
 export type ConnectionEffect = EffectOf<'connections.close'> & {
+  /** Key of the name of the server. */
+  readonly server: string;
   /** At most 1,000 connections. */
   readonly connections: readonly ConnectionIdentity[];
 };
@@ -234,10 +241,13 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
     scope: 'node',
     effect: 'connections.close',
     revert: 'irreversible',
-    evolve: (snapshot, { connections }, change) =>
+    evolve: (snapshot, { server, connections }, change) =>
       withSessions(
         snapshot,
-        connections.reduce((table, each) => table.closeConnection(each, change), sessionsOf(snapshot)),
+        connections.reduce(
+          (table, each) => (isOn(server, each, table) ? table.closeConnection(each, change) : table),
+          sessionsOf(snapshot),
+        ),
         change,
       ),
   },
@@ -346,16 +356,32 @@ function decideServerConnections(snapshot: Snapshot, server: Server, context: Co
   const resources = [`${resource}/connections`];
   if (count === 0) return unchanged(snapshot, resources);
   const head = eventHead(resource, context);
+  const { key } = server;
   const range = (offset: number, length: number): readonly SessionConnection[] =>
-    table.connectionsOfServer(server.key, offset, length);
-  const batches = inBatches(count, range, (batch) => {
+    table.connectionsOfServer(key, offset, length);
+  const isLeft = ({ session, connection }: SessionConnection, { sessions }: Snapshot): boolean =>
+    isOn(key, identityOf(session, connection), sessions);
+  const batches = inBatches(count, range, isLeft, (batch) => {
     const connections = batch.map(({ session, connection }) => identityOf(session, connection));
     return {
-      event: { type: 'connections.closed', ...head, connections } as const,
-      effect: { type: 'connections.close', resource, connections } as const,
+      event: { type: 'connections.closed', ...head, server: key, connections } as const,
+      effect: { type: 'connections.close', resource, server: key, connections } as const,
     };
   });
   return accepted(events, snapshot, resources, batches);
+}
+
+/** Whether a connection is on a server. A session may reconnect elsewhere under the same id. */
+function isOn(
+  server: string,
+  { session, connected, id }: ConnectionIdentity,
+  sessions: SessionTable,
+): boolean {
+  const found = sessions.find(session);
+  return (
+    found?.connected === connected &&
+    found.connections.some((each) => each.id === id && each.server === server)
+  );
 }
 
 function identityOf({ id: session, connected }: Session, { id }: Connection): ConnectionIdentity {

@@ -96,10 +96,30 @@ export interface FilterDocument {
   readonly module: string;
   /** The parameters by name, or a single parameter with its name. No parameters if left out. */
   readonly parameters?:
-    | FilterSettings['parameters']
-    | { readonly name: string; readonly value: string; readonly configurable: boolean };
+    | Readonly<
+        Record<
+          string,
+          {
+            /** Value of the parameter. */
+            readonly value: string;
+            /** Whether a patch may change or remove the parameter; `true` if left out. */
+            readonly configurable?: boolean;
+          }
+        >
+      >
+    | { readonly name: string; readonly value: string; readonly configurable?: boolean };
   /** The secret parameters by name, with sealed texts as values. No parameters if left out. */
-  readonly parametersSealed?: FilterSettings['parametersSealed'];
+  readonly parametersSealed?: Readonly<
+    Record<
+      string,
+      {
+        /** The sealed text. */
+        readonly value: string;
+        /** Whether a patch may change or remove the parameter; `true` if left out. */
+        readonly configurable?: boolean;
+      }
+    >
+  >;
   /** Ignored: derived from the services. */
   readonly services?: unknown;
 }
@@ -110,15 +130,20 @@ export type FilterEvent = UpdateEvent<'filter', FilterSettings>;
 /** The effect on a filter: the host must change its settings. @internal */
 export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 
-const parameterOf = <S extends z.ZodMiniString>(value: S) =>
-  z.strictObject({ value, configurable: z.boolean() });
-const parametersOf = <S extends z.ZodMiniString>(value: S) =>
-  z
-    .record(shape.text(255).check(z.minLength(1)), parameterOf(value))
-    .check(shape.membersAtMost(shape.mostMembers));
 const value = shape.text(4096);
-const parameters = parametersOf(value);
-const sealedParameters = parametersOf(shape.text(8192));
+const sealedValue = shape.text(shape.longestSealed);
+
+const parameterOf = (value: z.ZodMiniString<string>) => z.strictObject({ value, configurable: z.boolean() });
+
+/** A parameter in a document, where `configurable` may be left out. */
+const givenParameterOf = (value: z.ZodMiniString<string>) =>
+  z.pipe(
+    z.strictObject({ value, configurable: z.exactOptional(z.boolean()) }),
+    z.transform(({ value, configurable = true }): FilterParameter => ({ value, configurable })),
+  );
+
+const mapOf = <S extends z.core.$ZodType>(parameter: S) =>
+  z.record(shape.text(255).check(z.minLength(1)), parameter).check(shape.membersAtMost(shape.mostMembers));
 
 const parameterName = shape.text(255).check(
   z.minLength(1),
@@ -127,8 +152,10 @@ const parameterName = shape.text(255).check(
 
 /** The single-entry form in one sample of the interface. This form means a map with one entry. */
 const singleEntry = z.pipe(
-  z.strictObject({ name: parameterName, ...parameterOf(value).shape }),
-  z.transform(({ name, ...entry }): Record<string, FilterParameter> => ({ [name]: entry })),
+  z.strictObject({ name: parameterName, value, configurable: z.exactOptional(z.boolean()) }),
+  z.transform(({ name, value, configurable = true }): Record<string, FilterParameter> => ({
+    [name]: { value, configurable },
+  })),
 );
 
 const fields = defineFields<{
@@ -140,15 +167,16 @@ const fields = defineFields<{
   name: { shape: shape.name },
   module: { shape: shape.text(255) },
   parameters: {
-    shape: parameters,
-    accepts: z.union([parameters, singleEntry], {
+    shape: mapOf(parameterOf(value)),
+    accepts: z.union([mapOf(givenParameterOf(value)), singleEntry], {
       error: 'must be an object of parameters by name, each { value, configurable }',
     }),
     setting: true,
     default: {},
   },
   parametersSealed: {
-    shape: sealedParameters,
+    shape: mapOf(parameterOf(sealedValue)),
+    accepts: mapOf(givenParameterOf(sealedValue)),
     setting: true,
     default: {},
     secret: 'parametersSealed',
@@ -247,31 +275,38 @@ function isParameterMap(name: string): boolean {
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
 function check(
   before: FilterSettings,
-  after: FilterSettings,
+  after: JsonObject,
   operations: readonly ParsedOperation[],
 ): readonly Fault[] {
   // To write a secret is always a change. Otherwise the answer would confirm a guess.
   const secrets = operations.flatMap(({ path: [map, name] }) => (map === 'parametersSealed' ? [name] : []));
-  return parameterMaps.flatMap((map) =>
-    Object.entries(before[map]).flatMap(([name, old]) => {
-      const now = Object.hasOwn(after[map], name) ? after[map][name] : undefined;
+  return parameterMaps.flatMap((map) => {
+    const present = objectIn(after, map);
+    return Object.entries(before[map]).flatMap(([name, old]) => {
+      const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
       const isWritten = map === 'parametersSealed' && secrets.includes(name);
-      return changeFaults([map, name], old, now, isWritten || now?.value !== old.value);
-    }),
-  );
+      return changeFaults([map, name], old, now, isWritten || now?.['value'] !== old.value);
+    });
+  });
+}
+
+/** A member that is an object; empty for any other value, whose shape has a fault already. */
+function objectIn(object: JsonObject, name: string): JsonObject {
+  const { [name]: member } = object;
+  return isObject(member) ? member : {};
 }
 
 function changeFaults(
   place: readonly string[],
   old: FilterParameter,
-  now: FilterParameter | undefined,
+  now: JsonObject | undefined,
   isChanged: boolean,
 ): readonly Fault[] {
   if (!old.configurable && isChanged) {
     const detail = 'is not configurable: a patch can neither change nor remove this parameter';
     return [{ pointer: formatPointer(place), code: 'parameter-not-configurable', detail }];
   }
-  if (now === undefined || now.configurable === old.configurable) return [];
+  if (now === undefined || (now['configurable'] ?? old.configurable) === old.configurable) return [];
   const pointer = formatPointer([...place, 'configurable']);
   return [
     {

@@ -324,7 +324,7 @@ export const gatewayKind: Kind<never, never, never> = {
       summary: 'Lists the loaded modules.',
       shape: moduleFields.representation,
       find: ({ modules }) => ok(modules),
-      version: () => initialVersion,
+      version: ({ gateway }) => gateway.version,
       list: (_snapshot, modules) => listingOf(modules, (module) => module),
     }),
   ],

@@ -284,14 +284,15 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor(
 export const namesOfSecrets: ReadonlySet<string> = namesOf(Object.values(fieldTables).flatMap(secretNames));
 
 /**
- * Folds events over a snapshot, as one change. Use this function for history and replay.
+ * Folds events over a snapshot, as one change. Use this function for history and for a mirror of a gateway.
  *
- * An event about a resource that no longer exists changes nothing.
+ * An event about a resource that no longer exists changes nothing. An event of a type that this version does not know
+ * changes nothing either: a gateway of a later version may send new types.
  *
  * @param snapshot - the snapshot before the events
  * @param events - the events, in order
  * @returns the snapshot after the events, one revision later; the same object if the events change nothing
- * @throws TypeError when the type of an event is unknown
+ * @throws TypeError unless each event is an object with a type
  *
  * @example
  * ```ts
@@ -309,6 +310,20 @@ export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snaps
   assertSnapshot(snapshot);
   if (!Array.isArray(events)) throw new TypeError('events must be a list of events');
   for (const event of events) assertEvent(event);
+  return fold(eventTable, snapshot, events.filter(isKnown));
+}
+
+function isKnown({ type }: AdminEvent): boolean {
+  return Object.hasOwn(eventTable, type);
+}
+
+/**
+ * Folds the events of a record as {@link evolve}, and takes no event for nothing: a state without it would be wrong.
+ *
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function evolveRecord(snapshot: Snapshot, events: readonly AdminEvent[]): Snapshot {
   return fold(eventTable, snapshot, events);
 }
 

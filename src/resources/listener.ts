@@ -6,7 +6,7 @@
  */
 import type * as z from 'zod/mini';
 
-import { defineFields } from '../core/field.ts';
+import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Service } from './service.ts';
 import { finder } from './shared/look-up.ts';
@@ -15,21 +15,21 @@ import { endpoint } from '../http/endpoint.ts';
 import { linkOf } from '../snapshot/snapshot.ts';
 
 /**
- * A network listener of a service. The `ssl` fields are present only if SSL is configured.
+ * A listener in a response: a network listener of a service. The `ssl` fields are present only if SSL is configured.
  *
  * @see Gateway Administration REST Interface, "Listener (of a service)".
  *
  * @public
  */
-export interface Listener {
+export interface ListenerRepresentation {
   /** Name of the listener. */
   readonly name: string;
   /** Name of the protocol module. */
   readonly protocol: string;
   /** Bind address: a host name, an IP address or the path of a socket. */
   readonly address: string;
-  /** Port, 1 to 65535. */
-  readonly port: number;
+  /** Port, 1 to 65535; may be left out if the address is the path of a socket. */
+  readonly port?: number;
   /** SSL mode, such as `required`. */
   readonly ssl?: string;
   /** Path of the certificate. */
@@ -38,22 +38,41 @@ export interface Listener {
   readonly ssl_key?: string;
   /** Path of the certificate of the authority. */
   readonly ssl_ca_cert?: string;
+  /** Parameters of the protocol module by name: numbers, texts or booleans. */
+  readonly parameters?: Readonly<Record<string, number | string | boolean>>;
+}
+
+/**
+ * A listener in a snapshot, and in a gateway document.
+ *
+ * @public
+ */
+export interface Listener extends ListenerRepresentation {
+  /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
+  readonly parametersSealed?: Readonly<Record<string, string>>;
 }
 
 /** The fields of a listener. @internal */
 export const listenerFields = defineFields<{
-  representation: Listener;
+  representation: ListenerRepresentation;
   document: Listener;
   state: Listener;
 }>()({
   name: { shape: shape.name },
   protocol: { shape: shape.text(255) },
   address: { shape: shape.address },
-  port: { shape: shape.port },
+  port: { shape: shape.port, optional: true, required: shape.portUnlessSocket },
   ssl: { shape: shape.text(64), optional: true },
   ssl_cert: { shape: shape.text(4096), optional: true },
   ssl_key: { shape: shape.text(4096), optional: true },
   ssl_ca_cert: { shape: shape.text(4096), optional: true },
+  parameters: { shape: shape.parameters, optional: true },
+  parametersSealed: {
+    shape: shape.sealedTexts,
+    optional: true,
+    secret: 'parametersSealed',
+    sealedEntriesOf: 'parameters',
+  },
 });
 
 /** Shape of a listener in a gateway document. @internal */
@@ -68,6 +87,8 @@ export const listenerRoute: BoundRoute = listRoute<Service>({
   shape: listenerFields.representation,
   find: finder('services'),
   link: (service) => linkOf('services', service),
-  version: (_snapshot, service) => service.version,
-  list: (_snapshot, { listeners }) => listingOf(listeners, (listener) => listener),
+  // No command changes a listener: its node has it for the whole life.
+  version: ({ gateway }) => gateway.version,
+  list: (_snapshot, { listeners }, { times }) =>
+    listingOf(listeners, (listener) => representFields(listenerFields, { rest: listener, times })),
 });

@@ -56,6 +56,10 @@ export interface MonitorSettings {
   readonly read_timeout: number;
   /** Time limit for writing, in seconds; 0 for no limit. */
   readonly write_timeout: number;
+  /** Parameters of the monitor module by name: numbers, texts or booleans. */
+  readonly parameters: Readonly<Record<string, number | string | boolean>>;
+  /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
+  readonly parametersSealed: Readonly<Record<string, string>>;
 }
 
 /**
@@ -77,7 +81,7 @@ export interface Monitor extends Entity, Lived {
  *
  * @public
  */
-export interface MonitorRepresentation extends MonitorSettings {
+export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters' | 'parametersSealed'> {
   /** Name of the monitor. */
   readonly name: string;
   /** Name of the monitor module. */
@@ -88,6 +92,8 @@ export interface MonitorRepresentation extends MonitorSettings {
   readonly state_reason?: string;
   /** Since when the monitor has failed: ISO 8601 with a numeric offset; left out unless it has failed. */
   readonly state_since?: string;
+  /** Parameters of the monitor module by name; left out if there are none. */
+  readonly parameters?: MonitorSettings['parameters'];
 }
 
 /**
@@ -100,6 +106,8 @@ export interface MonitorDocument extends Partial<Omit<MonitorRepresentation, 'na
   readonly name: string;
   /** Name of the monitor module. */
   readonly module: string;
+  /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
+  readonly parametersSealed?: MonitorSettings['parametersSealed'];
 }
 
 /** The events of a monitor. @internal */
@@ -129,6 +137,14 @@ const fields = defineFields<{
   read_timeout: { shape: shape.unlimited, setting: true, default: 1 },
   write_timeout: { shape: shape.unlimited, setting: true, default: 2 },
   servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
+  parameters: { shape: shape.parameters, setting: true, default: {}, hiddenWhenEmpty: true },
+  parametersSealed: {
+    shape: shape.sealedTexts,
+    setting: true,
+    default: {},
+    secret: 'parametersSealed',
+    sealedEntriesOf: 'parameters',
+  },
 });
 
 function represent(_snapshot: Snapshot, monitor: Monitor, { times }: Rendering): object {
@@ -198,7 +214,8 @@ export function stopMonitor(snapshot: Snapshot, name: string, context: Context):
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the monitor, compared by {@link nameKey}
- * @param operations - the operations, on the fields of {@link MonitorSettings}
+ * @param operations - the operations, on the fields of {@link MonitorSettings}. The value of a secret parameter is
+ *   `{ sealed }`; see {@link Sealed}
  * @param context - the time and the caller
  * @returns the decision, with one `monitor.updated` and one `monitor.update`
  *

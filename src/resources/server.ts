@@ -61,10 +61,10 @@ export type ServerStatusWord = (typeof serverStatusWords)[number];
 export interface ServerSettings {
   /** Host name, IP address without port, or path of a socket. */
   readonly address: string;
-  /** Port, 1 to 65535. */
-  readonly port: number;
-  /** Custom parameters by name, including weights: numbers or texts. */
-  readonly parameters: Readonly<Record<string, number | string>>;
+  /** Port, 1 to 65535; may be left out if the address is the path of a socket. */
+  readonly port?: number;
+  /** Custom parameters by name, including weights: numbers, texts or booleans. */
+  readonly parameters: Readonly<Record<string, number | string | boolean>>;
   /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
   readonly parametersSealed: Readonly<Record<string, string>>;
   /** The status: words in the given order; empty if the server is down. */
@@ -139,13 +139,6 @@ export interface ServerReport {
 /** Shape of a status in a request, document or report, where words may be repeated. */
 const words = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
 
-const parameters = z
-  .record(
-    shape.text(255).check(z.minLength(1)),
-    z.union([shape.number, shape.text(4096)], { error: 'must be a number or a string' }),
-  )
-  .check(shape.membersAtMost(shape.mostMembers));
-
 const fields = defineFields<{
   settings: ServerSettings;
   representation: ServerRepresentation;
@@ -154,11 +147,11 @@ const fields = defineFields<{
 }>()({
   name: { shape: shape.name },
   address: { shape: shape.address, setting: true },
-  port: { shape: shape.port, setting: true },
+  port: { shape: shape.port, setting: true, optional: true, required: shape.portUnlessSocket },
   protocol: { shape: shape.text(255) },
   // A patch uses the name `state` (chapter "Server").
-  status: { shape: words, setting: 'state', default: [], normalize: withoutRepeats },
-  parameters: { shape: parameters, setting: true, default: {} },
+  status: { shape: words, setting: 'state', default: [], normalize: asStored },
+  parameters: { shape: shape.parameters, setting: true, default: {} },
   parametersSealed: {
     shape: shape.sealedTexts,
     setting: true,
@@ -168,22 +161,52 @@ const fields = defineFields<{
   },
 });
 
-/** Removes repeated words from a status, and keeps the order. */
+/** The form of a status: `maintenance` comes first, then the other words in the given order, each of them once. */
+function asStored(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
+  return reportedStatus(given, withoutRepeats(given));
+}
+
 function withoutRepeats(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
   return [...new Set(given)];
 }
 
-/**
- * The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word, and this
- * word comes first.
- */
+/** The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word. */
 function reportedStatus(
   status: readonly ServerStatusWord[],
   report: readonly ServerStatusWord[],
 ): readonly ServerStatusWord[] {
-  const words = report.filter((word) => word !== 'maintenance');
+  const words = wordsOfMonitor(report);
   return status.includes('maintenance') ? ['maintenance', ...words] : words;
 }
+
+function wordsOfMonitor(status: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
+  return status.filter((word) => word !== 'maintenance');
+}
+
+/**
+ * The way back of a status, which holds also after a report has changed the other words: the place of `maintenance` is
+ * known, and a word that is there already is not added twice.
+ *
+ * @returns the operations; `undefined` if only the positions of the other words can tell the way back
+ */
+function wayBackOf(
+  before: readonly ServerStatusWord[],
+  after: readonly ServerStatusWord[],
+): readonly Operation[] | undefined {
+  const [old, now] = [wordsOfMonitor(before), wordsOfMonitor(after)];
+  if (!sameJson(old.slice(0, now.length), now)) return undefined;
+  const added = old.slice(now.length).map((value): Operation => ({ op: 'add', path: '/state/-', value }));
+  const isSet = after.includes('maintenance');
+  if (before.includes('maintenance') === isSet) return added;
+  return [...(isSet ? clearing : setting), ...added];
+}
+
+const first = { path: '/state/0', value: 'maintenance' } as const;
+const setting: readonly Operation[] = [{ op: 'add', ...first }];
+const clearing: readonly Operation[] = [
+  { op: 'test', ...first },
+  { op: 'remove', path: first.path },
+];
 
 /**
  * The status after an update, if a report may have changed the status since the decision. Added words are present,
@@ -226,6 +249,11 @@ const settings = settingsOf('servers', fields, {
     ...mergeUpdate(present, update),
     state: Object.freeze(mergeWords(present.state, update.before.state, update.after.state)),
   }),
+  wayBack(before, after, inverse) {
+    const own = wayBackOf(before.state, after.state);
+    if (own === undefined) return inverse;
+    return [...inverse.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
+  },
   adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });
 

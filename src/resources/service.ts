@@ -88,6 +88,8 @@ export interface Service extends Entity, Lived {
    * Time of the last start, in milliseconds since 1970-01-01T00:00:00Z; left out for a service that was never started.
    */
   readonly started?: number;
+  /** True if `started` is the time of the opening, because neither a command nor the host has given a start since. */
+  readonly startAssumed?: true;
   /** The listeners of the service. */
   readonly listeners: readonly Listener[];
   /** The settings, which a patch can modify. */
@@ -167,7 +169,7 @@ const fields = defineFields<{
   settings: ServiceSettings;
   representation: ServiceRepresentation;
   document: ServiceDocument;
-  state: Omit<Service, 'key' | 'version' | 'settings'>;
+  state: Omit<Service, 'key' | 'version' | 'settings' | 'startAssumed'>;
 }>()({
   name: { shape: shape.name },
   router: { shape: shape.text(255) },
@@ -192,6 +194,9 @@ const fields = defineFields<{
     setting: true,
     optional: true,
     secret: 'passwordSealed',
+    instead:
+      'put the output of gateway-admin seal into passwordSealed, or set the password of the running gateway with ' +
+      'gateway-admin patch --set-from',
   },
   root_user: { shape: z.boolean(), setting: true, optional: true },
   version_string: { shape: shape.text(255), setting: true, optional: true },
@@ -199,7 +204,7 @@ const fields = defineFields<{
   connection_timeout: { shape: shape.unlimited, setting: true, optional: true },
   max_connection: { shape: shape.unlimited, setting: true, optional: true },
   strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
-  listeners: { shape: z.array(listenerShape), shown: false, default: [] },
+  listeners: { shape: z.array(listenerShape), shown: false, default: [], entries: listenerFields },
 });
 
 function represent({ sessions }: Snapshot, service: Service, { times }: Rendering): object {
@@ -214,8 +219,16 @@ function represent({ sessions }: Snapshot, service: Service, { times }: Renderin
   });
 }
 
-const machine = lifecycleOf('service', (draft, at) => {
-  draft.started = at;
+const machine = lifecycleOf('service', {
+  onStart(draft, at) {
+    draft.started = at;
+    delete draft.startAssumed;
+  },
+  onFail(draft) {
+    if (draft.startAssumed !== true) return;
+    delete draft.started;
+    delete draft.startAssumed;
+  },
 });
 const settings = settingsOf('services', fields, { represent, after: markFilters });
 
@@ -334,7 +347,7 @@ export function openServices(snapshot: Snapshot, now: number): Snapshot {
     (next, { key, state }) =>
       revise<'services'>(next, 'services', key, change, (draft) => {
         if (state === 'stopped') delete draft.started;
-        else draft.started = now;
+        else Object.assign(draft, { started: now, startAssumed: true });
       }),
     snapshot,
   );

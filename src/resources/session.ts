@@ -382,7 +382,7 @@ function close(
 ): Decision {
   if (count === 0) return unchanged(snapshot, [restsOn]);
   const head = eventHead(resource, context);
-  const batches = inBatches(count, range, (batch) => {
+  const batches = inBatches(count, range, isOpen, (batch) => {
     const sessions = batch.map(({ id, connected }) => ({ id, connected }));
     return {
       event: { type: 'sessions.closed', ...head, sessions } as const,
@@ -390,6 +390,10 @@ function close(
     };
   });
   return accepted(events, snapshot, [restsOn], batches);
+}
+
+function isOpen({ id, connected }: SessionIdentity, { sessions }: Snapshot): boolean {
+  return sessions.find(id)?.connected === connected;
 }
 
 function listingOfSessions(

@@ -107,7 +107,12 @@ const fields = defineFields<{
   state: Omit<User, 'key' | 'version' | keyof Password>;
 }>()({
   name: { shape: userName },
-  password: { shape: passwordHash, secret: 'passwordHash', setting: true },
+  password: {
+    shape: passwordHash,
+    secret: 'passwordHash',
+    instead: 'put the output of gateway-admin hash-password into passwordHash',
+    setting: true,
+  },
 });
 const view = patchViewOf<Password>(fields);
 const newUserShape = fields.document as z.core.$ZodType as z.core.$ZodType<NewUser>;

@@ -45,9 +45,9 @@ export interface AdminOptions {
   /** Seals secrets. By default the key is random and ends with the process. */
   readonly sealer?: SecretSealer;
   /**
-   * Names of secret parameters, such as `['password']`. A router option of a service, or a parameter of a server or
-   * filter, with such a name is sealed when a client sends the value, and is never shown. Names are compared by
-   * {@link nameKey}, so `Password` is such a name too. Names that are secret in the snapshot stay secret. None by
+   * Names of secret parameters, such as `['password']`. A router option of a service, or a parameter of a server,
+   * monitor or filter, with such a name is sealed when a client sends the value, and is never shown. Names are compared
+   * by {@link nameKey}, so `Password` is such a name too. Names that are secret in the snapshot stay secret. None by
    * default.
    */
   readonly secretParameters?: readonly string[];

@@ -18,6 +18,7 @@ import {
   isTexts,
   type Members,
 } from './check.ts';
+import { isThenable } from './host-error.ts';
 import { levels } from './instrumentation/logger.ts';
 import { defaultLimits } from './limits.ts';
 
@@ -77,6 +78,11 @@ const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'onMeas
 export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdmin'): void {
   if (!isObject(options)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
   const known = Object.keys(openOptions).filter((name) => caller === 'openAdmin' || name !== 'store');
+  if (caller === 'createAdmin' && Object.hasOwn(options, 'store'))
+    throw new TypeError(
+      'createAdmin keeps nothing, so it has no option store. Call openAdmin, which takes a store',
+    );
+  for (const [name, option] of Object.entries(options)) assertNoPromise(name, option);
   assertMembers(options, known, `option of ${caller}`);
   assertSnapshot(options['snapshot']);
   assertPort('gateway', options['gateway']);
@@ -112,6 +118,11 @@ export function assertOpenOptions(options: unknown): void {
   assertDurable('store', store);
 }
 
+function assertNoPromise(name: string, option: unknown): void {
+  if (isThenable(option))
+    throw new TypeError(`The option ${name} is a promise. Await it first: ${name}: await …`);
+}
+
 function assertPort(name: keyof typeof ports, port: unknown): asserts port is Members {
   const methods: readonly PropertyKey[] = ports[name];
   const names = methods.map(textOf);
@@ -137,6 +148,7 @@ function assertDurable(name: keyof typeof ports, port: unknown): void {
 function assertAudit(audit: unknown): void {
   if (!isObject(audit)) throw new TypeError('The option audit must be an object with a sink');
   assertMembers(audit, auditOptions, 'option of audit');
+  assertNoPromise('audit.sink', audit['sink']);
   assertPort('audit.sink', audit['sink']);
   if (!isOptional(audit['required'], isBoolean))
     throw new TypeError('The option audit.required must be true or false');

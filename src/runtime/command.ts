@@ -4,6 +4,7 @@
  */
 import type { Changes } from '../core/decision.ts';
 import type { AdminEvent, Effect } from '../resources/index.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Crossings } from './crossing.ts';
 import { carryOut, type EffectOptions } from './effect.ts';
 import {
@@ -37,6 +38,8 @@ export interface CommandOptions extends EffectOptions {
   readonly intend: (group: Group, part: number, of: number) => Promise<void>;
   /** Whether a caller was told that the outcome of the command is unknown. */
   readonly isUnknown: () => boolean;
+  /** Gives the snapshot of this moment. */
+  readonly present: () => Snapshot;
   /** The reports that cross the command. */
   readonly crossings: Crossings;
   /** Folds events over the snapshot; returns the events as recorded. */
@@ -66,7 +69,7 @@ export type FinishGroup = (
  * @internal
  */
 export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
-  const { count, make } = groupsIn(decision);
+  const { count, make } = groupsIn(decision, options.present);
   return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, options);
 }
 

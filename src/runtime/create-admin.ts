@@ -25,7 +25,6 @@ import {
 import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
 import { beforeDeadline } from './deadline.ts';
-import { DifferingDocumentError } from './differing-document-error.ts';
 import { EventLog } from './event-log.ts';
 import type { Refusal } from './execution.ts';
 import { guardTelemetry } from './guarded-telemetry.ts';
@@ -152,8 +151,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     journal.startRepeating();
     instruments.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
     // Only now: the commands of the last process may have changed the configuration.
-    const differences = differencesOf(admin.snapshot, snapshot);
-    if (differences.length > 0) onError(new DifferingDocumentError(differences));
+    complete.onDifferences(differencesOf(admin.snapshot, snapshot));
     return admin;
   } catch (error) {
     await letGo(options);

@@ -4,6 +4,7 @@
 import { EffectRefused } from '../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../ports/port.ts';
 import type { Effect } from '../resources/index.ts';
+import { onAbort } from './abort-listener.ts';
 import { beforeDeadline, type Deadline } from './deadline.ts';
 import { answerText, causeText, HostError } from './host-error.ts';
 import type { Instruments } from './instrumentation/instruments.ts';
@@ -62,9 +63,36 @@ export class SearchEnded extends Error {
 }
 
 /** A call of `apply`. */
-interface Call {
-  ending: Ending;
-  standing: Standing;
+class Call {
+  standing: Standing = 'awaited';
+  #ending: Ending;
+  #wake: () => void = () => undefined;
+
+  constructor(ending?: Ending) {
+    this.#ending = ending;
+  }
+
+  get ending(): Ending {
+    return this.#ending;
+  }
+
+  end(ending: Ending): void {
+    this.#ending = ending;
+    this.#wake();
+  }
+
+  /** Sleeps until the time has passed, the call ends, or the search ends. */
+  async pause(clock: Clock, pauseMs: number, search: AbortSignal): Promise<void> {
+    if (search.aborted) return;
+    const woken = new AbortController();
+    this.#wake = () => {
+      woken.abort('settled');
+    };
+    const stop = onAbort(search, this.#wake);
+    // The caller has its answer, so the process may end.
+    await clock.sleep(pauseMs, woken.signal, { keepAlive: false });
+    stop();
+  }
 }
 
 /**
@@ -80,9 +108,9 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
   options.throwIfAbandoned();
   const { instruments } = options;
   const elapsedMs = instruments.timer();
-  const call: Call = { ending: undefined, standing: 'awaited' };
+  const call = new Call();
   await withDeadline(options, async (context) => {
-    call.ending = await endingOf(effect, context, options, call);
+    call.end(await endingOf(effect, context, options, call));
   });
   const onUnknown = (): AbortSignal => {
     call.standing = 'unknown';
@@ -90,7 +118,7 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
     return options.onUnknown();
   };
   try {
-    const outcome = await findOut(effect, { ...options, onUnknown }, () => call.ending);
+    const outcome = await findOut(effect, { ...options, onUnknown }, call);
     call.standing = 'done';
     instruments.effect(effect, outcome.done ? 'applied' : 'refused', elapsedMs());
     return outcome;
@@ -108,7 +136,7 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
  * @internal
  */
 export function findOutAgain(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
-  return findOut(effect, options, () => 'unclear');
+  return findOut(effect, options, new Call('unclear'));
 }
 
 async function endingOf(
@@ -120,7 +148,8 @@ async function endingOf(
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
-    await gateway.apply(effect, context);
+    const answer: unknown = await gateway.apply(effect, context);
+    if (answer !== undefined) onError(new HostError(wrongAnswer(answer, placeOf(effect, context)), details));
     const late = lateness[call.standing].done;
     if (late !== undefined)
       onError(new HostError(`apply was done${when()} at ${placeOf(effect, context)}, ${late}`, details));
@@ -135,6 +164,13 @@ async function endingOf(
       onError(new HostError(`apply refused${problem}. ${late}`, { ...details, cause }));
     return ending;
   }
+}
+
+function wrongAnswer(answer: unknown, place: string): string {
+  return (
+    `apply resolved to ${answerText(answer)} at ${place}, instead of undefined. A call that resolves counts as done. To refuse ` +
+    'an effect, throw an EffectRefused.'
+  );
 }
 
 const asksInspect = 'The library asks inspect for the outcome.';
@@ -206,20 +242,30 @@ function refusalText(message: string): string {
 
 const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
 
-async function findOut(effect: Effect, options: EffectOptions, ending: () => Ending): Promise<EffectOutcome> {
+async function findOut(effect: Effect, options: EffectOptions, call: Call): Promise<EffectOutcome> {
   let search: AbortSignal | undefined;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
-    const settled = ending();
-    if (typeof settled === 'object') return settled;
+    const before = call.ending;
+    if (isKnown(before)) return before;
+    search?.throwIfAborted();
     const seen = await inspect(effect, options);
     if (seen === 'in-place') return { done: true };
-    if (seen === 'not-in-place' && settled === 'unclear') return { done: false, reason: notInPlace };
+    if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
+    if (isKnown(call.ending)) return call.ending;
     search ??= options.onUnknown();
-    // The caller has its answer, so the process may end.
-    if (!search.aborted) await options.clock.sleep(pauseMs, search, { keepAlive: false });
-    search.throwIfAborted();
+    if (call.ending === before) await call.pause(options.clock, pauseMs, search);
+    if (wasAbandoned(search)) search.throwIfAborted();
   }
+}
+
+function isKnown(ending: Ending): ending is EffectOutcome {
+  return typeof ending === 'object';
+}
+
+/** Whether others may use the resources of the command by now: then an outcome comes too late. */
+function wasAbandoned({ reason }: AbortSignal): boolean {
+  return reason instanceof SearchEnded && reason.why === 'abandoned';
 }
 
 /**

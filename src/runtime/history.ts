@@ -11,7 +11,7 @@ import {
   collectionFields,
   effectTable,
   eventTable,
-  evolve,
+  evolveRecord,
   type Effect,
   type AdminEvent,
 } from '../resources/index.ts';
@@ -140,7 +140,7 @@ export class History {
     this.#revision = record.revision;
     if (record.type === 'mark') return;
     if (record.type === 'abandonment') return this.#abandon(record.command);
-    this.#snapshot = evolve(this.#snapshot, record.events);
+    this.#snapshot = evolveRecord(this.#snapshot, record.events);
     const open = this.#open.get(record.command);
     if (record.last) for (const commands of [this.#open, this.#abandoned]) commands.delete(record.command);
     else if (open !== undefined) this.#open.set(record.command, { ...open, settled: open.settled + 1 });

@@ -7,10 +7,12 @@ import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
 import type { Authenticate, Clock, ConfigurationStore, Hasher } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
+import type { DocumentDifference } from '../resources/shared/document-difference.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import { isText } from './check.ts';
+import { DifferingDocumentError } from './differing-document-error.ts';
 import { createErrorSink } from './error-sink.ts';
 import { guardClock, onceEach } from './guarded-clock.ts';
 import { sealWith } from './guarded-secret.ts';
@@ -42,6 +44,8 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly instruments: Instruments;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
+  /** Tells where the given document differs from the configuration in use. */
+  readonly onDifferences: (differences: readonly DocumentDifference[]) => void;
 }
 
 /** The ports for secrets that need no running interface. */
@@ -58,7 +62,7 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
   const { snapshot, gateway, authenticate, authorize, veto } = options;
-  const { instruments, clock, onError } = toldOf(options);
+  const { instruments, clock, onError, onDifferences } = toldOf(options);
   const limits = limitsFrom(options.limits);
   return {
     snapshot,
@@ -76,6 +80,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     audit: options.audit,
     instruments,
     onError,
+    onDifferences,
   };
 }
 
@@ -93,7 +98,7 @@ export function toldOf({
   onMeasurement,
 }: Pick<GivenOptions, 'clock' | 'logger' | 'onError' | 'onMeasurement'>): Pick<
   CompleteOptions,
-  'clock' | 'instruments' | 'onError'
+  'clock' | 'instruments' | 'onError' | 'onDifferences'
 > {
   const sink = createErrorSink(hook);
   const onError = (error: unknown): void => {
@@ -107,7 +112,15 @@ export function toldOf({
     // Without hooks nothing needs the time, and the clock of a host can be slow.
     clock: logger === undefined && onMeasurement === undefined ? { monotonic: () => 0 } : clock,
   });
-  return { clock, instruments, onError };
+  const onDifferences: CompleteOptions['onDifferences'] = (differences) => {
+    if (differences.length === 0) return;
+    const error = new DifferingDocumentError(differences);
+    // After a change over the interface, the two differ at every start. An error is only what no command can take over.
+    const isUsual = differences.every(({ obstacle }) => obstacle === undefined);
+    if (isUsual && logger !== undefined) instruments.differs(error);
+    else onError(error);
+  };
+  return { clock, instruments, onError, onDifferences };
 }
 
 function secretPortsOf(

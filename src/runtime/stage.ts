@@ -2,6 +2,7 @@
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
 import { partsOf, type Changes } from '../core/decision.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { effectTable, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 
 /** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */
@@ -27,19 +28,21 @@ export interface Groups {
 /**
  * Gives the groups of a decision, without making the events and effects of a long teardown.
  *
+ * @param decision - the decision
+ * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
  * @internal
  */
-export function groupsIn(decision: Changes<AdminEvent, Effect>): Groups {
-  const parts = partsOf<AdminEvent, Effect>(decision);
+export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => Snapshot): Groups {
+  const parts = partsOf<AdminEvent, Effect, Snapshot>(decision);
   if (parts.count === 1) {
     const groups = [...parts.make()].flatMap(groupsOf);
     return { count: groups.length, make: () => groups };
   }
-  // Each part has one irreversible effect, so each part is one group.
+  // Each part has at most one irreversible effect, so each part is one group.
   return {
     count: parts.count,
     make: function* () {
-      for (const part of parts.make()) yield* groupsOf(part);
+      for (const part of parts.make(present)) yield* groupsOf(part);
     },
   };
 }

@@ -413,6 +413,7 @@ export class Writer {
       onError,
       commandId: performing.command.id,
       crossings: this.#crossings,
+      present: () => this.#snapshot,
       isUnknown: () => this.#turns.isUnknown(performing.command.id),
       intend: (group, part, of) => this.#intend(performing, group, part, of),
       settle: (events, place) => this.#settle(performing, events, place),
@@ -536,7 +537,8 @@ export class Writer {
   }
 
   #executionOf({ events, refusal: reason }: Performed): Execution {
-    if (reason !== undefined) return refusal('effect-refused', reason, events);
+    if (reason !== undefined)
+      return refusal(events.length > 0 ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
 }

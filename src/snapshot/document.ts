@@ -11,9 +11,9 @@ import { inspectable } from '../core/inspection.ts';
 import { initialVersion, isEpoch } from '../core/version.ts';
 import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
 import { copyDeferring } from '../json/copy.ts';
-import { saveFields, loadFields, linkFields, secretNames } from '../core/field.ts';
+import { saveFields, loadFields, linkFields, secretNames, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import { formatPointer } from '../json/pointer.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
@@ -21,6 +21,7 @@ import type { FilterDocument } from '../resources/filter.ts';
 import type { InstanceRepresentation, Module, TaskDocument, Threads } from '../resources/gateway.ts';
 import {
   collectionFields,
+  fieldTables,
   loadWhole,
   saveWhole,
   sessionDocument,
@@ -56,6 +57,8 @@ import { assertSnapshot, singular, type Collections, type Snapshot } from './sna
  * @public
  */
 export interface GatewayDocument {
+  /** Ignored: the place of the JSON Schema of the document, for editors. */
+  readonly $schema?: string;
   /** Version of the format. */
   readonly format?: 1;
   /** The instance; `started` is an ISO 8601 instant with an offset. */
@@ -102,6 +105,7 @@ export class InvalidDocumentError extends Error {
 
 const list = z.exactOptional(z.array(z.unknown()));
 const documentShape = z.strictObject({
+  $schema: z.exactOptional(z.string()),
   format: z.exactOptional(z.literal(1)),
   ...wholeDocument,
   servers: list,
@@ -230,11 +234,11 @@ function* load(
     build(epoch) {
       const gateway = deepFreeze(loadWhole(whole.value as unknown as GatewayDocument));
       const collections = {
-        servers: IndexedCollection.of(servers.entities.values(), storedSecrets('servers')),
-        services: IndexedCollection.of(services.entities.values(), storedSecrets('services')),
-        monitors: IndexedCollection.of(monitors.entities.values(), storedSecrets('monitors')),
-        filters: IndexedCollection.of(filters.entities.values(), storedSecrets('filters')),
-        users: IndexedCollection.of(users.entities.values(), storedSecrets('users')),
+        servers: IndexedCollection.of(servers.entities.values(), storedSecrets),
+        services: IndexedCollection.of(services.entities.values(), storedSecrets),
+        monitors: IndexedCollection.of(monitors.entities.values(), storedSecrets),
+        filters: IndexedCollection.of(filters.entities.values(), storedSecrets),
+        users: IndexedCollection.of(users.entities.values(), storedSecrets),
       };
       return Object.freeze({
         ...inspectable,
@@ -267,10 +271,12 @@ export function declareSecretParameters(snapshot: Snapshot, names: readonly stri
     : Object.freeze({ ...snapshot, secretParameters });
 }
 
-/** The names under which the things of a collection store secrets. */
-function storedSecrets(member: keyof Collections): ReadonlySet<string> {
-  return new Set(secretNames(collectionFields[member]).map(({ stored }) => stored));
-}
+/** The names under which resources, and the entries in their lists, store secrets. */
+const storedSecrets: ReadonlySet<string> = new Set(
+  Object.values(fieldTables)
+    .flatMap(secretNames)
+    .map(({ stored }) => stored),
+);
 
 type Members = Readonly<Record<keyof Collections, readonly Json[]>>;
 
@@ -348,10 +354,20 @@ function loadCollection<K extends keyof Collections>(
   for (const [position, entry] of entries.entries()) {
     const parsed = parseShape(fields.document, entry, [member, position]);
     const resolved = resolveEntry(links, isObject(entry) ? entry : {}, [member, position], find);
-    for (const fault of [parsed.ok ? [] : parsed.faults, resolved.faults].flat()) faults.push(fault);
+    const own = parsed.ok ? [] : parsed.faults.map((fault) => withAdvice(fields, fault));
+    for (const fault of [own, resolved.faults].flat()) faults.push(fault);
     if (parsed.ok) entities.set(position, loadEntity(member, { ...parsed.value, ...resolved.links }));
   }
   return { entities, faults };
+}
+
+/** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
+function withAdvice({ all }: Fields, fault: Fault): Fault {
+  const [, , name, ...inner] = parsePointer(fault.pointer) ?? [];
+  const instead = all.find((field) => field.name === name)?.instead;
+  return fault.code !== 'field-unknown' || inner.length > 0 || instead === undefined
+    ? fault
+    : { ...fault, detail: `is a secret, and must not be plain text: ${instead}` };
 }
 
 /** Creates the resource of a valid entry with canonical links. */

@@ -1,8 +1,8 @@
 /**
  * Secret parameters: the names of parameters whose values are secret.
  *
- * Router options of services, parameters of servers and parameters of filters are maps with free names, so the host
- * declares which names are secret. An entry with such a name is stored sealed, in a second map beside the first one, such
+ * Router options of services, and parameters of servers, listeners, monitors and filters, are maps with free names, so the
+ * host declares which names are secret. An entry with such a name is stored sealed, in a second map beside the first one, such
  * as `parametersSealed` beside `parameters`. Everything that shows a snapshot leaves the second map out, as it leaves out
  * the sealed password of a service. Nothing that reads, writes or redacts a document needs the declared names.
  *
@@ -98,49 +98,67 @@ export function plainSecrets(
 ): readonly PlainSecret[] {
   const isSecret = isSecretIn({ secretParameters });
   if (secretParameters.length === 0) return [];
-  return mapsIn(tables, resources).flatMap(({ collection, position, resource, map, storedAs, open }) =>
+  return mapsIn(tables, resources).flatMap(({ resource, path, map, storedAs, open }) =>
     Object.keys(open)
       .filter(isSecret)
-      .map((name) => {
-        const pointer = formatPointer([collection, position, map, name]);
-        return { resource: linkOf(collection, resource), pointer, map, storedAs, name };
-      }),
+      .map((name) => ({ resource, pointer: formatPointer([...path, name]), map, storedAs, name })),
   );
 }
 
 /** Gives the fault of a document with such a parameter. The fault names the place, and not the value. @internal */
 export function plainFault({ pointer, storedAs }: PlainSecret): Fault {
-  const detail = `is secret, and must not be plain text: seal the text, and put the sealed text in ${storedAs}`;
+  const detail = `is secret, and must not be plain text: put the output of gateway-admin seal into ${storedAs}`;
   return { pointer, code: 'validation-failed', detail };
 }
 
 /** A map of a resource, with the map of its sealed entries. */
 interface MapPair {
-  readonly collection: keyof Collections;
-  readonly position: number;
-  readonly resource: Entity;
+  readonly resource: string;
+  /** Tokens of the pointer of the map. */
+  readonly path: Path;
   readonly map: string;
   readonly storedAs: string;
   readonly open: object;
   readonly sealed: object;
 }
 
+type Path = readonly (string | number)[];
+
 function mapsIn(tables: Tables, resources: Positioned): readonly MapPair[] {
   const collections = Object.keys(tables) as (keyof Collections)[];
   return collections.flatMap((collection) => {
-    const rows = tables[collection].all.flatMap(({ storedName: storedAs, sealedEntriesOf: map }) =>
-      map === undefined ? [] : [{ map, storedAs }],
-    );
-    if (rows.length === 0) return [];
-    return [...resources[collection]].flatMap(([position, resource]) =>
-      rows.map((row) => {
-        const { [row.map]: open = {}, [row.storedAs]: sealed = {} } = mapsOf(resource);
-        return { collection, position, resource, ...row, open, sealed };
-      }),
-    );
+    if (!hasMaps(tables[collection])) return [];
+    return [...resources[collection]].flatMap(([position, resource]) => {
+      const { settings, ...rest }: Entity & { readonly settings?: object } = resource;
+      const link = linkOf(collection, resource);
+      return mapsOf(tables[collection], { ...rest, ...settings }, [collection, position]).map((pair) => ({
+        resource: link,
+        ...pair,
+      }));
+    });
   });
 }
 
-function mapsOf(resource: Entity & { readonly settings?: object }): Readonly<Record<string, object>> {
-  return (resource.settings ?? {}) as Readonly<Record<string, object>>;
+function hasMaps({ all }: Fields): boolean {
+  return all.some(
+    ({ sealedEntriesOf, entries }) =>
+      sealedEntriesOf !== undefined || (entries !== undefined && hasMaps(entries)),
+  );
+}
+
+/** The maps of a resource, and of the entries in its lists. */
+function mapsOf(
+  { all }: Fields,
+  values: Readonly<Record<string, unknown>>,
+  path: Path,
+): readonly Omit<MapPair, 'resource'>[] {
+  return all.flatMap(({ storedName: storedAs, sealedEntriesOf: map, entries }) => {
+    if (entries !== undefined) {
+      const list = values[storedAs] as readonly Readonly<Record<string, unknown>>[];
+      return list.flatMap((entry, at) => mapsOf(entries, entry, [...path, storedAs, at]));
+    }
+    if (map === undefined) return [];
+    const { [map]: open = {}, [storedAs]: sealed = {} } = values as Readonly<Record<string, object>>;
+    return [{ path: [...path, map], map, storedAs, open, sealed }];
+  });
 }

@@ -128,6 +128,7 @@ describe('gateway-admin apply', () => {
     const [first] = sampleDocument.servers ?? [];
     const parameters = { ...first?.parameters, password: 'planted-secret' };
     const given = {
+      $schema: './gateway-document.schema.json',
       servers: [{ ...first, parameters }],
       services: sampleDocument.services,
       users: sampleDocument.users,
@@ -137,6 +138,7 @@ describe('gateway-admin apply', () => {
     expect(err.trimEnd().split('\n').toSorted()).toEqual([
       'Left out: /servers/0/parametersSealed',
       'Left out: /servers/db-serv-1/parameters/password',
+      'Left out: /services/0/listeners/1/parametersSealed',
       'Left out: /services/0/passwordSealed',
       'Left out: /services/0/router_optionsSealed',
       'Left out: /users',

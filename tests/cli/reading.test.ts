@@ -32,7 +32,7 @@ describe('gateway-admin list', () => {
         'NAME         STATUS                       ADDRESS           PORT  PROTOCOL',
         'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
         'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
-        'db-serv-3    -                            ::1               5434  pgbackend',
+        'db-serv-3    -                            /run/db/.s.5434   -     pgbackend',
         '',
       ].join('\n'),
     );

@@ -98,7 +98,6 @@ export const badPatches: readonly BadInput[] = [
   }),
   ...patches('422 field-not-modifiable', '/users/ada', {
     'replace /name "x"': ['0 /name'],
-    'copy /password /name': ['0 /name'],
   }),
   ...patches('422 field-unknown', '/users/ada', {
     'add /passwordHash "planted"': ['0 /passwordHash'],
@@ -130,6 +129,7 @@ export const badPatches: readonly BadInput[] = [
     'test /password "hash-that-nobody-reads"': ['0 /password'],
     'test /password {"sealed":"planted"}': ['0 /password'],
     'copy /name /password': ['0 /password'],
+    'copy /password /name': ['0 /password'],
     'move /password /password': ['0 /password'],
     'add /password/0 "planted"': ['0 /password/0'],
     'test /password/length 7': ['0 /password/length'],

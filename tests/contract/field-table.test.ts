@@ -55,6 +55,16 @@ function saidBy({ all }: Fields): readonly string[] {
     .map(({ documentName }) => documentName);
 }
 
+/** What becomes of a field that is removed. */
+function removedAs(
+  optional: Field['optional'],
+  required: Field['required'],
+  hiddenWhenEmpty: Field['hiddenWhenEmpty'],
+): string {
+  if (required !== undefined) return 'port';
+  return optional === true ? 'absent' : hiddenWhenEmpty === true ? 'empty' : 'needed';
+}
+
 describe('the contract', () => {
   it.each(tables)('has a row for each field of a %s that is shown, in order', (kind, table) => {
     const rows = fields.filter(({ of }) => of === kind);
@@ -77,12 +87,12 @@ describe('the contract', () => {
           return { field, shownAs, sealedAs, entriesSealedAs, removed };
         }),
     ).toEqual(
-      settings.map(({ name, patchName, secret, optional, hiddenWhenEmpty }) => ({
+      settings.map(({ name, patchName, secret, optional, required, hiddenWhenEmpty }) => ({
         field: patchName,
         shownAs: secret === undefined ? name : undefined,
         sealedAs: secret,
         entriesSealedAs: sealed.get(patchName),
-        removed: optional === true ? 'absent' : hiddenWhenEmpty === true ? 'empty' : 'needed',
+        removed: removedAs(optional, required, hiddenWhenEmpty),
       })),
     );
   });

@@ -33,8 +33,8 @@ export interface ModifiableField {
   readonly sealedAs?: string;
   /** Under which name the secret entries of a map are stored. */
   readonly entriesSealedAs?: string;
-  /** What becomes of it when it is removed; a field that is `needed` cannot be. */
-  readonly removed: 'needed' | 'absent' | 'empty';
+  /** What becomes of it when it is removed; a field that is `needed` cannot be. A `port` is needed where there is no socket. */
+  readonly removed: 'needed' | 'absent' | 'empty' | 'port';
 }
 
 type Row = readonly [
@@ -45,9 +45,10 @@ type Row = readonly [
   more?:
     | 'optional'
     | 'hidden when empty'
+    | 'port'
     | { readonly shownAs: string }
     | { readonly sealedAs: string }
-    | { readonly entriesSealedAs: string }
+    | { readonly entriesSealedAs: string; readonly hidden?: 'when empty' }
     | { readonly hashedAs: string },
 ];
 
@@ -97,6 +98,9 @@ export function isMembers(value: unknown): value is Readonly<Record<string, unkn
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const isParameterValue: Check = (value, links) =>
+  Number.isFinite(value) || isFlag(value, links) || isText(4096)(value, links);
+const notParameters = [null, [], 'a', { a: null }, { a: {} }, { a: [] }, { '': 'a' }, many(1001)];
 const notText = [1, true, null, {}, [], 'a\u0000b', 'a\nb', 'x'.repeat(256), '\ud800'];
 const notLimit = [-1, 0.5, '1', true, null, {}, []];
 const notBoolean = ['true', 0, null, {}];
@@ -123,15 +127,21 @@ const rows = (kind: Kind, read: string, patch: string, table: readonly Row[]): r
     value,
     refused,
     ...namesIn(field, more),
-    removed: more === 'hidden when empty' ? 'empty' : isUnset(more) ? 'absent' : 'needed',
+    removed: removedAs(more),
   }));
+
+function removedAs(more: Row[4]): ModifiableField['removed'] {
+  if (more === 'port') return more;
+  const isHidden = more === 'hidden when empty' || (typeof more === 'object' && 'hidden' in more);
+  return isHidden ? 'empty' : isUnset(more) ? 'absent' : 'needed';
+}
 
 function namesIn(
   field: string,
   more: Row[4],
 ): Pick<ModifiableField, 'shownAs' | 'sealedAs' | 'entriesSealedAs'> {
   if (typeof more !== 'object') return { shownAs: field };
-  if ('entriesSealedAs' in more) return { shownAs: field, ...more };
+  if ('entriesSealedAs' in more) return { shownAs: field, entriesSealedAs: more.entriesSealedAs };
   return 'hashedAs' in more ? { sealedAs: more.hashedAs } : more;
 }
 
@@ -184,7 +194,7 @@ export const modifiableFields: readonly ModifiableField[] = [
       'fe80::1%eth0',
       ['', 'a b', 'a\tb', 'host:5432', '10.0.0.1:80', '[::1]', 'x'.repeat(256), 'a\u0000', 1, null, ':::'],
     ],
-    ['port', isBetween(1, 65535), 65535, [0, -1, 65536, 1.5, '5432', null, true]],
+    ['port', isBetween(1, 65535), 65535, [0, -1, 65536, 1.5, '5432', null, true], 'port'],
     [
       'state',
       isStatus,
@@ -194,9 +204,9 @@ export const modifiableFields: readonly ModifiableField[] = [
     ],
     [
       'parameters',
-      isMap((value, links) => Number.isFinite(value) || isText(4096)(value, links)),
-      { weight: 0.5, zone: 'a' },
-      [null, [], { a: null }, { a: true }, { a: {} }, { a: [] }, many(1001)],
+      isMap(isParameterValue),
+      { weight: 0.5, zone: 'a', archive: false },
+      notParameters,
       { entriesSealedAs: 'parametersSealed' },
     ],
   ]),
@@ -206,6 +216,13 @@ export const modifiableFields: readonly ModifiableField[] = [
     ['read_timeout', isLimit, 7, notLimit],
     ['write_timeout', isLimit, 8, notLimit],
     ['servers', isLinks('servers'), [], [...notLinks('servers'), twice('/servers/db-serv-1')]],
+    [
+      'parameters',
+      isMap(isParameterValue),
+      { user: 'watcher', lag_limit: 1.5, failover: false },
+      notParameters,
+      { entriesSealedAs: 'parametersSealed', hidden: 'when empty' },
+    ],
   ]),
   ...rows('filter', '/filters/Hint', '/filter/Hint', [
     [

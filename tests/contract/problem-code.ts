@@ -24,6 +24,7 @@ import {
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { nested } from '../support/input.ts';
+import { openedSessions } from '../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { targetOf, type Endpoint } from './endpoint.ts';
 
@@ -244,6 +245,12 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'precondition-failed': () => ({ headers: { 'if-match': '"other"' } }),
   'effect-refused': () => ({
     options: { gateway: sampleGateway().will(new EffectRefused('The gateway is busy.')) },
+  }),
+  'partly-done': (endpoint) => ({
+    options: { gateway: sampleGateway().will('done', new EffectRefused('The gateway is busy.')) },
+    before: ({ admin }) => {
+      admin.report(openedSessions(1500, endpoint.path.startsWith('/servers') ? 'db-serv-1' : undefined));
+    },
   }),
   'outcome-unknown': unanswered,
   'command-in-progress': inProgress,

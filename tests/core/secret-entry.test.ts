@@ -143,6 +143,15 @@ describe('a secret entry of a map', () => {
     }
   });
 
+  it('is no change if it is written and removed again where there was none', () => {
+    const [added, removed] = [
+      { op: 'add', path: '/notes/pincode', value: { sealed: 'x' } },
+      { op: 'remove', path: '/notes/pincode' },
+    ] as const;
+    expect(patch(added, removed)).toMatchObject({ ok: true, value: { operations: [] } });
+    expect(after(added, removed)).toBe(present);
+  });
+
   it('gives its place as clients know it when it is missing or not valid', () => {
     const missing = patch({ op: 'remove', path: '/notes/pin9' });
     expect(codes(missing)).toEqual(['0 /notes/pin9 patch-path-missing']);

@@ -3,14 +3,15 @@
  * is refused, from `createSnapshot`.
  */
 import { createSnapshot, InvalidDocumentError, type GatewayDocument } from 'gateway-admin-core';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 
 import type { Field } from '../../src/core/field.ts';
 import * as shape from '../../src/core/shape.ts';
 import { mostLinks } from '../../src/core/reference.ts';
-import { collectionFields, fieldTables, sessionDocument, wholeDocument } from '../../src/resources/index.ts';
+import { fieldTables } from '../../src/resources/index.ts';
 import { documentDescriptions } from '../openapi/description.ts';
 import { sampleDocument } from '../support/document.ts';
+import { inDocument, schemaOf, type Overridden, type Schema } from './document-schema.ts';
 
 const head = `# The gateway document
 
@@ -98,7 +99,10 @@ const complete: GatewayDocument = {
           ssl_cert: '/etc/gateway/cert.pem',
           ssl_key: '/etc/gateway/key.pem',
           ssl_ca_cert: '/etc/gateway/ca.pem',
+          parameters: { tcp_keepalive: true },
+          parametersSealed: { token: 'v1.sealed' },
         },
+        { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/sales.sock' },
       ],
     },
   ],
@@ -114,6 +118,8 @@ const complete: GatewayDocument = {
       connect_timeout: 5,
       read_timeout: 4,
       write_timeout: 3,
+      parameters: { lag_limit: 30 },
+      parametersSealed: { token: 'v1.sealed' },
     },
   ],
   filters: [
@@ -174,11 +180,12 @@ type Texts = Readonly<Record<string, string>>;
 /** Writes the whole page. */
 export function documentPage(): string {
   const texts = documentDescriptions();
-  const members = membersOf(documentSchema());
+  const members = membersOf(schemaOf(withWords));
   return [
     `${head}${jsonBlock(smallest)}`,
     '## A complete document\n\nThis document has every field:\n',
     jsonBlock(complete),
+    checking,
     '## Load a document\n',
     loading,
     refusals(),
@@ -186,7 +193,7 @@ export function documentPage(): string {
     table(
       ['Part', 'Contents'],
       [
-        ['`format`', texts['format'] ?? ''],
+        ...['$schema', 'format'].map((part) => [`\`${part}\``, texts[part] ?? '']),
         ...chapters
           .filter(([, path]) => path.split('.').length < 3)
           .map(([title, path]) => {
@@ -198,6 +205,17 @@ export function documentPage(): string {
     ...chapters.map((each) => chapter(each, members, texts)),
   ].join('\n');
 }
+
+const checking = `## Check a document
+
+The package has a JSON Schema of the document, for editors and other tools. Name the schema in \`$schema\`, which
+\`createSnapshot\` ignores. An editor then completes the fields, and marks faults while you write:
+
+${jsonBlock({ $schema: './node_modules/gateway-admin-core/gateway-document.schema.json', servers: [] })}
+The schema accepts every document that \`createSnapshot\` accepts. A JSON Schema cannot say everything: it accepts a link to
+nothing, or two resources with the same name. \`gateway-admin check FILE\` finds every fault, and asks no gateway; see
+[command-line.md](command-line.md#check-a-document).
+`;
 
 const loading = `\`createSnapshot\` refuses a document with faults as a whole, and lists every fault:
 
@@ -230,6 +248,7 @@ const faulty: readonly (readonly [what: string, document: object])[] = [
   ['a required field that is missing', { services: [{ name: 'Sales' }] }],
   ['a value of another form', { servers: [{ ...smallest.servers?.[0], port: 0 }] }],
   ['a link to nothing', { services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-9'] }] }],
+  ['a secret in plain text', { services: [{ name: 'Sales', router: 'cli', password: 'secret' }] }],
   [
     'two names that are the same',
     {
@@ -269,7 +288,7 @@ function refusals(): string {
   return [
     'A fault has a pointer to its place, a code and a sentence. What is refused, with an example of each:\n',
     table(['In the document', 'Code', 'Pointer and sentence'], rows),
-    'A secret parameter in plain text is refused too; see [Keep a parameter secret](patching.md#keep-a-parameter-secret).\n',
+    'A secret parameter in plain text is refused too; see [Keep a parameter secret](patching.md#keep-a-parameter-secret). To make the text that a document has instead, see [Write secrets into a document](command-line.md#write-secrets-into-a-document).\n',
   ].join('\n');
 }
 
@@ -283,45 +302,23 @@ function faultOf(document: GatewayDocument): InvalidDocumentError['faults'][numb
   throw new RangeError(`This document is not refused: ${JSON.stringify(document)}`);
 }
 
-/** A part of a JSON schema, with the words for a value whose rules JSON Schema cannot say. */
-interface Schema {
-  readonly type?: string;
-  readonly words?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly additionalProperties?: Schema | false;
-  readonly anyOf?: readonly Schema[];
-  readonly enum?: readonly string[];
-  readonly const?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-}
-
 const words = new Map<z.core.$ZodType, string>([
   [shape.name, 'name: 1 to 255 characters'],
   [shape.address, 'host name, IP address without port, or path of a socket'],
   [shape.instant, 'time'],
   [shape.links, `list of at most ${mostLinks.toLocaleString('en-US')} links`],
   [shape.options, `at most ${numeral(shape.mostMembers)} by name, each text of at most 4,096 characters`],
+  [
+    shape.parameters,
+    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, or true or false`,
+  ],
   [shape.sealedTexts, `at most ${numeral(shape.mostMembers)} by name, each a sealed text`],
 ]);
 
-/** The JSON schema of a whole document. */
-function documentSchema(): Schema {
-  const lists = Object.entries(collectionFields).map(([name, { document }]) => [name, z.array(document)]);
-  const whole = z.strictObject({
-    format: z.exactOptional(z.literal(1)),
-    ...wholeDocument,
-    ...(Object.fromEntries(lists) as Readonly<Record<string, z.ZodMiniArray>>),
-    sessions: z.array(sessionDocument),
-  });
-  const override = (each: { readonly zodSchema: z.core.$ZodType; readonly jsonSchema: object }): void => {
-    const told = words.get(each.zodSchema);
-    if (told !== undefined) Object.assign(each.jsonSchema, { words: told });
-  };
-  return z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any', reused: 'inline', override }) as Schema;
+/** Says in words what JSON Schema cannot. */
+function withWords({ zodSchema, jsonSchema }: Overridden): void {
+  const told = words.get(zodSchema);
+  if (told !== undefined) Object.assign(jsonSchema, { words: told });
 }
 
 /** A field by its path in the document; `*` is each item of a list or map. */
@@ -407,6 +404,7 @@ function numeral(value: number): string {
 
 function defaultOf({ isRequired }: Member, field: Field | undefined): string {
   if (isRequired) return 'required';
+  if (field?.required !== undefined) return `required unless ${field.required.unless}`;
   return field?.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``;
 }
 
@@ -419,10 +417,8 @@ function patchOf(field: Field | undefined): string {
 /** The comment of the interface, and what the table of fields says about secrets and stores. */
 function meaningOf({ path }: Member, field: Field | undefined, texts: Texts): string {
   const told = texts[path] ?? '';
-  // All times have the same form in a document, and other forms in answers.
-  const isTime = field?.shape === shape.instant;
   return [
-    isTime ? told.replace(/(?:, such as|: ISO 8601|: an ISO 8601)[^;]*?(?=;|\.$)/, '') : told,
+    field?.shape === shape.instant ? inDocument(told) : told,
     ...(field?.secret === undefined ? [] : ['**Secret:** no answer shows the value.']),
     ...(field?.kept === false ? ['A store does not keep the value.'] : []),
   ].join(' ');

@@ -41,8 +41,9 @@ Every endpoint with a command of \`curl\`, and the answer of a running interface
 gateway document, so no command depends on an earlier one. To try a command on the example gateway (\`npm start\`), replace
 the names by those of the example.
 
-- A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed. A 504
-  means that the outcome is not known yet; see [What an answer means](runtime.md#what-an-answer-means).
+- A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed, with
+  one exception: [\`partly-done\`](errors.md#partly-done) names the parts that are done. A 504 means that the outcome is
+  not known yet; see [What an answer means](runtime.md#what-an-answer-means).
 - If the interface is mounted under a path, put the path into each URL: \`http://127.0.0.1:8989/admin/services\`. Links in
   answers are relative to the interface: \`/servers/db-1\` then stands for \`http://127.0.0.1:8989/admin/servers/db-1\`.
 - In a path, a name has a hyphen for each white space character, and upper and lower case are the same. The name

@@ -3,6 +3,7 @@ import { it } from '@jest/globals';
 import { expectPage } from '../support/generated-page.ts';
 import { badInputPage } from './bad-input.ts';
 import { documentPage } from './document.ts';
+import { documentSchema } from './document-schema.ts';
 import { errorsPage } from './errors.ts';
 import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
@@ -17,6 +18,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
   'docs/state-machines.md': stateMachinesPage,
+  'gateway-document.schema.json': documentSchema,
   // Reads the other pages.
   'llms.txt': llmsFile,
 };

@@ -154,15 +154,19 @@ describe('one tag, one content', () => {
     await world.clock.waitFor(a.admin.close());
     const document = toDocument(snapshot);
     const services = (document.services ?? []).map((each) => ({ ...each, listeners: [] }));
-    const again = await world.open('a', 10_000, { snapshot: createSnapshot({ ...document, services }) });
+    const gateway = { ...document.gateway, user: 'other' };
+    const logs = { ...document.logs, logdir: '/other' };
+    const moved = createSnapshot({ ...document, services, gateway, logs, modules: [] });
+    const again = await world.open('a', 10_000, { snapshot: moved });
     const other = await world.open('c');
-    const target = `${service}/listeners`;
-    const [one, two] = [
-      await send(again, { method: 'GET', target }),
-      await send(other, { method: 'GET', target }),
-    ];
-    expect(one.body).not.toBe(two.body);
-    expect(one.headers['etag']).not.toBe(two.headers['etag']);
+    for (const target of [`${service}/listeners`, '/gateway', '/gateway/logs', '/gateway/modules']) {
+      const [one, two] = [
+        await send(again, { method: 'GET', target }),
+        await send(other, { method: 'GET', target }),
+      ];
+      expect(one.body).not.toBe(two.body);
+      expect(one.headers['etag']).not.toBe(two.headers['etag']);
+    }
     await world.clock.waitFor(other.admin.close());
     await closing({ world, a: again, b });
   });

@@ -138,7 +138,13 @@ describe('copyJson', () => {
 
   it.each<[string, unknown, string]>([
     ['too many levels', [[[]]], 'must not be nested more than 2 levels deep'],
-    ['an instance', [new Map()], 'must be a plain object or array'],
+    ['an instance', [new Map()], 'must be a plain object or array, not a Map'],
+    ['an instance of no class', [Object.create(new Map())], 'must be a plain object or array, not a Map'],
+    [
+      'undefined in an object',
+      { a: undefined },
+      'must be JSON, which has no undefined; leave the member out',
+    ],
     ['a list without a prototype', [Object.setPrototypeOf([], null)], 'must be a plain object or array'],
     [
       'a list with the prototype of objects',

@@ -109,6 +109,7 @@ import {
   type Lifecycle,
   type LifecycleState,
   type LinkedResource,
+  type ListenerRepresentation,
   type Logs,
   type LogsRepresentation,
   type Module,
@@ -184,6 +185,8 @@ describe('a program that reads the interface', () => {
     const service = await get<ServiceRepresentation>(admin, '/services/My-Service');
     const server = await get<ServerRepresentation>(admin, '/servers/db-serv-1');
     const monitor = await get<MonitorRepresentation>(admin, '/monitors/Main-Monitor');
+    const listeners = await get<readonly ListenerRepresentation[]>(admin, '/services/My-Service/listeners');
+    expect(listeners.map(({ port }) => port)).toEqual([4006, 4007, undefined]);
     const [filter] = await get<readonly FilterRepresentation[]>(admin, '/filters');
     const [user] = await get<readonly UserRepresentation[]>(admin, '/users');
     const [session] = await get<readonly SessionRepresentation[]>(admin, '/sessions');

@@ -313,6 +313,7 @@ describe('a secret parameter in a document', () => {
         ...(document.services ?? []).map((_, position) => ['services', position, 'router_options'] as const),
         ...(document.servers ?? []).map((_, position) => ['servers', position, 'parameters'] as const),
         ...(document.filters ?? []).map((_, position) => ['filters', position, 'parameters'] as const),
+        ...(document.monitors ?? []).map((_, position) => ['monitors', position, 'parameters'] as const),
       ];
       const place = places[at % Math.max(places.length, 1)];
       if (place === undefined) return undefined;
@@ -382,19 +383,29 @@ function isSecretName(name: string): boolean {
 }
 
 /** The names in each map in the open. */
-function mapsOf({ services = [], servers = [], filters = [] }: GatewayDocument): readonly string[][] {
+function mapsOf({
+  services = [],
+  servers = [],
+  monitors = [],
+  filters = [],
+}: GatewayDocument): readonly string[][] {
   return [
     ...services.map(({ router_options: map = {} }) => Object.keys(map)),
-    ...servers.map(({ parameters: map = {} }) => Object.keys(map)),
+    ...[...servers, ...monitors].map(({ parameters: map = {} }) => Object.keys(map)),
     ...filters.map(({ parameters: map = {} }) => Object.keys(map)),
   ];
 }
 
 /** The names in each map of sealed texts. */
-function sealedNames({ services = [], servers = [], filters = [] }: GatewayDocument): readonly string[][] {
+function sealedNames({
+  services = [],
+  servers = [],
+  monitors = [],
+  filters = [],
+}: GatewayDocument): readonly string[][] {
   return [
     ...services.map(({ router_optionsSealed: map = {} }) => Object.keys(map)),
-    ...servers.map(({ parametersSealed: map = {} }) => Object.keys(map)),
+    ...[...servers, ...monitors].map(({ parametersSealed: map = {} }) => Object.keys(map)),
     ...filters.map(({ parametersSealed: map = {} }) => Object.keys(map)),
   ];
 }

@@ -157,6 +157,19 @@ describe('patching a monitor', () => {
     expect(next.monitors.find('main-monitor')).toMatchObject({ state: 'started', settings: after });
   });
 
+  it('reports a value of a wrong type and a parameter that is not configurable at once', () => {
+    const problem = expectRefused(
+      patch(
+        { op: 'replace', path: '/parameters/match/value', value: 7 },
+        { op: 'replace', path: '/parameters/source/value', value: 'x' },
+      ),
+    );
+    expect(problem.errors).toMatchObject([
+      { pointer: '/parameters/match/value', operation: 0, code: 'validation-failed' },
+      { pointer: '/parameters/source', operation: 1, code: 'parameter-not-configurable' },
+    ]);
+  });
+
   it('reports every fault at once', () => {
     const problem = expectRefused(
       patchIt(

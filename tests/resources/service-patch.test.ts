@@ -156,6 +156,16 @@ describe('patching a service', () => {
   });
 });
 
+describe('an operation with a bad path and a bad from', () => {
+  it('is refused with both', () => {
+    const problem = expectRefused(patch({ op: 'copy', from: '/nothing', path: '/router' }));
+    expect(problem.errors).toMatchObject([
+      { pointer: '/router', operation: 0, code: 'field-not-modifiable' },
+      { pointer: '/nothing', operation: 0, code: 'field-unknown' },
+    ]);
+  });
+});
+
 describe('the password of a service', () => {
   const sealed = { sealed: 'v1.another.text' };
 
@@ -173,6 +183,17 @@ describe('the password of a service', () => {
     expect(expectAccepted(patch({ op: 'add', path: '/password', value: sealed }), next).outcome).toBe(
       'accepted',
     );
+  });
+
+  it('is unchanged if it is set and removed again where there was none', () => {
+    const { next } = expectAccepted(patch({ op: 'remove', path: '/password' }));
+    const [add, remove] = [
+      { op: 'add', path: '/password', value: sealed },
+      { op: 'remove', path: '/password' },
+    ] as const;
+    expectUnchanged(patch(add, remove), next);
+    expect(expectAccepted(patch(add, remove, add), next).outcome).toBe('accepted');
+    expect(expectAccepted(patch(remove, add)).outcome).toBe('accepted');
   });
 
   it.each<[string, Operation]>([

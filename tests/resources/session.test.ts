@@ -115,10 +115,9 @@ describe('closing the connections to a server', () => {
       { session: 9, connected: connectedAt, id: 0 },
       { session: 12, connected: Date.parse('2016-12-24T06:07:08+02:00'), id: 0 },
     ];
-    expect(events).toMatchObject([
-      { type: 'connections.closed', resource: '/servers/db-serv-1', connections },
-    ]);
-    expect(effects).toEqual([{ type: 'connections.close', resource: '/servers/db-serv-1', connections }]);
+    const closed = { resource: '/servers/db-serv-1', server: 'db-serv-1', connections };
+    expect(events).toMatchObject([{ type: 'connections.closed', ...closed }]);
+    expect(effects).toEqual([{ type: 'connections.close', ...closed }]);
     expect(resources).toEqual(['/servers/db-serv-1/connections']);
     expect(next.sessions.size).toBe(3);
     expect(next.sessions.find(9)?.connections.map(({ id }) => id)).toEqual([4]);
@@ -458,7 +457,7 @@ describe('reports of sessions and connections', () => {
     [
       'a counter that is not finite',
       { type: 'connection.updated', session: 9, id: 4, statistics: { ...counts, high_water_events: NaN } },
-      '/0',
+      '/0/statistics/high_water_events',
     ],
     ['an id that is no id', { ...opened, id: -1 }, '/0/id'],
     ['an id that is not safe', { ...opened, id: 2 ** 53 }, '/0/id'],

@@ -253,7 +253,27 @@ describe('the options of createAdmin and openAdmin', () => {
 
   it('refuse a store for createAdmin, which would not use it', () => {
     const options = { snapshot, gateway, store: createMemoryStore() };
-    expect(() => createAdmin(options)).toThrow(/^There is no option of createAdmin with the name "store"/);
+    expect(() => createAdmin(options)).toThrow(
+      /^createAdmin keeps nothing, so it has no option store\. Call openAdmin/,
+    );
+  });
+
+  it.each([
+    ['store', createMemoryStore()],
+    ['gateway', gateway],
+    ['snapshot', snapshot],
+    ['logger', console],
+    ['audit.sink', { append: gateway.apply }],
+  ])('say that a promise of %s must be awaited', async (name, value) => {
+    const promise = Promise.resolve(value);
+    const options = {
+      snapshot,
+      gateway,
+      ...(name === 'audit.sink' ? { audit: { sink: promise } } : { [name]: promise }),
+    };
+    await expect(openAdmin({ store: createMemoryStore(), ...options } as never)).rejects.toThrow(
+      `The option ${name} is a promise. Await it first: ${name}: await …`,
+    );
   });
 
   it.each([undefined, null, 5, 'x'])('refuse %p in place of the options', async (options) => {

@@ -188,7 +188,7 @@ describe('a refusal of the host', () => {
     const gateway = sampleGateway().will('done', new EffectRefused('No.'), new EffectRefused('Never.'));
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(sequence(stop(), stopMain));
-    expect(codeOf(execution)).toBe('effect-refused');
+    expect(codeOf(execution)).toBe('partly-done');
     expect(execution.outcome === 'refused' && execution.problem.detail).toBe(
       'The gateway refused: No. Some earlier changes stand, because the gateway refused to undo them: service.stopped of /services/My-Service.',
     );
@@ -200,7 +200,7 @@ describe('a refusal of the host', () => {
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
     gateway.will('done', new EffectRefused('Busy.'));
     const execution = await admin.execute(closeAll('Sales'));
-    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'partly-done' } });
     expect(execution.outcome === 'refused' && execution.problem.detail).toBe(
       'The gateway refused: Busy. 1 of 3 parts were done before that, and stay done.',
     );
@@ -355,7 +355,7 @@ describe('an effect that the host refuses to undo', () => {
     const execution = await admin.execute(
       sequence(limitTo(2), limitTo(3), (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)),
     );
-    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'effect-refused' } });
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'partly-done' } });
     // The gateway was not asked to go from 3 to where it was before 2.
     expect(gateway.calls).toHaveLength(4);
     expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(3);

@@ -117,9 +117,9 @@ describe('a start with a document that differs from the store', () => {
     const [error] = (await told(await storeAfter(), { ...sampleDocument, servers })) as Error[];
     const lines = (error?.message ?? '').split('\n');
     expect(lines).toHaveLength(1 + 20 + 1 + 1);
-    expect(lines[0]).toContain('in 152 places');
-    expect(lines[21]).toBe('  and 132 more');
-    expect((error as DifferingDocumentError).differences).toHaveLength(152);
+    expect(lines[0]).toContain('in 153 places');
+    expect(lines[21]).toBe('  and 133 more');
+    expect((error as DifferingDocumentError).differences).toHaveLength(153);
   });
 
   // Promise: document-differs-secret

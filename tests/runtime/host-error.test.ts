@@ -104,6 +104,17 @@ describe('an error of apply or inspect', () => {
     }
   });
 
+  it('is told if apply resolves to a value, which counts as done', async () => {
+    for (const value of [false, null, 'refused', { ok: false }]) {
+      const { execution, errors } = await stopOn(gatewayOf({ apply: () => Promise.resolve(value) }));
+      expect([execution.outcome, errors]).toEqual(['accepted', [expect.any(HostError)]]);
+      expect(errors).toMatchObject([{ call: 'apply', commandId: 'sample-1' }]);
+      expect(String(errors[0])).toMatch(
+        /^HostError: apply resolved to (?:false|null|"refused"|an object) at service\.stop of .* throw an EffectRefused/,
+      );
+    }
+  });
+
   it('is not told if the host refuses, because a refusal is no error', async () => {
     const apply = (): Promise<never> => Promise.reject(new EffectRefused('The port is in use'));
     const { execution, errors } = await stopOn(gatewayOf({ apply }));
@@ -179,6 +190,41 @@ describe('a late answer of the host', () => {
     expect(errors).toMatchObject([{ call: 'apply', effect: { type: 'service.stop' } }]);
     expect((errors[0] as Error).message).toMatch(message);
   });
+
+  it.each([
+    ['done', 'service.stopped'],
+    ['refuse', 'command.failed'],
+    ['fail', 'command.failed'],
+  ] as const)(
+    'settles the command at once, however long the pause before the next question is (%s)',
+    async (way, type) => {
+      const { admin, held, clock } = await silent(
+        ...Array.from({ length: 7 }, () => 'not-in-place' as const),
+      );
+      // The pauses have grown to seconds.
+      await clock.advance(3150);
+      const next = admin.events().next();
+      end(held, way);
+      await clock.settle();
+      expect(admin.commands()).toEqual([]);
+      expect(await next).toMatchObject({ value: { event: { type } } });
+    },
+  );
+
+  it.each([
+    ['done', 'stopped'],
+    ['refuse', 'started'],
+  ] as const)(
+    'settles the command if the interface closes right after the answer (%s)',
+    async (way, state) => {
+      const { admin, held, errors } = await silent('not-in-place', 'not-in-place');
+      expect(errors.splice(0)).toEqual([notSettled]);
+      end(held, way);
+      await admin.close();
+      expect([admin.commands(), admin.snapshot.services.find('My Service')?.state]).toEqual([[], state]);
+      expect(String(errors[0])).toContain('after a 504');
+    },
+  );
 
   it.each(['done', 'refuse', 'fail'] as const)('is told if apply ends after a close (%s)', async (way) => {
     const { admin, held, clock, errors } = await silent('not-in-place', 'not-in-place', 'not-in-place');

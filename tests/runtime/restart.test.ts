@@ -233,3 +233,33 @@ describe('a long teardown that was in flight when the process ended', () => {
     await admin.close();
   });
 });
+
+describe('a service that the host could not open', () => {
+  const startedOf = ({ snapshot }: Admin, name: string): number | undefined =>
+    snapshot.services.find(name)?.started;
+
+  it('shows no time of a start before it has started', async () => {
+    const { admin, clock } = await openRunning(createMemoryStore());
+    const opened = clock.now();
+    expect(startedOf(admin, 'My Service')).toBe(opened);
+    admin.report({
+      type: 'service.reported',
+      service: 'My Service',
+      state: 'failed',
+      reason: 'The port is in use',
+    });
+    expect(startedOf(admin, 'My Service')).toBeUndefined();
+    await clock.advance(5000);
+    admin.report({
+      type: 'service.reported',
+      service: 'My Service',
+      state: 'started',
+      started: opened + 4000,
+    });
+    expect(startedOf(admin, 'My Service')).toBe(opened + 4000);
+    // From now on the time is a fact.
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    expect(startedOf(admin, 'My Service')).toBe(opened + 4000);
+    await admin.close();
+  });
+});

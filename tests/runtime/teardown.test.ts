@@ -3,9 +3,14 @@ import {
   closeServerConnections,
   closeServiceSessions,
   createAdmin,
+  createSnapshot,
   sequence,
   startService,
   stopService,
+  toDocument,
+  type Admin,
+  type Effect,
+  type HostReport,
   type Plan,
   type Transition,
 } from 'gateway-admin-core';
@@ -157,4 +162,74 @@ describe('a plan of a teardown of many', () => {
       closes: { sessions: 7, connections: 7 },
     });
   });
+});
+
+describe('what changes by itself during a teardown', () => {
+  const since = Date.parse('2016-09-09T14:12:37+03:00');
+  const crowded = toDocument(crowdedSnapshot(2500));
+  const other = { name: 'db2', address: '10.0.0.2', port: 5432, protocol: 'pgbackend' };
+  const document = { ...crowded, servers: [...(crowded.servers ?? []), other] };
+
+  /** Runs a teardown. The gateway reports something in each of its calls. Gives what the gateway was asked to close. */
+  async function closing(
+    teardown: Transition,
+    reportsOf: (call: number) => readonly HostReport[],
+  ): Promise<{ admin: Admin; asked: readonly (readonly number[])[] }> {
+    const asked: (readonly number[])[] = [];
+    const apply = (effect: Effect): Promise<void> => {
+      if (effect.type === 'connections.close') asked.push(effect.connections.map(({ session }) => session));
+      if (effect.type === 'sessions.close') asked.push(effect.sessions.map(({ id }) => id));
+      admin.report(reportsOf(asked.length));
+      return Promise.resolve();
+    };
+    const gateway = { apply, inspect: (): Promise<'in-place'> => Promise.resolve('in-place') };
+    const admin = createAdmin({ snapshot: createSnapshot(document), gateway });
+    expect((await admin.execute(teardown)).outcome).toBe('accepted');
+    await admin.close();
+    return { admin, asked };
+  }
+
+  const moves = (session: number): readonly HostReport[] => [
+    { type: 'connection.closed', session, connected: since, id: 0 },
+    {
+      type: 'connection.opened',
+      session,
+      connected: since,
+      id: 0,
+      server: 'db2',
+      role: 'Slave',
+      state: 'In use',
+    },
+  ];
+
+  it('does not close a connection that has moved to another server under the same id', async () => {
+    const moved = [7, 1500, 2400];
+    const { admin, asked } = await closing(cutAll, (call) => (call === 1 ? moved.flatMap(moves) : []));
+    expect(asked.map(({ length }) => length)).toEqual([1000, 999, 499]);
+    expect(asked.slice(1).flat()).not.toEqual(expect.arrayContaining([1500]));
+    const { sessions } = admin.snapshot;
+    expect([sessions.countOfServer('db'), sessions.countOfServer('db2')]).toEqual([0, 3]);
+    expect(moved.map((id) => sessions.find(id)?.connections.map(({ server }) => server))).toEqual(
+      moved.map(() => ['db2']),
+    );
+  });
+
+  it.each([
+    ['connections', cutAll, 2500],
+    ['sessions', closeAll, 0],
+  ] as const)(
+    'asks for no %s that have ended, and for no part without any',
+    async (_what, teardown, left) => {
+      const ends = Array.from({ length: 1500 }, (_, at): HostReport => {
+        const session = { id: 1000 + at, connected: since };
+        return teardown === closeAll
+          ? { type: 'session.closed', ...session }
+          : { type: 'connection.closed', session: session.id, connected: since, id: 0 };
+      });
+      const { admin, asked } = await closing(teardown, (call) => (call === 1 ? ends : []));
+      expect(asked.map(({ length }) => length)).toEqual([1000]);
+      expect([admin.snapshot.sessions.size, admin.snapshot.sessions.countOfServer('db')]).toEqual([left, 0]);
+      expect(admin.commands()).toEqual([]);
+    },
+  );
 });

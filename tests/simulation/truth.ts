@@ -23,6 +23,7 @@ export interface Answered {
 const otherReasons: readonly (string | undefined)[] = [
   'command-in-progress',
   'effect-refused',
+  'partly-done',
   'overloaded',
   'store-unavailable',
   'audit-unavailable',

@@ -98,6 +98,7 @@ describe('a gateway document', () => {
         connect_timeout: 3,
         read_timeout: 1,
         write_timeout: 2,
+        parameters: {},
       },
     ]);
     expect(written.filters).toEqual([{ ...filter, parameters: {} }]);

@@ -118,6 +118,11 @@ describe('JSON of a snapshot', () => {
     expect(services).toMatchObject({ size: 3, version: { command: 0, live: 0 } });
     expect(services?.entries[0]).toEqual({
       ...mine,
+      listeners: mine?.listeners.map((listener) =>
+        listener.parametersSealed === undefined
+          ? listener
+          : { ...listener, ...withSecrets('listener', '[redacted]') },
+      ),
       settings: { ...mine?.settings, ...withSecrets('service', '[redacted]') },
     });
     expect(services?.entries[1]).toEqual(bare);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidDocumentError } from 'gateway-admin-core';
+import { createSnapshot, InvalidDocumentError } from 'gateway-admin-core';
 
 import { singular } from '../../src/snapshot/snapshot.ts';
 import {
@@ -53,8 +53,8 @@ describe('an invalid document', () => {
     ['a status', { servers: [{ ...server, status: ['down'] }] }, ['/servers/0/status/0 validation-failed']],
     [
       'a parameter',
-      { servers: [{ ...server, parameters: { a: true } }] },
-      ['/servers/0/parameters/a validation-failed'],
+      { servers: [{ ...server, parameters: { a: true, b: null } }] },
+      ['/servers/0/parameters/b validation-failed'],
     ],
     [
       'a number that JSON texts cannot have',
@@ -98,7 +98,7 @@ describe('an invalid document', () => {
     [
       'parameters of a filter',
       { filters: [{ ...filter, parameters: { a: 'b' } }] },
-      ['/filters/0/parameters validation-failed'],
+      ['/filters/0/parameters/a validation-failed'],
     ],
     ['a user name', { users: [{ ...user, name: 'ada lovelace' }] }, ['/users/0/name validation-failed']],
     ['a hash', { users: [{ ...user, passwordHash: '' }] }, ['/users/0/passwordHash validation-failed']],
@@ -443,5 +443,90 @@ describe('an invalid document', () => {
         { detail: 'must not be nested more than 32 levels deep' },
       ]);
     }
+  });
+});
+
+describe('the faults of parameters in a document', () => {
+  const sentences = (document: unknown): readonly string[] =>
+    allFaultsOf(document).map(({ pointer, detail }) => `${pointer} ${detail}`);
+
+  it.each<[string, object, readonly string[]]>([
+    [
+      'each wrong value',
+      {
+        a: { value: 'x', configurable: true },
+        b: { value: 7 },
+        c: { value: 'x', configurable: 'no' },
+        d: 'x',
+      },
+      [
+        '/b/value must be a string, not a number',
+        '/c/configurable must be a boolean, not a string',
+        '/d must be an object, not a string',
+      ],
+    ],
+    ['a value that is missing', { a: {} }, ['/a/value is required']],
+    ['a parameter called "name"', { name: { value: 7 } }, ['/name/value must be a string, not a number']],
+    [
+      'the single parameter',
+      { name: 'a', value: 7, configurable: 1 },
+      ['/value must be a string, not a number', '/configurable must be a boolean, not a number'],
+    ],
+    [
+      'an unknown member',
+      { a: { value: 'x', fixed: true } },
+      ['/a/fixed is not a known field (unknown fields here: 1)'],
+    ],
+  ])('name the place of %s in a filter', (_what, parameters, expected) => {
+    expect(sentences({ filters: [{ ...filter, parameters }] })).toEqual(
+      expected.map((fault) => `/filters/0/parameters${fault}`),
+    );
+  });
+
+  it('name the rule that a value of the right type breaks', () => {
+    const parameters = { a: 'x'.repeat(4097), b: unsafe, c: null, d: [] };
+    expect(sentences({ servers: [{ ...server, parameters }] })).toEqual([
+      '/servers/0/parameters/a must have at most 4096 characters',
+      '/servers/0/parameters/b must be at most 9007199254740991',
+      '/servers/0/parameters/c must be a number, a string or a boolean',
+      '/servers/0/parameters/d must be a number, a string or a boolean',
+    ]);
+  });
+});
+
+describe('a secret in plain text in a document', () => {
+  const detailOf = (document: unknown): string => allFaultsOf(document)[0]?.detail ?? '';
+
+  it('is refused with the way to give the secret', () => {
+    expect(detailOf({ services: [{ ...service, password: 'planted' }] })).toBe(
+      'is a secret, and must not be plain text: put the output of gateway-admin seal into passwordSealed, or set the ' +
+        'password of the running gateway with gateway-admin patch --set-from',
+    );
+    expect(detailOf({ users: [{ ...user, password: 'planted' }] })).toBe(
+      'is a secret, and must not be plain text: put the output of gateway-admin hash-password into passwordHash',
+    );
+  });
+
+  it('is no other member of that name', () => {
+    const unknown = 'is not a known field (unknown fields here: 1)';
+    expect(detailOf({ servers: [{ ...server, password: 'planted' }] })).toBe(unknown);
+    const listener = { name: 'L', protocol: 'p', address: '/run/l', password: 'planted' };
+    expect(detailOf({ services: [{ ...service, listeners: [listener] }] })).toBe(unknown);
+  });
+});
+
+describe('the parameters of a filter in a document', () => {
+  it.each<[string, object]>([
+    ['by name', { parameters: { a: { value: 'x' } }, parametersSealed: { pin: { value: 'v1.x' } } }],
+    [
+      'as a single one',
+      { parameters: { name: 'a', value: 'x' }, parametersSealed: { pin: { value: 'v1.x' } } },
+    ],
+  ])('are configurable unless they say otherwise: %s', (_form, parts) => {
+    const { settings } = createSnapshot({ filters: [{ ...filter, ...parts }] }).filters.find('Hint') ?? {};
+    expect(settings).toEqual({
+      parameters: { a: { value: 'x', configurable: true } },
+      parametersSealed: { pin: { value: 'v1.x', configurable: true } },
+    });
   });
 });

@@ -7,6 +7,7 @@ import {
   InvalidDocumentError,
   nameKey,
   patchFilter,
+  patchMonitor,
   patchServer,
   patchService,
   redactSecrets,
@@ -21,7 +22,7 @@ import {
 
 import { declareSecretParameters } from '../../src/snapshot/document.ts';
 import { isSecretIn } from '../../src/snapshot/secret-parameter.ts';
-import { filter, server, service } from '../support/document-entry.ts';
+import { filter, monitor, server, service } from '../support/document-entry.ts';
 import { expectAccepted, expectRefused, someTime } from '../support/expect-decision.ts';
 import { readAll } from '../support/reading.ts';
 
@@ -31,6 +32,7 @@ const sealed = { sealed: 'v1.planted' };
 const document: GatewayDocument = {
   servers: [{ ...server, parameters: { weight: 5 } }],
   services: [{ ...service, router_options: { mode: 'slave' } }],
+  monitors: [{ ...monitor, parameters: { failover: true } }],
   filters: [{ ...filter, parameters: { match: { value: 'select', configurable: true } } }],
 };
 
@@ -62,6 +64,12 @@ const writes: readonly (readonly [string, string, (snapshot: Snapshot, value: Js
     'a server',
     (snapshot, value) =>
       patchServer(snapshot, 'db', [{ op: 'add', path: '/parameters/password', value }], someTime),
+  ],
+  [
+    '/monitors/0/parameters',
+    'a monitor',
+    (snapshot, value) =>
+      patchMonitor(snapshot, 'Watch', [{ op: 'add', path: '/parameters/password', value }], someTime),
   ],
   [
     '/filters/0/parameters',
@@ -97,6 +105,22 @@ describe('the names of secret parameters', () => {
     expect(faultsOf({ ...given, servers: [{ ...server, parameters: { pin: 'planted' } }] }, [])).toEqual([
       expect.stringMatching(
         /^\/servers\/0\/parameters\/pin validation-failed: is secret, and must not be plain text/,
+      ),
+    ]);
+  });
+
+  it('are known where a listener has a sealed parameter, and hold in listeners too', () => {
+    const place = { name: 'L', protocol: 'pgclient', address: '/run/l.sock' };
+    const listening = (parts: object): GatewayDocument => ({
+      services: [service, { ...service, name: 'Stock', listeners: [place, { ...place, ...parts }] }],
+    });
+    const snapshot = createSnapshot(listening({ parametersSealed: { Token: 'v1.planted' } }));
+    expect(snapshot.secretParameters).toEqual(['token']);
+    expect(readAll(snapshot)).not.toEqual([]);
+    expect(JSON.stringify([readAll(snapshot), snapshot.services])).not.toContain('planted');
+    expect(faultsOf(listening({ parameters: { PASSWORD: 'planted' } }))).toEqual([
+      expect.stringMatching(
+        /^\/services\/1\/listeners\/1\/parameters\/PASSWORD validation-failed: is secret, and must not be plain text/,
       ),
     ]);
   });
@@ -164,7 +188,7 @@ describe('a document with a secret parameter', () => {
       filters: [{ ...filter, parameters: { name: 'Password', value: 'planted', configurable: false } }],
     };
     const detail = (map: string): string =>
-      `validation-failed: is secret, and must not be plain text: seal the text, and put the sealed text in ${map}`;
+      `validation-failed: is secret, and must not be plain text: put the output of gateway-admin seal into ${map}`;
     expect(faultsOf(given)).toEqual([
       `/servers/1/parameters/PASSWORD ${detail('parametersSealed')}`,
       `/services/0/router_options/password ${detail('router_optionsSealed')}`,

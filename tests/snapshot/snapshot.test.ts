@@ -6,12 +6,14 @@ import {
   evolve,
   nameKey,
   stopService,
+  toDocument,
   type AdminEvent,
   type Snapshot,
 } from 'gateway-admin-core';
 
 import type { Entity } from '../../src/core/collection.ts';
 import { initialVersion, type Version } from '../../src/core/version.ts';
+import { evolveRecord } from '../../src/resources/index.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { noStatistics } from '../../src/snapshot/session-table.ts';
 import {
@@ -334,7 +336,12 @@ describe('evolve', () => {
       statistics: noStatistics,
     },
     { type: 'connection.closed', ...head, session: 9, connected, id: 99 },
-    { type: 'connections.closed', ...head, connections: [{ session: 9, connected: 0, id: 4 }] },
+    {
+      type: 'connections.closed',
+      ...head,
+      server: 'db-server-2',
+      connections: [{ session: 9, connected: 0, id: 4 }],
+    },
   ];
 
   it.each(gone)('changes nothing when $type is about a thing that is gone', (event) => {
@@ -377,7 +384,8 @@ describe('evolve', () => {
     expect(evolve(snapshot, [{ type: 'sessions.closed', ...head, sessions: [stale] }])).toBe(snapshot);
     expect(evolve(snapshot, [{ type: 'session.closed', ...head, ...stale }])).toBe(snapshot);
     const connections = [{ session: 9, connected: stale.connected, id: 4 }];
-    expect(evolve(snapshot, [{ type: 'connections.closed', ...head, connections }])).toBe(snapshot);
+    const server = 'db-server-2';
+    expect(evolve(snapshot, [{ type: 'connections.closed', ...head, server, connections }])).toBe(snapshot);
   });
 
   it('does not change a session whose id is used again, nor its connections', () => {
@@ -406,10 +414,21 @@ describe('evolve', () => {
     for (const event of again) expect(evolve(snapshot, [event])).toBe(snapshot);
   });
 
-  it('throws at an event that it does not know', () => {
-    expect(() =>
-      evolve(sampleSnapshot(), [{ type: 'service.painted', ...head } as unknown as AdminEvent]),
-    ).toThrow(TypeError);
+  it('leaves out an event that it does not know, and folds the others', () => {
+    const snapshot = sampleSnapshot();
+    const unknown = ['service.painted', 'toString', '__proto__'].map(
+      (type) => ({ type, ...head }) as unknown as AdminEvent,
+    );
+    const stopped: AdminEvent = { type: 'service.stopped', ...head, service: 'my-service' };
+    expect(evolve(snapshot, unknown)).toBe(snapshot);
+    expect(toDocument(evolve(snapshot, [...unknown, stopped]))).toEqual(
+      toDocument(evolve(snapshot, [stopped])),
+    );
+  });
+
+  it('throws at an event that it does not know in a record of a store', () => {
+    const unknown = { type: 'service.painted', ...head } as unknown as AdminEvent;
+    expect(() => evolveRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
   });
 
   it('is one revision later, however many events there are', () => {

@@ -45,10 +45,15 @@ function storedShapes({ all }: Fields): Shapes {
   return Object.fromEntries(shapes) as Shapes;
 }
 
+/** A status with `maintenance` first. */
+function asStored(words: readonly string[]): readonly string[] {
+  return [...words].sort((one, other) => Number(other === 'maintenance') - Number(one === 'maintenance'));
+}
+
 /** How `toDocument` writes: what has a default is there (but for secret entries), what is derived is not, and values are as they are stored. */
 const written: Form = {
   shapes: (fields) => stored.get(fields) ?? {},
-  own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)) },
+  own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)).map(asStored) },
   linksTo: (collection, name) => fc.constant(linkTo(collection, name)),
 };
 
@@ -79,6 +84,7 @@ function thingsOf(form: Form, some: Tables, there: Things): fc.Arbitrary<Things>
     namedThings(form, collection, fields, {
       ...form.own,
       ...sealedIn(fields),
+      ...entriesIn(form, fields),
       ...linksIn(form, fields, there),
     }),
   ]);
@@ -93,7 +99,7 @@ function namedThings(
   own: Own,
 ): fc.Arbitrary<readonly Named[]> {
   const { name: nameShape = z.string(), ...shapes } = form.shapes(fields);
-  const things = objectsOf(shapes, own, collection);
+  const things = objectsOf(shapes, own, collection).filter(hasRequired(fields));
   const names = fc.uniqueArray(
     valuesOf(nameShape as z.core.$ZodType<string, string>, `a name in ${collection}`),
     {
@@ -118,6 +124,27 @@ function sealedIn({ all }: Fields): Own {
     return [[documentName, fc.dictionary(fc.constantFrom(...secretNames), entries, options)] as const];
   });
   return Object.fromEntries(members);
+}
+
+/** The members with lists of entries that have a table of their own. */
+function entriesIn(form: Form, { all }: Fields): Own {
+  const members = all.flatMap(({ documentName, entries }) => {
+    if (entries === undefined) return [];
+    const some = objectsOf(form.shapes(entries), sealedIn(entries), documentName);
+    return [[documentName, fc.array(some.filter(hasRequired(entries)), { maxLength: 3 })] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Tells whether an entry has each member that nothing else in the entry replaces. */
+function hasRequired({ all }: Fields): (entry: Entry) => boolean {
+  const rules = all.flatMap(({ documentName, required }) =>
+    required === undefined ? [] : [{ documentName, ...required }],
+  );
+  return (entry) =>
+    rules.every(
+      ({ documentName, member, pattern }) => documentName in entry || pattern.test(String(entry[member])),
+    );
 }
 
 /** The members with links: to some of the things, each once. */

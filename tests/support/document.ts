@@ -72,7 +72,13 @@ export const sampleDocument: GatewayDocument = {
       status: ['maintenance', 'slave', 'running'],
       parameters: {},
     },
-    { name: 'db-serv-3', address: '::1', port: 5434, protocol: 'pgbackend', status: [], parameters: {} },
+    {
+      name: 'db-serv-3',
+      address: '/run/db/.s.5434',
+      protocol: 'pgbackend',
+      status: [],
+      parameters: { archive: true },
+    },
   ],
   services: [
     {
@@ -104,7 +110,10 @@ export const sampleDocument: GatewayDocument = {
           ssl_cert: '/etc/gateway/cert.pem',
           ssl_key: '/etc/gateway/key.pem',
           ssl_ca_cert: '/etc/gateway/ca.pem',
+          parameters: { max_clients: 50, ciphers: 'HIGH', tcp_keepalive: false },
+          parametersSealed: { password: planted.sealed },
         },
+        { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/local.sock' },
       ],
     },
     { name: 'Bare Service', router: 'cli', state: 'stopped' },
@@ -128,6 +137,8 @@ export const sampleDocument: GatewayDocument = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
+      parameters: { user: 'watcher', lag_limit: 30, failover: true },
+      parametersSealed: { password: planted.sealed },
     },
     { name: 'Idle Monitor', module: 'pgmon', state: 'stopped' },
     {

@@ -15,7 +15,8 @@ export function openedSession(id: number) {
   } as const;
 }
 
-/** The reports of so many sessions, with ids from 1000 on. */
-export function openedSessions(count: number) {
-  return Array.from({ length: count }, (_, n) => openedSession(1000 + n));
+/** The reports of so many sessions, with ids from 1000 on, each with a connection to the server if one is given. */
+export function openedSessions(count: number, server?: string) {
+  const connections = server === undefined ? [] : [{ id: 0, server, role: 'Slave', state: 'In use' }];
+  return Array.from({ length: count }, (_, n) => ({ ...openedSession(1000 + n), connections }));
 }

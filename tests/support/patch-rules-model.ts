@@ -2,7 +2,7 @@
  * What a patch of a resource comes to, to compare with: the naive JSON Patch of `patch-model.ts` on the patch view,
  * and the rules of docs/spec-choices.md 21 to 29 in their plainest form. It shares no code with the sources.
  */
-import type { Operation } from 'gateway-admin-core';
+import type { Json, Operation } from 'gateway-admin-core';
 
 import {
   isMembers,
@@ -42,6 +42,9 @@ export function modelFields(kind: Kind): ReadonlyMap<string, ModifiableField> {
   return fieldsByKind.get(kind) ?? new Map<string, ModifiableField>();
 }
 
+/** The word of a status that comes first. */
+const first = 'maintenance';
+
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 const refusal = { done: false } as const;
 
@@ -57,7 +60,7 @@ export function modelUpdate(resource: ModelResource, given: readonly Operation[]
     view = outcome.document as Members;
     // RFC 6902 §4.4: a move removes, and removing a list such as the filters empties it.
     for (const { field, removed } of fields.values())
-      if (removed === 'empty' && !Object.hasOwn(view, field)) view = { ...view, [field]: [] };
+      if (removed === 'empty' && !Object.hasOwn(view, field)) view = { ...view, [field]: emptyOf(field) };
   }
   const sealed = new Set([...fields.values()].map(({ entriesSealedAs }) => entriesSealedAs));
   const result = Object.fromEntries(
@@ -200,7 +203,7 @@ function open({ kind }: ModelResource, view: Members, operation: Operation): Ope
     return parameterOperation(view, named, below);
   if (below.length > 0) return named;
   if (named.op === 'remove' && modelFields(kind).get(field)?.removed === 'empty')
-    return { op: 'replace', path: named.path, value: [] };
+    return { op: 'replace', path: named.path, value: emptyOf(field) };
   if (named.op !== 'add' && named.op !== 'replace') return named;
   const value = isSecret(kind, field) ? ((named.value as Members)['sealed'] as string) : named.value;
   return { op: 'add', path: named.path, value };
@@ -235,7 +238,7 @@ function parameterOperation(
 
 function isValid(resource: ModelResource, result: Members): boolean {
   const sound = [...modelFields(resource.kind).values()].every(({ field, is, removed }) =>
-    Object.hasOwn(result, field) ? is(result[field], resource.links) : removed === 'absent',
+    Object.hasOwn(result, field) ? is(result[field], resource.links) : mayBeAbsent(removed, result),
   );
   const sealed = [...modelFields(resource.kind).values()].every(({ entriesSealedAs }) => {
     const entries = entriesSealedAs === undefined ? {} : (result[entriesSealedAs] as Members);
@@ -244,6 +247,18 @@ function isValid(resource: ModelResource, result: Members): boolean {
     );
   });
   return sound && sealed && (resource.kind !== 'filter' || keepsParameters(resource, result));
+}
+
+/** Choice 26: without a port, the address is the path of a socket. */
+function mayBeAbsent(removed: ModifiableField['removed'], { address }: Members): boolean {
+  return (
+    removed === 'absent' || (removed === 'port' && typeof address === 'string' && address.startsWith('/'))
+  );
+}
+
+/** What is left of a field that is never absent when it is removed. */
+function emptyOf(field: string): Json {
+  return field === 'parameters' ? {} : [];
 }
 
 function isSealedParameter(entry: unknown): boolean {
@@ -265,7 +280,10 @@ function keepsParameters({ settings }: ModelResource, result: Members): boolean 
 
 function canonical({ links }: ModelResource, result: Members): Members {
   const each = (name: string, value: unknown): unknown => {
-    if (name === 'state') return [...new Set(value as string[])];
+    if (name === 'state')
+      return [...new Set(value as string[])].sort(
+        (one, other) => Number(other === first) - Number(one === first),
+      );
     return Array.isArray(value) ? value.map((link: string) => links.get(link)) : value;
   };
   return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, each(name, value)]));

@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
-import { endGateways, runOn, runToEnd, startOn, unsupportedPlatform } from './running-gateway.ts';
+import { endGateways, runOn, runToEnd, startOn, unsupportedPlatform, until } from './running-gateway.ts';
 import { connectSocket, isOpen } from './socket-client.ts';
 
 const echoServers: EchoServer[] = [];
@@ -135,15 +140,63 @@ describe('the example gateway on a document', () => {
     expect(one.connections).toBe(0);
   });
 
-  it('refuses secret parameters, which it cannot use', async () => {
+  it('runs it with servers and listeners on sockets, without ports', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sockets-'));
+    const [back, front] = ['back', 'front'].map((name) => join(directory, name));
+    const echo = createServer((socket) => socket.pipe(socket)).listen(back);
+    try {
+      const gateway = await startOn({
+        servers: [{ name: 'one', address: back ?? '', protocol: 'echo' }],
+        services: [
+          { ...serviceDocument('S'), listeners: [{ name: 'L', address: front ?? '', protocol: 'echo' }] },
+        ],
+        monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 50 }],
+      });
+      expect(gateway.output).toContain(`listener S ${String(front)}\n`);
+      await until('the server is up', async () => {
+        const { status } = (await gateway.get('/servers/one')) as { readonly status: readonly string[] };
+        return status.includes('running');
+      });
+      const { ask, close } = await connectSocket(front ?? '');
+      expect(await ask('hello')).toBe('hello');
+      close();
+      const patch = [{ op: 'add', path: '/parameters/user', value: 'ada' }];
+      expect(await gateway.ask('PATCH', '/monitor/M', patch)).toMatchObject({
+        status: 422,
+        body: { code: 'host-setting-unsupported' },
+      });
+    } finally {
+      echo.close();
+      await endGateways();
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('refuses parameters that it cannot use', async () => {
     const ended = await runOn({
       servers: [{ ...serverEntry('one', 5432), parametersSealed: { pin: 'v1.x' } }],
-      services: [{ ...serviceDocument('A'), router_optionsSealed: { pin: 'v1.x' } }],
+      services: [
+        {
+          ...serviceDocument('A'),
+          router_optionsSealed: { pin: 'v1.x' },
+          listeners: [
+            { name: 'L', address: '/run/l.sock', protocol: 'echo', parameters: { backlog: 5 } },
+            { name: 'M', address: '/run/m.sock', protocol: 'echo', parametersSealed: { pin: 'v1.x' } },
+          ],
+        },
+      ],
+      monitors: [
+        { name: 'M', module: 'tcp', parameters: { user: 'ada' }, parametersSealed: { pin: 'v1.x' } },
+      ],
     });
     expect(ended.code).toBe(1);
     const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
     expect(pointers.sort()).toEqual([
+      '/monitors/0/parameters/user',
+      '/monitors/0/parametersSealed/pin',
       '/servers/0/parametersSealed/pin',
+      '/services/0/listeners/0/parameters/backlog',
+      '/services/0/listeners/1/parametersSealed/pin',
       '/services/0/router_optionsSealed/pin',
     ]);
   });

@@ -12,9 +12,9 @@ export interface SocketClient {
   close(this: void): void;
 }
 
-/** Connects to 127.0.0.1; rejects when the port is closed. */
-export async function connectSocket(port: number): Promise<SocketClient> {
-  const socket = connect(port, '127.0.0.1');
+/** Connects to a port of 127.0.0.1, or to the path of a socket; rejects when nothing listens there. */
+export async function connectSocket(place: number | string): Promise<SocketClient> {
+  const socket = typeof place === 'string' ? connect(place) : connect(place, '127.0.0.1');
   await once(socket, 'connect');
   const closed = closing(socket);
   return {

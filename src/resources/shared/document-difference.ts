@@ -3,9 +3,10 @@
  * operator.
  */
 import type { Entity } from '../../core/collection.ts';
-import { storedValue, type Field, type Fields } from '../../core/field.ts';
+import { secretNames, storedValue, type Field, type Fields } from '../../core/field.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
+import { maskSecrets, type SecretName } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
@@ -192,9 +193,17 @@ function placesIn(
       place([name], secretDetail(`secret ${quoted(name)}`, memberOf(now, name), memberOf(then, name))),
     );
   if (field.secret !== undefined) return [place([], secretDetail(field.name, now, then))];
-  return leaves(now, then).map(({ path, now: old, then: next }) =>
-    place(path, `the document has ${textOf(next)}, and ${textOf(old)} is in use`),
-  );
+  const secrets = new Set(field.entries === undefined ? [] : secretNames(field.entries).map(storedOf));
+  return leaves(now, then).map(({ path, now: old, then: next }) => {
+    const isSecret = path.some((token) => secrets.has(String(token)));
+    const [inUse, given] = [old, next].map((value) => textOf(value && maskSecrets(value, secrets)));
+    const detail = `the document has ${String(given)}, and ${String(inUse)} is in use`;
+    return place(path, isSecret ? secretDetail('secret parameter', old, next) : detail);
+  });
+}
+
+function storedOf({ stored }: SecretName): string {
+  return stored;
 }
 
 /** Why a field cannot be taken over; `undefined` if the field can. */

@@ -141,18 +141,27 @@ type Command = 'start' | 'stop';
 type Thing = Collections[(typeof collections)[Startable]];
 
 /** A copy of a service or monitor that is being changed. */
-type Draft = Omit<Thing, keyof Lived> & { -readonly [M in keyof Lived]: Lived[M] } & { started?: number };
+type Draft = Omit<Thing, keyof Lived> & { -readonly [M in keyof Lived]: Lived[M] } & {
+  started?: number;
+  startAssumed?: true;
+};
+
+interface LifecycleHooks {
+  readonly onStart?: (this: void, draft: Draft, at: number) => void;
+  readonly onFail?: (this: void, draft: Draft) => void;
+}
 
 /**
  * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param kind - the kind
- * @param onStart - takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z
+ * @param hooks - `onStart` takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z; `onFail`
+ *   changes the draft when the host reports a failure
  * @internal
  */
 export function lifecycleOf<K extends Startable>(
   kind: K,
-  onStart?: (draft: Draft, at: number) => void,
+  { onStart, onFail }: LifecycleHooks = {},
 ): KindLifecycle<K> {
   const events = {
     [`${kind}.started`]: {
@@ -199,6 +208,7 @@ export function lifecycleOf<K extends Startable>(
       if (next === 'failed') {
         draft.state_since ??= event.at;
         if (event.reason !== undefined) draft.state_reason = event.reason;
+        onFail?.(draft);
       } else if (event.started !== undefined) onStart?.(draft, event.started);
       return isSame(before, draft) ? before : (draft as Thing);
     });

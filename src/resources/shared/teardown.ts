@@ -5,6 +5,7 @@
 
 import type { Changes, Parts } from '../../core/decision.ts';
 import { deepFreeze } from '../../json/value.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /**
  * The largest number of sessions or connections that one event or effect closes.
@@ -18,20 +19,30 @@ export const teardownBatch = 1000;
  *
  * @param count - the number of items; at least 1
  * @param range - gives at most `length` items, from position `offset` on
+ * @param isLeft - whether an item is still to be closed, by the snapshot at the time of its batch
  * @param toChange - makes the event and the effect of a batch
  * @internal
  */
 export function inBatches<T, E, F>(
   count: number,
   range: (offset: number, length: number) => readonly T[],
+  isLeft: (item: T, present: Snapshot) => boolean,
   toChange: (batch: readonly T[]) => { readonly event: E; readonly effect: F },
-): Parts<E, F> {
+): Parts<E, F, Snapshot> {
   return { count: Math.ceil(count / teardownBatch), items: count, make };
 
-  function* make(): Generator<Changes<E, F>> {
+  function* make(present?: () => Snapshot): Generator<Changes<E, F>> {
     for (let offset = 0; offset < count; offset += teardownBatch) {
-      const { event, effect } = deepFreeze(toChange(range(offset, teardownBatch)));
-      yield { events: [event], effects: [effect] };
+      const snapshot = present?.();
+      const items = range(offset, teardownBatch);
+      const batch = snapshot === undefined ? items : items.filter((item) => isLeft(item, snapshot));
+      yield batch.length === 0 ? nothing : changeOf(toChange(batch));
     }
   }
+}
+
+const nothing = Object.freeze({ events: [], effects: [] });
+
+function changeOf<E, F>({ event, effect }: { readonly event: E; readonly effect: F }): Changes<E, F> {
+  return deepFreeze({ events: [event], effects: [effect] });
 }

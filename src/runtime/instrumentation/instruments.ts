@@ -82,6 +82,11 @@ export class Instruments {
     );
   }
 
+  /** The given document differs from the configuration in use, and can be adopted. */
+  differs({ differences, message }: DifferingDocumentError): void {
+    this.#log('info', () => ({ places: differences.length, detail: message }), 'Document differs');
+  }
+
   closed({ revision }: Snapshot): void {
     this.#log('info', () => ({ revision }), 'Interface closed');
   }

@@ -36,6 +36,8 @@ export interface AuditedEffect {
   readonly later?: Effect | undefined;
   /** The same effect on sessions that are closed and whose ids were reused by the sessions of `effect`. */
   readonly gone?: Effect | undefined;
+  /** The same effect on the same connections, if they were on another server. */
+  readonly elsewhere?: Effect | undefined;
   /** For each session and each connection that `effect` leaves open: the effect that closes this one alone. */
   readonly kept?: readonly Effect[];
 }
@@ -98,6 +100,7 @@ function closingEffects(snapshot: Snapshot, transition: Transition): readonly Au
   return effectsOf(transition(snapshot, context)).map((effect) => ({
     effect,
     gone: ofLaterSessions(effect),
+    elsewhere: onAnotherServer(effect, snapshot),
     kept: keptBy(effect, snapshot),
   }));
 }
@@ -115,8 +118,10 @@ function keptBy(effect: Effect, { sessions }: Snapshot): readonly Effect[] {
     ...connections
       .filter((own) => !closedConnections.some((each) => each.session === id && each.id === own.id))
       .map((own): Effect => {
-        const resource = linkTo('servers', own.server);
-        return { type: 'connections.close', resource, connections: [{ session: id, connected, id: own.id }] };
+        const { server } = own;
+        const resource = linkTo('servers', server);
+        const closed = [{ session: id, connected, id: own.id }];
+        return { type: 'connections.close', resource, server, connections: closed };
       }),
   ]);
 }
@@ -154,7 +159,7 @@ function patchTransitions({ services, servers, monitors, filters }: Snapshot): r
     ),
     ...Array.from(
       servers,
-      ({ name, settings: { state, port } }) =>
+      ({ name, settings: { state, port = 0 } }) =>
         [
           setting(patchServer, name, '/state', toggled(state)),
           setting(patchServer, name, '/port', (port % 65535) + 1),
@@ -244,4 +249,11 @@ function ofLaterSessions(effect: Effect): Effect | undefined {
   if (effect.type === 'sessions.close') return { ...effect, sessions: effect.sessions.map(later) };
   if (effect.type === 'connections.close') return { ...effect, connections: effect.connections.map(later) };
   return undefined;
+}
+
+/** The same effect on the connections to another server: none of the connections is there. */
+function onAnotherServer(effect: Effect, { servers }: Snapshot): Effect | undefined {
+  if (effect.type !== 'connections.close') return undefined;
+  const other = Array.from(servers).find(({ key }) => key !== effect.server);
+  return other && { ...effect, resource: linkTo('servers', other.name), server: other.key };
 }

@@ -93,6 +93,17 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    id: 'moved',
+    name: 'is in place for connections that are on another server by now, and does not close them',
+    covers: ({ elsewhere }) => elsewhere !== undefined,
+    async check({ effect, elsewhere = effect }, { apply, expect, expectClients }) {
+      await expect(elsewhere, 'in-place', 'of connections that are on another server');
+      await apply(elsewhere);
+      await expect(effect, 'not-in-place', 'after an effect on the connections to another server');
+      await expectClients([], 'after an effect on the connections to another server');
+    },
+  },
+  {
     id: 'only',
     name: 'closes nothing else',
     covers: ({ kept = [] }) => kept.length > 0,

@@ -8,6 +8,7 @@ import {
   withWordMap,
   type Collection,
   type LiveGateway,
+  type ScriptedConnection,
   type ScriptedThing,
 } from './state.ts';
 import { hasChange, isMap, isSame, takeChange } from './setting-change.ts';
@@ -48,10 +49,10 @@ const rows: EffectRows = {
   },
   'connections.close': {
     change(gateway, effect) {
-      for (const each of effect.connections) connectionsOf(gateway, each)?.delete(each.id);
+      for (const each of effect.connections)
+        if (isOn(gateway, effect.server, each)) connectionsOf(gateway, each)?.delete(each.id);
     },
-    isSo: (gateway, effect) =>
-      effect.connections.every((each) => connectionsOf(gateway, each)?.has(each.id) !== true),
+    isSo: (gateway, effect) => !effect.connections.some((each) => isOn(gateway, effect.server, each)),
   },
   'logs.flush': {
     change: ({ flushes }, _effect, commandId) => void flushes.push(commandId),
@@ -151,11 +152,20 @@ function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedT
   return thing;
 }
 
+/** Whether a connection is open, and on the server. */
+function isOn(
+  gateway: LiveGateway,
+  server: string,
+  each: { readonly session: number; readonly connected: number; readonly id: number },
+): boolean {
+  return connectionsOf(gateway, each)?.get(each.id)?.server === server;
+}
+
 /** The connections of a session; `undefined` if the session is closed, also if a later session has its id. */
 function connectionsOf(
   { sessions }: LiveGateway,
   { session: id, connected }: { readonly session: number; readonly connected: number },
-): Map<number, unknown> | undefined {
+): Map<number, ScriptedConnection> | undefined {
   const session = sessions.get(id);
   return session?.connected === connected ? session.connections : undefined;
 }

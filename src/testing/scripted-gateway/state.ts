@@ -77,8 +77,8 @@ export type Collection = 'services' | 'monitors' | 'servers' | 'filters';
 /** A session of a {@link LiveGateway}. @internal */
 export interface LiveSession extends Omit<ScriptedSession, 'connections'> {
   readonly connections: Map<number, ScriptedConnection>;
-  /** Id of the next connection. Within a session no id is used twice. */
-  nextConnection: number;
+  /** The servers of all connections so far, by id. Within a session an id is used once for each server. */
+  readonly used: Map<number, Set<string>>;
 }
 
 /**
@@ -164,10 +164,10 @@ function liveSession({ service, connected, user, address, state, connections }: 
   const open = connections.map(({ id, ...each }) => {
     return [id, { server: each.server, role: each.role, state: each.state }] as const;
   });
-  const nextConnection = Math.max(-1, ...open.map(([id]) => id)) + 1;
-  return { service, connected, user, address, state, connections: new Map(open), nextConnection };
+  const used = new Map(open.map(([id, { server }]) => [id, new Set([server])]));
+  return { service, connected, user, address, state, connections: new Map(open), used };
 }
 
-function plainSession({ nextConnection: _next, connections, ...session }: LiveSession): ScriptedSession {
+function plainSession({ used: _used, connections, ...session }: LiveSession): ScriptedSession {
   return { ...session, connections: Object.fromEntries(connections) };
 }

@@ -22,7 +22,9 @@ export interface GatewayTraffic {
   /** The client of a session disconnects. */
   closeSession(this: void, id: number): readonly HostReport[];
   /**
-   * A session opens a connection to a server.
+   * A session opens a connection to a server. The connection gets the lowest id that the session has free and has never
+   * used for this server, so ids are reused for other servers. If an id is reused, the first report closes the earlier
+   * connection, because a command that closed it may not have settled yet.
    *
    * @throws RangeError if there is no such server
    */
@@ -94,11 +96,15 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
       const server = keyIn(gateway, 'servers', name);
       const session = sessions.get(id);
       if (session === undefined) return [];
-      const { connected, connections, nextConnection } = session;
-      const connection = { server, role: 'Slave', state: 'In use' };
-      connections.set(nextConnection, connection);
-      session.nextConnection += 1;
-      return [{ type: 'connection.opened', session: id, connected, id: nextConnection, ...connection }];
+      const { connected, connections, used } = session;
+      const connection = { session: id, connected, id: freeConnection(session, server) };
+      const content = { server, role: 'Slave', state: 'In use' };
+      const earlier = used.get(connection.id);
+      connections.set(connection.id, content);
+      used.set(connection.id, new Set(earlier).add(server));
+      const closed: HostReport[] =
+        earlier === undefined ? [] : [{ type: 'connection.closed', ...connection }];
+      return [...closed, { type: 'connection.opened', ...connection, ...content }];
     },
     closeConnection(session, id) {
       const { connected, connections } = sessions.get(session) ?? {};
@@ -172,9 +178,15 @@ function freeId(sessions: ReadonlyMap<number, unknown>): number {
   return id;
 }
 
+function freeConnection({ connections, used }: LiveSession, server: string): number {
+  let id = 0;
+  while (connections.has(id) || used.get(id)?.has(server) === true) id += 1;
+  return id;
+}
+
 function newSession(service: string, connected: number): LiveSession {
   const session = { user: 'somebody', address: '192.0.2.1', state: 'Session ready for routing' };
-  return { service, connected, ...session, connections: new Map(), nextConnection: 0 };
+  return { service, connected, ...session, connections: new Map(), used: new Map() };
 }
 
 function opening(id: number, { service, connected, user, address, state }: LiveSession): HostReport {

@@ -14,6 +14,7 @@ const otherReasons: readonly (string | undefined)[] = [
   'command-in-progress',
   'node-behind',
   'effect-refused',
+  'partly-done',
   'overloaded',
   'fenced',
   'store-unavailable',

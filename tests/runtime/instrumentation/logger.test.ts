@@ -3,12 +3,14 @@ import {
   createBasicAuthentication,
   createUser,
   createMemoryStore,
+  createSnapshot,
   EffectRefused,
   HostError,
   sequence,
   stopMonitor,
   stopService,
   type Admin,
+  type GatewayDocument,
   type Logger,
   type Transition,
 } from 'gateway-admin-core';
@@ -17,7 +19,7 @@ import pino from 'pino';
 
 import { createWorld } from '../../fleet/node.ts';
 import { FailingStore } from '../../support/failing-store.ts';
-import { planted } from '../../support/document.ts';
+import { planted, sampleDocument } from '../../support/document.ts';
 import { lookAt, takeLeaks } from '../../support/leak.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { read } from '../../support/project.ts';
@@ -108,7 +110,7 @@ describe('the line of a start', () => {
       await dead.clock.settle();
       const { logger, lines } = takeLines();
       const { admin } = await openRunning(store, { logger, gateway: sampleGateway().willSee(seen) });
-      expect(lines.filter(([, message]) => message !== 'Error')).toMatchObject([
+      expect(lines.filter(([, message]) => /^(?:Command|Interface)/.test(message))).toMatchObject([
         [expect.any(String), `Command ${outcome}`, { ...service, actor: 'ada', outcome, recovered: true }],
         [level, 'Interface opened', { recovered: 1, unknown }],
       ]);
@@ -116,6 +118,36 @@ describe('the line of a start', () => {
       await admin.close();
     },
   );
+});
+
+describe('the line of a document that differs from the store', () => {
+  const sampleWith = (members: object): GatewayDocument => ({
+    ...sampleDocument,
+    services: (sampleDocument.services ?? []).map((each) => ({ ...each, ...members })),
+  });
+  const adoptable = sampleWith({ max_connection: 7 });
+  const fixed = sampleWith({ router: 'other' });
+
+  it.each([
+    [
+      'is at level info if adoptDocument can take all over, and no error',
+      adoptable,
+      ['info', 'Document differs', 3],
+      0,
+    ],
+    ['is an error if a place cannot change while the gateway runs', fixed, ['error', 'Error', undefined], 1],
+  ] as const)('%s', async (_what, document, line, count) => {
+    const store = createMemoryStore();
+    await (await openRunning(store)).admin.close();
+    const { logger, lines } = takeLines();
+    const { admin, errors } = await openRunning(store, { logger, snapshot: createSnapshot(document) });
+    const told = lines.filter(([level, message]) => level === 'error' || message === 'Document differs');
+    expect(
+      told.map(([level, message, fields]) => [level, message, (fields as { places?: number }).places]),
+    ).toEqual([line]);
+    expect(errors).toHaveLength(count);
+    await admin.close();
+  });
 });
 
 describe('the line of a request', () => {

@@ -127,6 +127,7 @@ describe('the audits', () => {
         'again',
         'others',
         'gone',
+        'moved',
         'only',
         'abort',
         'final',
@@ -293,6 +294,14 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       apply: only(type, apply, (effect, context) => apply(asToday(effect), context)),
     };
   },
+  /** Looks at the ids of connections alone, and not at their servers. */
+  moved: ({ state, inspect, apply }, type) => {
+    const asToday = (effect: Effect): Effect => withServersOf(state, effect);
+    return {
+      inspect: only(type, inspect, (effect, context) => inspect(asToday(effect), context)),
+      apply: only(type, apply, (effect, context) => apply(asToday(effect), context)),
+    };
+  },
   /** Closes every session, whatever is asked. */
   only: (gateway, type) => ({
     apply: only(type, gateway.apply, async (effect, context) => {
@@ -380,6 +389,14 @@ function withTimesOf({ sessions }: ScriptedGateway['state'], effect: Effect): Ef
   if (effect.type !== 'connections.close') return effect;
   const connections = effect.connections.map((each) => ({ ...each, connected: timeOf(each.session) }));
   return { ...effect, connections };
+}
+
+/** An effect on connections as if it named the server that its first connection is on. */
+function withServersOf({ sessions }: ScriptedGateway['state'], effect: Effect): Effect {
+  if (effect.type !== 'connections.close') return effect;
+  const [{ session = NaN, id = NaN } = {}] = effect.connections;
+  const server = sessions[String(session)]?.connections[String(id)]?.server ?? effect.server;
+  return { ...effect, server };
 }
 
 describe('a port that breaks one law for one type of effect', () => {

@@ -255,6 +255,7 @@ describe('inspect of any other effect', () => {
     const links = {
       type: 'connections.close',
       resource: '/servers/db-serv-1',
+      server: 'db-serv-1',
       connections: [{ session: 9, connected, id: 0 }],
     } as const;
     expect(Object.keys(connections)).toEqual(['0', '4']);

@@ -138,7 +138,7 @@ describe('traffic on a scripted gateway', () => {
     ]);
   });
 
-  it('gives a connection an id that its session has not used before', () => {
+  it('gives a connection the lowest id that its session has not used for the server before', () => {
     const gateway = gatewayOf();
     const of = { session: 9, connected: Date.parse('2016-09-09T14:12:37+03:00') };
     const facts = {
@@ -148,9 +148,14 @@ describe('traffic on a scripted gateway', () => {
       role: 'Slave',
       state: 'In use',
     };
-    expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 5 }]);
-    expect(gateway.closeConnection(9, 5)).toEqual([{ type: 'connection.closed', ...of, id: 5 }]);
-    expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 6 }]);
+    const closed = { type: 'connection.closed', ...of, id: 1 };
+    expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 1 }]);
+    expect(gateway.closeConnection(9, 1)).toEqual([closed]);
+    expect(gateway.openConnection(9, 'db-serv-1')).toEqual([{ ...facts, id: 2 }]);
+    expect(gateway.openConnection(9, 'db-server-2')).toEqual([
+      closed,
+      { ...facts, id: 1, server: 'db-server-2' },
+    ]);
   });
 
   it('does nothing if it is impossible', () => {

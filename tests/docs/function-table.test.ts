@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import * as library from 'gateway-admin-core';
+import type { Context, Decision, Snapshot } from 'gateway-admin-core';
+
+import { sampleSnapshot } from '../support/document.ts';
+import { read } from '../support/project.ts';
+import { codesOf, tablesOf } from './table.ts';
+
+type Command = (snapshot: Snapshot, context: Context) => Decision;
+
+const interval = [{ op: 'replace', path: '/monitor_interval', value: 7 }] as const;
+const port = [{ op: 'replace', path: '/port', value: 7 }] as const;
+const connections = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
+const parameter = [{ op: 'add', path: '/parameters/new', value: 'x' }] as const;
+
+/** A call of each function of the table that changes the sample. */
+const calls: Readonly<Record<string, Command>> = {
+  startService: (snapshot, context) => library.startService(snapshot, 'Report Service', context),
+  stopService: (snapshot, context) => library.stopService(snapshot, 'My Service', context),
+  patchService: (snapshot, context) => library.patchService(snapshot, 'My Service', connections, context),
+  closeServiceSessions: (snapshot, context) => library.closeServiceSessions(snapshot, 'My Service', context),
+  patchServer: (snapshot, context) => library.patchServer(snapshot, 'db-serv-1', port, context),
+  closeServerConnections: (snapshot, context) =>
+    library.closeServerConnections(snapshot, 'db-serv-1', context),
+  startMonitor: (snapshot, context) => library.startMonitor(snapshot, 'Idle Monitor', context),
+  stopMonitor: (snapshot, context) => library.stopMonitor(snapshot, 'Main Monitor', context),
+  patchMonitor: (snapshot, context) => library.patchMonitor(snapshot, 'Main Monitor', interval, context),
+  patchFilter: (snapshot, context) => library.patchFilter(snapshot, 'Hint', parameter, context),
+  closeSession: (snapshot, context) => library.closeSession(snapshot, 9, context),
+  flushLogs: library.flushLogs,
+  createUser: (snapshot, context) =>
+    library.createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context),
+  changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', 'x', context),
+  deleteUser: (snapshot, context) => library.deleteUser(snapshot, 'ada', context),
+};
+
+const [table] = tablesOf(read('docs/functions.md'));
+const rows = (table?.rows ?? []).map(([call = '', events = '', effects = '', endpoint = '']) => ({
+  name: /\w+/.exec(call)?.[0] ?? '',
+  call: codesOf(call)[0] ?? '',
+  events: codesOf(events),
+  effects: codesOf(effects),
+  endpoint: codesOf(endpoint)[0] ?? '',
+}));
+
+describe('the table of the pure functions', () => {
+  it('has every function that decides a command', () => {
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(calls).toSorted());
+  });
+
+  it.each(rows)(
+    'gives the events, the effects and the endpoint of $name',
+    ({ name, call, events, effects, endpoint }) => {
+      const decision = calls[name]?.(sampleSnapshot(), { now: 0 });
+      if (decision?.outcome !== 'accepted') throw new Error(`${name} changes nothing`);
+      expect(decision.events.map(({ type }) => type)).toEqual(events);
+      expect(decision.effects.map(({ type }) => type)).toEqual(effects);
+      expect(library.routes.map(({ method, path }) => `${method} ${path}`)).toContain(endpoint);
+      const { length } =
+        (library as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>)[name] ?? {};
+      expect(call.replace(/\{.*?\}/, 'user').split(',')).toHaveLength(length ?? NaN);
+    },
+  );
+});

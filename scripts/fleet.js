@@ -1,6 +1,6 @@
 /**
- * The long fleet test: 50 rounds in which a node and the database are killed, or as many as the first argument says, a fifth as
- * many in which a standby takes over, and a fifth as many of each of the two worst cases. The nodes reach their store directly,
+ * The long fleet test: 50 rounds in which a node and the database are killed, or as many as the first argument says, as many of
+ * each of the two worst cases, and as many in which a standby takes over. The nodes reach their store directly,
  * without hints, or through a pool, in turn. Clients read at every node all the time. The second argument is the number of the
  * first round: left out, the rounds are others each time.
  */
@@ -13,7 +13,7 @@ const { status } = spawnSync(
   ['node_modules/jest/bin/jest.js', '--runInBand', 'tests/system/fleet/'],
   {
     stdio: 'inherit',
-    env: { ...process.env, FLEET_ROUNDS: rounds, FLEET_FIRST: first },
+    env: { ...process.env, FLEET_ROUNDS: rounds, FLEET_WORST: rounds, FLEET_FIRST: first },
   },
 );
 process.exitCode = status ?? 1;

@@ -82,6 +82,7 @@ export const problemTable = {
   'node-outdated': { status: 503, title: 'This node is too old for the fleet' },
   'node-behind': { status: 409, title: 'The gateway has not followed the fleet' },
   'store-unavailable': { status: 503, title: 'The configuration store is unavailable' },
+  'not-ready': { status: 503, title: 'The gateway is not ready' },
   closed: { status: 503, title: 'The administration interface is closed' },
   'outcome-unknown': { status: 504, title: 'The outcome is not known yet' },
 } as const satisfies Record<string, ProblemRow>;

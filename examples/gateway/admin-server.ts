@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { problem } from 'gateway-admin-core';
+
 import type { Closers } from './closing.ts';
 
 /** Where the administration interface is; port 0 stands for any free port. */
@@ -16,13 +18,23 @@ export interface AdminServer {
   /** The URL. */
   readonly origin: string;
   readonly port: number;
-  /** From now on, requests go to this function. Before, they are answered with 503. */
+  /** From now on, requests go to this function. Before, they are answered with the problem `not-ready`. */
   serve(this: void, handle: RequestListener): void;
 }
 
+const notReady = JSON.stringify(
+  problem('not-ready', 'The gateway is starting. Send the request again in a second.'),
+);
+const notReadyHeaders = {
+  'content-type': 'application/problem+json',
+  'cache-control': 'no-store',
+  'retry-after': '1',
+};
+
 /** Opens the port. */
 export async function openAdminServer(place: Place, closers: Closers): Promise<AdminServer> {
-  let handle: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+  let handle: RequestListener = (_request, response) =>
+    response.writeHead(503, notReadyHeaders).end(notReady);
   const server = createServer((request, response) => handle(request, response));
   await listen(server, place);
   closers.push(() => server.close().closeAllConnections());

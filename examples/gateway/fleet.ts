@@ -26,6 +26,7 @@ const pauseMs = 1000;
 
 interface FleetArguments extends Place {
   readonly gateways: number;
+  readonly allowedHosts: readonly string[];
   readonly quiet: boolean;
 }
 
@@ -46,14 +47,17 @@ interface KeptNode {
 }
 
 /** Runs the fleet until the signal aborts. What was started is ended again, the last thing first. */
-export async function runFleet({ gateways, quiet, host, port }: FleetArguments, signal: AbortSignal) {
+export async function runFleet(
+  { gateways, allowedHosts, quiet, host, port }: FleetArguments,
+  signal: AbortSignal,
+) {
   const closers: Closers = [];
   try {
     const startServers = () => startDatabases(['db-1', 'db-2', 'store'], signal, closers);
     const servers = await step('Starting three PostgreSQL servers', quiet, startServers);
     const [databases, storePort] = [servers.slice(0, 2), servers[2]?.port ?? 0];
     const assignmentOf = async (node: string, index: number): Promise<Assignment> => ({
-      ...{ node, storePort, quiet },
+      ...{ node, storePort, allowedHosts, quiet },
       // Each node has listeners of its own.
       document: await startingDocument(defaultDocument(databases)),
       admin: { host, port: port === 0 ? 0 : port + index },

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { createAdmin, createBasicAuthentication } from 'gateway-admin-core';
 import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
-import type { Admin, AdminOptions, GatewayDocument } from 'gateway-admin-core';
+import type { Admin, AdminOptions, GatewayDocument, Logger } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
 import { openAdminServer } from './admin-server.ts';
@@ -31,6 +31,8 @@ document, in the store or created later, it asks for a log-in.
   --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free; the gateways of
                      a fleet take this port and the next ones
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
+  --allow-host NAME  answer under this name while nobody has to log in, such as the name of a container; can be given
+                     several times. IP addresses and localhost are always allowed
   --quiet            print the addresses and what goes wrong: no steps, no hints and no events
   --help             print this`;
 
@@ -39,10 +41,11 @@ function readArguments() {
   const { values } = parseArgs({
     options: {
       ...{ document: text, store: text, fleet: text, 'admin-host': text, 'admin-port': text },
-      ...{ quiet: flag, help: flag },
+      ...{ 'allow-host': { ...text, multiple: true }, quiet: flag, help: flag },
     },
   });
   const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989', fleet, quiet = false } = values;
+  const { 'allow-host': allowedHosts = [] } = values;
   const gateways = fleet === undefined ? 1 : Number(fleet);
   if (fleet !== undefined && !/^[1-9]$/.test(fleet))
     throw new RangeError(`--fleet must be a number from 1 to ${String(largestFleet)}, and not "${fleet}".`);
@@ -51,13 +54,13 @@ function readArguments() {
     throw new RangeError(`--admin-port must be a number from 0 to ${String(lastPort)}, and not "${port}".`);
   if (fleet !== undefined && (values.document ?? values.store) !== undefined)
     throw new Error('--fleet has a document and a store of its own. Leave out --document and --store.');
-  return { ...values, quiet, host, port: Number(port), gateways };
+  return { ...values, quiet, host, port: Number(port), allowedHosts, gateways };
 }
 
 type Arguments = ReturnType<typeof readArguments>;
 
 /** Runs the gateway until the signal aborts. What was opened is closed again, the last thing first. */
-async function run({ document: path, store, quiet, ...place }: Arguments, signal: AbortSignal) {
+async function run({ document: path, store, quiet, allowedHosts, ...place }: Arguments, signal: AbortSignal) {
   const closers: Closers = [];
   try {
     const given = path === undefined ? undefined : parseDocument(await readFile(resolve(path), 'utf8'));
@@ -67,7 +70,7 @@ async function run({ document: path, store, quiet, ...place }: Arguments, signal
     const databases = given === undefined ? await step('Starting two PostgreSQL servers', quiet, start) : [];
     const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
     const gateway = new Gateway();
-    const options = { snapshot, gateway, veto, onError: createTeller(given) };
+    const options = { snapshot, gateway, veto, allowedHosts, onError: createTeller(given) };
     const admin = await openInterface(options, store);
     closers.push(() => admin.close());
     // The databases are new at each start, but a store has the ports of the earlier databases.
@@ -109,7 +112,13 @@ function createTeller(given: GatewayDocument | undefined): (error: unknown) => v
 async function openInterface(given: AdminOptions, directory?: string): Promise<Admin> {
   const options = { ...given, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) };
   if (directory === undefined) return createAdmin(options);
-  return openAdmin({ ...options, store: await openFileStore(directory) });
+  const ignore = (): undefined => undefined;
+  const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  // A user who expects the configuration of an earlier run must see that the store was empty. `onError` prints errors.
+  logger.warn = (_fields, message) => console.error(message);
+  const admin = await openAdmin({ ...options, logger, store: await openFileStore(directory) });
+  logger.warn = ignore;
+  return admin;
 }
 
 const ending = new AbortController();

@@ -29,6 +29,7 @@ export interface Assignment {
   readonly admin: Place;
   /** The port of the PostgreSQL server that has the configuration. */
   readonly storePort: number;
+  readonly allowedHosts: readonly string[];
   readonly quiet: boolean;
 }
 
@@ -62,7 +63,7 @@ try {
 
 /** Runs the node until the signal aborts. */
 async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
-  const { node, document, storePort, quiet } = assignment;
+  const { node, document, storePort, allowedHosts, quiet } = assignment;
   const closers: Closers = [];
   try {
     const server = await openAdminServer(assignment.admin, closers);
@@ -74,6 +75,7 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
       snapshot: createSnapshot(document),
       gateway,
       veto,
+      allowedHosts,
       authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
       onError: (error) =>
         console.error(`${node}:`, error instanceof DifferingDocumentError ? error.message : error),

@@ -3,7 +3,8 @@
  * Response.
  */
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { assertArguments, bodyTaken, createSink, mountAt, notFound, senderOf } from './mount.ts';
+import { bodyTaken } from './given-body.ts';
+import { assertArguments, createSink, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
  * Options of `createHandler` for `fetch`.
@@ -114,7 +115,7 @@ class FetchRequest implements AdminRequest {
 
 /** Reads the body, and stops once the body is longer than the limit. */
 async function readBody({ body, bodyUsed }: Request, limit: number): Promise<Uint8Array> {
-  if (bodyUsed) throw bodyTaken();
+  if (bodyUsed) throw bodyTaken('give the handler a new Request(request, { body })');
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {

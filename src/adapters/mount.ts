@@ -1,6 +1,5 @@
 /**
- * Mounting, for every adapter: its arguments, the base path of an interface, the 404 for unknown paths, and the error for an
- * interface that is mounted behind a body parser.
+ * Mounting, for every adapter: its arguments, the base path of an interface, and the 404 for unknown paths.
  */
 import { assertMembers } from '../core/member.ts';
 import { assertText } from '../json/value.ts';
@@ -125,11 +124,3 @@ export const notFound: AdminResponse = Object.freeze({
     problem('route-not-found', 'There is nothing at this path of the administration interface.'),
   ),
 });
-
-/** Makes the error for a body that the server has read before the adapter got the request. @internal */
-export function bodyTaken(): Error {
-  return new Error(
-    'The body of a request was read before the interface got the request. Mount the interface before body parsers, such ' +
-      'as express.json().',
-  );
-}

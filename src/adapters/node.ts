@@ -2,11 +2,13 @@
  * The adapter for `node:http`, and for every framework that uses its request and response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 
 import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
-import { assertArguments, bodyTaken, createSink, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
+import { givenBody } from './given-body.ts';
+import { assertArguments, createSink, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
 
 /**
  * Options of `createHandler` for `node:http`.
@@ -44,7 +46,8 @@ const optionNames = [
 /**
  * Creates a request listener of `node:http` for an administration interface.
  *
- * An error inside the listener is answered with 500 and goes to `onError`.
+ * An error inside the listener is answered with 500 and goes to `onError`. If a body parser has read a body before, the
+ * listener takes the body from `rawBody` or `body` of the request.
  *
  * @param admin - the running interface
  * @param options - path of the interface and hooks of the host
@@ -111,7 +114,8 @@ export function createHandler(
 
 /**
  * Creates a function that begins a pipelined request when the request before it is answered, and never if the connection
- * closes before. Otherwise a client that reads nothing could make the process render thousands of lists.
+ * closes before or with that answer (RFC 9112 §9.6). Otherwise a client that reads nothing could make the process render
+ * thousands of lists, and a command could be done without an answer.
  */
 function createTurns(): (request: IncomingMessage, response: ServerResponse, begin: () => void) => void {
   const last = new WeakMap<object, ServerResponse>();
@@ -119,8 +123,15 @@ function createTurns(): (request: IncomingMessage, response: ServerResponse, beg
     // The streams of an HTTP/2 connection do not wait for each other.
     const before = httpVersionMajor === 1 ? last.get(socket) : undefined;
     last.set(socket, response);
-    if (before === undefined || before.writableFinished) begin();
-    else before.once('close', () => (socket.destroyed ? undefined : begin()));
+    if (before === undefined) {
+      begin();
+      return;
+    }
+    const goOn = (): void => {
+      if (!socket.destroyed && before.getHeader('connection') !== 'close') begin();
+    };
+    if (before.writableFinished) goOn();
+    else before.once('close', goOn);
   };
 }
 
@@ -176,8 +187,13 @@ class NodeRequest implements AdminRequest {
 }
 
 /** Whether a response is closed. A response of `node:http2` has no `closed`; its stream has. */
-function isClosed(response: ServerResponse & { readonly stream?: { readonly closed: boolean } }): boolean {
-  return response.stream?.closed ?? response.closed;
+function isClosed(response: ServerResponse): boolean {
+  return streamOf(response)?.closed ?? response.closed;
+}
+
+/** The stream of a response of `node:http2`. */
+function streamOf(response: ServerResponse & { readonly stream?: ServerHttp2Stream }) {
+  return response.stream;
 }
 
 /**
@@ -198,9 +214,9 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | und
   return headers;
 }
 
-/** Reads the body, and stops once the body is longer than the limit. */
+/** Reads the body, and stops once the body is longer than the limit. A body that was read before is taken from the request. */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
-  if (request.readableDidRead) throw bodyTaken();
+  if (request.readableDidRead) return givenBody(request, limit);
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -216,14 +232,50 @@ async function send(
   response: ServerResponse,
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
-  // The adapter does not read the rest of an unread body, so a connection of HTTP/1 cannot be used again. HTTP/2 forbids the
-  // header, and only the stream ends.
   const all: Record<string, string | number> = Object.assign({}, headers);
-  if (!request.complete && request.httpVersionMajor === 1) all['connection'] = 'close';
+  const isEarly = !request.complete;
+  if (isEarly) forgoRest(request, response);
   if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, all);
   if (typeof body === 'object') await pipeline(Readable.from(body), response).catch(failUnlessLeft);
+  else if (isEarly && request.httpVersionMajor === 1) await endAfterRest(request, response, body);
   else response.end(body);
+}
+
+/**
+ * Makes the response the last use of the connection, or of the stream of HTTP/2: nobody reads the rest of the body.
+ *
+ * @see RFC 9112 §9.6; RFC 9113 §8.1.
+ */
+function forgoRest({ httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
+  if (httpVersionMajor === 1) response.setHeader('connection', 'close');
+  const stream = streamOf(response);
+  // At the stream: the response says that it has finished only when the stream is closed.
+  stream?.once('finish', () => {
+    // Without an error, so that the client does not discard the response.
+    if (!stream.endAfterHeaders) stream.close();
+    // Otherwise the bytes that have arrived would stay until the connection ends.
+    stream.destroy();
+  });
+}
+
+/** How long the rest of a body is discarded before the connection closes. */
+const lingerMs = 1000;
+
+/**
+ * Sends the response at once, and closes the connection when the client has stopped sending. A connection that closes before
+ * is reset, and a proxy that still sends a body then loses the response.
+ */
+async function endAfterRest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | undefined,
+): Promise<void> {
+  if (body === undefined) response.flushHeaders();
+  else response.write(body);
+  const signal = AbortSignal.timeout(lingerMs);
+  await finished(request.resume(), { signal, cleanup: true }).catch(() => undefined);
+  response.end();
 }
 
 /** A client that disconnects in the middle of a list is not an error. A list that fails in the middle is one. */

@@ -2,7 +2,7 @@
  * What the interface answers: the value, or the end of the command with its exit code.
  */
 import type { Answer } from '../client/index.ts';
-import type { Fault, Problem } from '../index.ts';
+import type { Fault, Problem, ProblemCode } from '../index.ts';
 import { CommandError, exitCodes } from './command.ts';
 import { safeText } from './output.ts';
 
@@ -27,26 +27,131 @@ export function valueOf<T>(answer: Answer<T>): T {
   throw refusal(answer.problem, answer.retryAfterMs);
 }
 
+/** An entity tag as a user copies it: a shell would take the double quotes away. */
+export function shownTag(etag: string): string {
+  return safeText(etag.replace(/^(?:W\/)?"(.*)"$/, '$1'));
+}
+
+/** The entity tag that a user has given, with or without its double quotes. */
+export function givenTag(text: string): string {
+  return text === '*' || text.endsWith('"') ? text : `"${text}"`;
+}
+
 /** The end of a command that was refused. */
 export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
   const { code, status, title, detail, errors = [] } = problem;
   if (typeof code !== 'string') throw new Error('the problem has no code');
   const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(fault)}`);
-  const what = safeText(`${faults.length === 0 ? detail : title} (${code})`);
-  const text = [what, ...nextStep(problem, retryAfterMs), ...faults].join('');
+  const what = safeText(`${faults.length === 0 ? withoutHttp(detail, title) : title} (${code})`);
+  const text = [what, ...nextStep(problem, retryAfterMs).map((step) => ` ${safeText(step)}`), ...faults].join(
+    '',
+  );
   if (code === 'outcome-unknown') return new CommandError(text, exitCodes.unknown, problem);
+  if (code === 'partly-done') return new CommandError(text, exitCodes.partlyDone, problem);
   const isNotAllowed = status === 401 || status === 403;
   return new CommandError(text, isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
 }
 
-function nextStep({ code }: Problem, retryAfterMs: number | undefined): readonly string[] {
-  if (code === 'unauthenticated') return [' Try: --user NAME --password-file FILE'];
-  if (code === 'outcome-unknown') return [' Try: gateway-admin commands'];
-  if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) return [];
-  return [` Try again in ${String(Math.ceil(retryAfterMs / 1000))} s.`];
+/** What only programs that send requests themselves understand. */
+const http =
+  /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/|\bIf-(?:None-)?Match\b|\bContent-Type\b|\bheaders? [A-Z]/;
+
+/** A detail without the sentences that speak of HTTP. If the first one does, the title stands for it. */
+function withoutHttp(detail: string, title: string): string {
+  const [first = '', ...others] = detail.split(/(?<=[.;]) /);
+  const kept = others.filter((sentence) => !http.test(sentence));
+  return [http.test(first) ? `${title}.` : first, ...kept].join(' ').replace(/;$/, '');
 }
+
+function nextStep({ code, command = '' }: Problem, retryAfterMs: number | undefined): readonly string[] {
+  const step = Object.hasOwn(nextSteps, code) ? nextSteps[code as ProblemCode] : undefined;
+  const steps = step === undefined ? [] : [step.replace('COMMAND', command)];
+  // Of a command that may have been carried out, only the state tells whether to send it again.
+  const isKnown = code !== 'outcome-unknown';
+  if (!isKnown || retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) return steps;
+  const again = `Try again in ${String(Math.ceil(retryAfterMs / 1000))} s.`;
+  return step === later ? [again] : [again, ...steps];
+}
+
+const later = 'Try again in a few seconds. If that does not help, look at the log of the gateway.';
+const correctPatch = 'Correct the patch. Try: gateway-admin help patch';
+const correctOptions = 'Correct the options. Try: gateway-admin help';
+const look = 'Look at the present values: gateway-admin show';
+const otherVersion = 'The interface may be of another version. Try: gateway-admin show interface';
+
+/** What a user of the program does next, for each problem; COMMAND is the id of the command in flight. */
+export const nextSteps = {
+  'body-missing': otherVersion,
+  'body-encoding-invalid': otherVersion,
+  'body-not-json': otherVersion,
+  'body-duplicate-key': correctPatch,
+  'body-too-deep': correctPatch,
+  'number-out-of-range': correctPatch,
+  'path-encoding-invalid': otherVersion,
+  'session-id-invalid': 'Try: gateway-admin list sessions',
+  'range-invalid': correctOptions,
+  'fields-invalid': correctOptions,
+  'query-invalid': correctOptions,
+  'header-invalid': 'Give --if-match the entity tag as gateway-admin show prints it.',
+  'patch-malformed': correctPatch,
+  'pointer-invalid': correctPatch,
+  unauthenticated: 'Try: --user NAME --password-file FILE',
+  forbidden: 'Or log in as another user: --user NAME',
+  'read-only': 'An administrator ends this mode. Try: gateway-admin release',
+  'origin-refused': 'Give --url the IP address of the gateway, or let its host allow the name.',
+  'service-not-found': 'Try: gateway-admin list services',
+  'server-not-found': 'Try: gateway-admin list servers',
+  'monitor-not-found': 'Try: gateway-admin list monitors',
+  'filter-not-found': 'Try: gateway-admin list filters',
+  'session-not-found': 'Try: gateway-admin list sessions',
+  'user-not-found': 'Try: gateway-admin list users',
+  'node-not-found': 'Try: gateway-admin list nodes',
+  'command-not-found': 'Try: gateway-admin commands',
+  'route-not-found': otherVersion,
+  'method-not-allowed': otherVersion,
+  'body-timeout': later,
+  'patch-path-missing': look,
+  'patch-test-failed': look,
+  'user-exists': 'Try: gateway-admin user password NAME',
+  'last-user': 'Try: gateway-admin user add NAME',
+  'command-in-progress':
+    'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',
+  'command-not-abandonable': 'Try: gateway-admin commands',
+  'node-alive': 'End the process of the node, and give --url another node.',
+  'effect-refused': 'Look at the state: gateway-admin show',
+  'partly-done': 'Look at what is left: gateway-admin list sessions',
+  'precondition-failed':
+    'Another command has changed the resource. Its values and its entity tag are new: gateway-admin show',
+  'content-too-large': 'Send a smaller patch.',
+  'uri-too-long': correctOptions,
+  'unsupported-media-type': otherVersion,
+  'validation-failed': 'Correct each named value.',
+  'field-not-modifiable': correctPatch,
+  'field-unknown': correctPatch,
+  'field-write-only': correctPatch,
+  'op-not-allowed': correctPatch,
+  'reserved-key': correctPatch,
+  'link-unresolved': 'Try: gateway-admin list servers, or gateway-admin list filters',
+  'parameter-not-configurable': 'Only the gateway itself changes this parameter.',
+  'password-unacceptable': 'Choose another password.',
+  'secret-not-storable': 'Ask the operator of the gateway.',
+  'patch-too-many-operations': 'Give fewer operations.',
+  'patch-result-too-large': 'Give a shorter value.',
+  'login-throttled': later,
+  internal: 'Look at the log of the gateway, and at the state before you try again: gateway-admin show',
+  'method-unknown': otherVersion,
+  overloaded: later,
+  'audit-unavailable': later,
+  fenced: 'Look at the nodes and at the state: gateway-admin list nodes',
+  'node-outdated': 'Give --url another node. Try: gateway-admin list nodes',
+  'node-behind': 'Try: gateway-admin retry',
+  'store-unavailable': later,
+  closed: later,
+  'not-ready': later,
+  'outcome-unknown': 'Try: gateway-admin commands',
+} as const satisfies Readonly<Record<ProblemCode, string>>;
 
 /** A fault in a line. */
 export function faultText({ pointer, detail }: Fault): string {
-  return safeText(`${pointer}: ${detail}`);
+  return safeText(withoutHttp(`${pointer}: ${detail}`, pointer));
 }

@@ -17,12 +17,11 @@ import {
 } from '../index.ts';
 import { diff, type Json } from '../json/index.ts';
 import { faultText, outcomeOf, valueOf } from './answer.ts';
-import { acceptedPlan, operationLine } from './change.ts';
+import { acceptedPlan, confirm, goingOn, operationLines, unlessInterrupted } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { collections, documentIn, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { counted, safeText } from './output.ts';
-import { confirm } from './question.ts';
 
 /** A command of the interface that a document makes necessary. */
 interface Step {
@@ -59,6 +58,8 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   if (output.isJson) output.json(steps.map(shownStep));
   else if (isDry) output.lines('Nothing was done.');
   else if (steps.length > 0) output.lines(`Done: ${counted(steps.length, 'change')}.`);
+  if (call.has('exit-code') && steps.length > 0)
+    throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
 }
 
 /** A step for programs. */
@@ -165,18 +166,11 @@ function stepOf(event: AdminEvent): Step {
     id,
     resource,
     given: [name, event.operations],
-    changes: event.operations.map((operation) => changeLine(operation, event.inverse)),
+    changes: operationLines(event.operations, event.inverse),
   };
 }
 
 const verbs: Readonly<Record<string, string>> = { started: 'start', stopped: 'stop', updated: 'patch' };
-
-/** An operation in words, with the value before it. */
-function changeLine(operation: Operation, inverse: readonly Operation[]): string {
-  const back = inverse.find(({ op, path }) => path === operation.path && (op === 'replace' || op === 'add'));
-  const was = back !== undefined && 'value' in back ? ` (was ${JSON.stringify(back.value)})` : '';
-  return `${operationLine(operation)}${safeText(was)}`;
-}
 
 /** Asks the interface for the plan of each step. Nothing is done if one of them is refused. */
 async function planned(
@@ -239,12 +233,15 @@ function printSteps({ output }: Call, steps: readonly PlannedStep[], file: strin
 async function makeAll(call: Call, client: Client, steps: readonly PlannedStep[]): Promise<void> {
   for (const [done, { id, given, ifMatch, resource }] of steps.entries()) {
     call.output.progress(`${String(done + 1)} of ${String(steps.length)}: ${safeText(resource)}`);
+    const made = `${counted(done, 'change')} of ${String(steps.length)} made before.`;
     try {
-      await outcomeOf(methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
+      const sent = outcomeOf(methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
+      await unlessInterrupted(call, sent, () => `Interrupted. ${made} ${goingOn(resource)}`);
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      const where = `${safeText(resource)}: ${error.message} ${counted(done, 'change')} of ${String(steps.length)} made before.`;
-      throw new CommandError(where, error.exitCode, error.cause);
+      if (!(error instanceof CommandError) || error.exitCode === exitCodes.interrupted) throw error;
+      const isPart = done > 0 && error.exitCode === exitCodes.refused;
+      const exitCode = isPart ? exitCodes.partlyDone : error.exitCode;
+      throw new CommandError(`${safeText(resource)}: ${error.message} ${made}`, exitCode, error.cause);
     } finally {
       call.output.progress('');
     }

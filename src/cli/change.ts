@@ -1,14 +1,16 @@
 /**
  * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and whether
- * there is anything to do.
+ * there is anything to do. A change that cannot be undone is made only after a yes.
  */
+import { createInterface } from 'node:readline/promises';
+
 import type { Answer, Client, EndpointId } from '../client/index.ts';
-import type { Plan } from '../index.ts';
+import type { Operation, Plan } from '../index.ts';
+import { applyPatch, type Json } from '../json/index.ts';
 import { outcomeOf, refusal, valueOf } from './answer.ts';
-import type { Call } from './command.ts';
+import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
 import { counted, jsonText, safeText } from './output.ts';
-import { confirm } from './question.ts';
 
 /** A change that a user wants. */
 export interface Change {
@@ -19,7 +21,9 @@ export interface Change {
   readonly given: readonly unknown[];
   /** Whether the user is asked first: what is closed or deleted does not come back. */
   readonly asks?: true;
-  readonly ifMatch?: string | undefined;
+  readonly ifMatch?: string;
+  /** The entity tag of the resource, which a dry run prints for `--if-match`. */
+  readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
   readonly left?: () => Promise<number>;
 }
@@ -31,7 +35,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   const method = methodOf(client, change.id);
   const given = [...change.given, ...(change.ifMatch === undefined ? [] : [{ ifMatch: change.ifMatch }])];
   const plan = acceptedPlan(valueOf(await method.plan(...given)));
-  if (call.has('dry-run')) showPlan(call, change.title, plan);
+  if (call.has('dry-run')) showPlan(call, change, plan);
   else if (plan.outcome === 'unchanged') say(call, plan, `Nothing to do: ${change.title}.`);
   else await makePlanned(call, change, plan, () => method(...given));
 }
@@ -44,9 +48,60 @@ async function makePlanned(
 ): Promise<void> {
   const { output } = call;
   if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-  const body = await outcomeOf(withProgress(call, change, send));
+  const sent = outcomeOf(withProgress(call, change, send));
+  const body = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
   if (body !== undefined && output.isJson) output.json(body);
   else say(call, plan, `Done: ${change.title}.${consequence(plan)}`);
+}
+
+/** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
+export async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
+  if (has('yes')) return;
+  const { stdin, stderr } = surroundings;
+  // The standard input has ended if a document or a password was typed there.
+  if (!stdin.isTTY || stdin.readableEnded)
+    throw new CommandError(
+      `${safeText(question)} Nobody can be asked: without a terminal, say --yes.`,
+      exitCodes.wrongUse,
+    );
+  const terminal = createInterface({ input: stdin, output: stderr });
+  const leaving = new AbortController();
+  terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
+  try {
+    const answer = await terminal.question(`${safeText(question)} [y/N] `, { signal: leaving.signal });
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.', exitCodes.refused);
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+    throw new CommandError('Nothing was done.', exitCodes.interrupted);
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Waits for a change that was sent. Ctrl-C ends the program, and not what the gateway has begun. */
+export async function unlessInterrupted<T>(
+  { surroundings, output }: Call,
+  sent: Promise<T>,
+  told: () => string,
+): Promise<T> {
+  let interrupt = (): void => undefined;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    interrupt = () => {
+      output.progress('');
+      reject(new CommandError(told(), exitCodes.interrupted));
+    };
+  });
+  surroundings.once('SIGINT', interrupt);
+  try {
+    return await Promise.race([sent, interrupted]);
+  } finally {
+    surroundings.off('SIGINT', interrupt);
+  }
+}
+
+/** What becomes of a change that was sent, and how a user follows it. */
+export function goingOn(what: string): string {
+  return `The gateway goes on with what it has begun: ${safeText(what)}. Try: gateway-admin commands`;
 }
 
 /** The plan, if nothing speaks against the change. */
@@ -64,11 +119,12 @@ function say({ output }: Call, { outcome, closes, stays }: Accepted, text: strin
   else output.lines(safeText(text));
 }
 
-function showPlan({ output }: Call, title: string, plan: Accepted): void {
+function showPlan({ output }: Call, { title, tag }: Change, plan: Accepted): void {
   if (output.isJson) return output.json(plan);
   output.lines(
     safeText(`Plan: ${title}`),
     ...planLines(plan).map((line) => safeText(`  ${line}`)),
+    ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
     'Nothing was done.',
   );
 }
@@ -77,7 +133,7 @@ function planLines(plan: Accepted): readonly string[] {
   if (plan.outcome === 'unchanged') return ['nothing to do'];
   const { sessions, connections } = plan.closes;
   return [
-    ...(plan.patch ?? []).map(operationLine),
+    ...operationLines(plan.patch ?? [], plan.events.flatMap(inverseOf)),
     ...plan.effects.map(effectLine),
     `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
     ...(plan.stays.sessions === 0 ? [] : [continuing(plan.stays.sessions)]),
@@ -90,16 +146,48 @@ const signs: ReadonlyMap<string, string> = new Map([
   ['replace', '~'],
 ]);
 
-/** An operation of a patch in a line, such as `~ /max_connection = 50`. */
-export function operationLine(operation: {
-  readonly op: string;
-  readonly path: string;
-  readonly value?: unknown;
-}): string {
+function inverseOf(event: unknown): readonly Operation[] {
+  return (event as { readonly inverse?: readonly Operation[] }).inverse ?? [];
+}
+
+/**
+ * The operations of a patch in lines, with the value before each: `~ /max_connection = 50 (was 100)`.
+ *
+ * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a whole
+ *   list for several
+ */
+export function operationLines(
+  operations: readonly Operation[],
+  inverse: readonly Operation[],
+): readonly string[] {
+  const ways = inverse.filter(({ op }) => op !== 'test');
+  let list: { readonly path: string; readonly items: Json } | undefined;
+  return operations.map((operation) => {
+    const { op, path } = operation;
+    if (list === undefined || !path.startsWith(`${list.path}/`)) {
+      const way = ways.shift();
+      const old = way !== undefined && 'value' in way ? way.value : undefined;
+      list =
+        way !== undefined && path.startsWith(`${way.path}/`)
+          ? { path: way.path, items: old ?? [] }
+          : undefined;
+      if (list === undefined) return operationLine(operation, old);
+    }
+    const inside = path.slice(list.path.length);
+    const was = op === 'add' ? undefined : (list.items as readonly Json[])[Number(inside.slice(1))];
+    const applied = applyPatch(list.items, [{ ...operation, path: inside }]);
+    if (applied.ok) list = { ...list, items: applied.value };
+    return operationLine(operation, was);
+  });
+}
+
+/** An operation of a patch in a line. */
+export function operationLine(operation: Operation, was?: Json): string {
   const { op, path } = operation;
   const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
-  const from = 'from' in operation ? ` from ${String(operation.from)}` : '';
-  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}`);
+  const from = 'from' in operation ? ` from ${operation.from}` : '';
+  const before = was === undefined ? '' : ` (was ${jsonText(was)})`;
+  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}${before}`);
 }
 
 /** An effect: what the gateway is asked for. */
@@ -113,12 +201,13 @@ function effectLine(effect: unknown): string {
 }
 
 /** What a change means for the sessions; empty if nothing. */
-function consequence({ closes, stays }: Accepted): string {
-  const { sessions, connections } = closes;
-  const closing =
-    sessions + connections === 0
-      ? ''
-      : ` ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')} close.`;
+function consequence({ closes: { sessions, connections }, stays }: Accepted): string {
+  const closed = [
+    ...(sessions === 0 ? [] : [counted(sessions, 'session')]),
+    ...(connections === 0 ? [] : [counted(connections, 'backend connection')]),
+  ];
+  const verb = sessions + connections === 1 ? 'closes' : 'close';
+  const closing = closed.length === 0 ? '' : ` ${closed.join(' and ')} ${verb}.`;
   return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
 }
 

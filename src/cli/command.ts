@@ -2,10 +2,12 @@
  * Commands: what the command line can do, as data. The help, the checks of arguments and the completion follow from the
  * table of commands.
  */
+import { parseArgs } from 'node:util';
+
 import type { Output } from './output.ts';
 
-/** The streams and the environment of a program. */
-export interface Surroundings {
+/** The streams, the environment and the signals of a program. */
+export interface Surroundings extends Pick<NodeJS.Process, 'once' | 'off'> {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -26,6 +28,11 @@ export const exitCodes = {
   unknown: 4,
   /** The user is not known, or may not do this. */
   notAllowed: 5,
+  /** `plan --exit-code`: the gateway is not as the document says. */
+  differs: 6,
+  /** Refused in the middle: the message names what is done. */
+  partlyDone: 7,
+  /** A signal of the user ended the program. What the gateway has begun goes on. */
   interrupted: 130,
 } as const;
 
@@ -79,6 +86,46 @@ export interface Command {
   /** Lines that follow the options in the help. */
   readonly notes?: readonly string[];
   run(call: Call): Promise<void>;
+}
+
+/** The option that every command has. */
+export const helpOption = { does: 'print this' } as const satisfies Option;
+
+/** The options of all commands, by name. A name means the same everywhere. */
+export function optionsOf(commands: ReadonlyMap<string, Command>): Command['options'] {
+  const tables = [...commands.values()].map(({ options }) => options);
+  return Object.assign(
+    { help: helpOption, version: { does: 'print the version' } },
+    ...tables,
+  ) as Command['options'];
+}
+
+/** What `parseArgs` gets of a table of options. */
+type ParsedTable = Record<string, { type: 'boolean' | 'string'; multiple: true; short?: string }>;
+
+/** The arguments as options and words. An option that the table does not have counts as a switch. */
+export function tokensOf(
+  known: Command['options'],
+  args: readonly string[],
+): ReturnType<typeof parseArgs<{ options: ParsedTable; args: string[]; strict: false; tokens: true }>> {
+  const options: ParsedTable = {};
+  for (const [name, { value }] of Object.entries(known))
+    options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: true };
+  options['help'] = { type: 'boolean', multiple: true, short: 'h' };
+  return parseArgs({ options, args: [...args], strict: false, tokens: true });
+}
+
+/** Where the command stands among the arguments: behind the options that stand before it. */
+export function placeOfCommand(
+  commands: ReadonlyMap<string, Command>,
+  args: readonly string[],
+): { readonly place?: number; readonly unknown?: string } {
+  const known = optionsOf(commands);
+  for (const token of tokensOf(known, args).tokens) {
+    if (token.kind === 'positional') return { place: token.index };
+    if (token.kind === 'option' && !Object.hasOwn(known, token.name)) return { unknown: token.rawName };
+  }
+  return {};
 }
 
 /** A failure that the user can understand, with the exit code of the program. */

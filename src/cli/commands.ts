@@ -6,7 +6,18 @@ import { completion } from './completion.ts';
 import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
-import { abandon, close, commandsInFlight, flush, forget, retry, start, stop } from './operating.ts';
+import {
+  abandon,
+  close,
+  commandsInFlight,
+  flush,
+  forget,
+  hold,
+  release,
+  retry,
+  start,
+  stop,
+} from './operating.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
 import { user } from './users.ts';
@@ -35,6 +46,8 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     retry,
     forget,
     flush,
+    hold,
+    release,
     context,
     seal,
     'hash-password': hashPassword,

@@ -2,7 +2,7 @@
  * Completion for shells: each script asks `gateway-admin complete`, so that the table of commands is the only source.
  */
 import { valueOf } from './answer.ts';
-import type { Argument, Call, Command } from './command.ts';
+import { optionsOf, placeOfCommand, type Argument, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { kindOf } from './kind.ts';
 import { safeText } from './output.ts';
@@ -10,11 +10,21 @@ import { safeText } from './output.ts';
 const scripts = {
   // Not compgen -W, which would run a command in a name.
   bash: `_gateway_admin() {
-  local word
+  local line=\${COMP_LINE:0:COMP_POINT} words=() part rest at
   COMPREPLY=()
-  while IFS= read -r word; do
-    COMPREPLY+=("$(printf '%q' "$word")")
-  done < <(gateway-admin complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  # Bash divides words at colons and equals signs. Parts without white space between them are one word.
+  for ((at = 0; at <= COMP_CWORD; at++)); do
+    rest=\${line#"\${line%%[![:space:]]*}"}
+    part=\${COMP_WORDS[at]}
+    ((at == COMP_CWORD)) && part=$rest
+    if [[ $at != 0 && $rest == "$line" ]]; then words[-1]+=$part; else words+=("$part"); fi
+    line=\${rest:\${#part}}
+  done
+  # What stands before the last such sign is on the line already, and bash keeps it.
+  [[ -n \${part//[:=]/} ]] || part=
+  while IFS= read -r rest; do
+    COMPREPLY+=("$(printf '%q' "\${rest#"\${words[-1]%"$part"}"}")")
+  done < <(gateway-admin complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _gateway_admin gateway-admin`,
   zsh: `#compdef gateway-admin
@@ -57,29 +67,32 @@ export const completion: Command = {
 export async function completionsOf(
   commands: ReadonlyMap<string, Command>,
   words: readonly string[],
-  callOf: (args: readonly string[]) => Call,
+  callOf: (name: string, args: readonly string[]) => Call,
 ): Promise<readonly string[]> {
-  const [name = '', ...rest] = words;
   const last = words.at(-1) ?? '';
-  const command = commands.get(name);
-  if (words.length < 2) return starting(last, [...commands.keys(), 'help']);
-  if (name === 'help' && words.length === 2) return starting(last, [...commands.keys()]);
-  if (command === undefined) return [];
+  const { place } = placeOfCommand(commands, words.slice(0, -1));
+  const name = place === undefined ? undefined : words[place];
+  const rest = place === undefined ? words : words.toSpliced(place, 1);
+  if (name === 'help') return rest.length === 1 ? starting(last, [...commands.keys()]) : [];
+  const command = name === undefined ? undefined : commands.get(name);
+  const options = command?.options ?? optionsOf(commands);
   if (last.startsWith('-'))
     return starting(
       last,
-      Object.keys(command.options).map((option) => `--${option}`),
+      Object.keys(options).map((option) => `--${option}`),
     );
   // The value of an option is the user's own.
-  if (needsValue(command, rest.at(-2))) return [];
+  if (needsValue(options, rest.at(-2))) return [];
+  if (name === undefined) return starting(last, [...commands.keys(), 'help']);
+  if (command === undefined) return [];
   const given = rest
     .slice(0, -1)
-    .filter((word, at) => !word.startsWith('-') && !needsValue(command, rest[at - 1]));
+    .filter((word, at) => !word.startsWith('-') && !needsValue(options, rest[at - 1]));
   const argument = command.arguments?.[given.length];
   if (argument === undefined) return [];
   return starting(
     last,
-    argument.choices ?? (await namesOf(argument, given[0] ?? '', callOf(rest.slice(0, -1)))),
+    argument.choices ?? (await namesOf(argument, given[0] ?? '', callOf(name, rest.slice(0, -1)))),
   );
 }
 
@@ -87,7 +100,7 @@ function starting(beginning: string, words: readonly string[]): readonly string[
   return words.filter((word) => word.startsWith(beginning));
 }
 
-function needsValue({ options }: Command, word = ''): boolean {
+function needsValue(options: Command['options'], word = ''): boolean {
   return word.startsWith('--') && options[word.slice(2)]?.value !== undefined;
 }
 

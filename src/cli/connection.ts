@@ -132,8 +132,7 @@ async function authorizationOf(
       'The user needs a password: give --password-file, or use a terminal.',
       exitCodes.wrongUse,
     );
-  await warnOfReaders(file, { output });
-  const password = await readPassword(file, `Password of ${safeText(user)}: `, surroundings);
+  const password = await readPassword(file, `Password of ${safeText(user)}: `, { surroundings, output });
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 

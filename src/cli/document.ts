@@ -2,7 +2,7 @@
  * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. What they do needs the whole library,
  * which is loaded only for them: loading takes longer than everything else that the program does.
  */
-import { askingOptions, connectionOptions, printOptions, type Command } from './command.ts';
+import { askingOptions, connectionOptions, exitCodes, printOptions, type Command } from './command.ts';
 
 /** The command `apply`. */
 export const apply: Command = {
@@ -24,7 +24,10 @@ export const apply: Command = {
 export const plan: Command = {
   ...apply,
   does: 'Says what apply would do, and does nothing.',
-  options: connectionOptions,
+  options: {
+    'exit-code': { does: `end with exit code ${String(exitCodes.differs)} if apply would change something` },
+    ...connectionOptions,
+  },
   async run(call) {
     const { applyDocument } = await import('./apply.ts');
     await applyDocument(call, true);

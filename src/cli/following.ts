@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { undoOf, type Client, type EventStreamItem, type ShownEvent } from '../client/index.ts';
-import type { Problem } from '../index.ts';
-import { refusal } from './answer.ts';
+import type { InterfaceRepresentation, Problem } from '../index.ts';
+import { refusal, valueOf } from './answer.ts';
 import { make, operationLine } from './change.ts';
 import {
   changeOptions,
@@ -17,7 +17,7 @@ import {
 } from './command.ts';
 import { connect } from './connection.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
-import { counted, safeText } from './output.ts';
+import { counted, fieldCell, safeText, timeText } from './output.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
@@ -44,13 +44,25 @@ export const events: Command = {
       ...(after === undefined ? {} : { after }),
       signal: leavingOf(call).signal,
     };
-    for await (const item of following(await connect(call), given)) {
+    const client = await connect(call);
+    const timeOf = output.isJson ? String : await clockOf(client);
+    for await (const item of following(client, given)) {
       if (output.isJson) output.jsonLine(item);
-      else if ('event' in item) output.lines(eventLine(call, item));
+      else if ('event' in item) output.lines(eventLine(call, item, timeOf));
       else output.lines(output.style('yellow', 'Events are missing here: look at the state.'));
     }
   },
 };
+
+/** Writes times as the interface does, in its time zone. */
+async function clockOf(client: Client): Promise<(at: number) => string> {
+  const { time_zone: zone = 'UTC' } = valueOf(
+    await client.interface.get(),
+  ) as Partial<InterfaceRepresentation>;
+  const { createTimeFormat } = await import('../index.ts');
+  const { iso8601 } = createTimeFormat(zone);
+  return (at) => timeText(iso8601(at));
+}
 
 /** Aborts when nobody reads the output any more, as after `head`. */
 function leavingOf({ surroundings }: Call): AbortController {
@@ -82,25 +94,26 @@ const colours: ReadonlyMap<string, 'yellow' | 'red' | 'green'> = new Map([
   ['started', 'green'],
 ]);
 
-function eventLine({ output }: Call, { id, event }: Item): string {
+function eventLine({ output }: Call, { id, event }: Item, timeOf: (at: number) => string): string {
   const { type, at, resource, actor } = event;
   const [, verb = ''] = type.split('.');
-  const time = new Date(at).toLocaleTimeString('sv');
   const colour = colours.get(verb);
   const name = safeText(type.padEnd(18));
   const by = actor === undefined ? [] : [`by ${actor}`];
   const parts = [resource, ...detailOf(event), ...by].map(safeText);
-  return [time, safeText(id), colour === undefined ? name : output.style(colour, name), ...parts].join('  ');
+  return [timeOf(at), safeText(id), colour === undefined ? name : output.style(colour, name), ...parts].join(
+    '  ',
+  );
 }
 
 /** What an event says besides its type. */
 function detailOf(event: ShownEvent): readonly string[] {
-  if ('operations' in event) return event.operations.map(operationLine);
+  if ('operations' in event) return event.operations.map((operation) => operationLine(operation));
   if ('sessions' in event) return [counted(event.sessions.length, 'session')];
   if ('connections' in event) return [counted(event.connections.length, 'connection')];
   const state = 'state' in event ? [`[${event.state}]`] : [];
   if ('reason' in event) return [...state, event.reason];
-  return 'status' in event ? [`[${event.status.join(', ')}]`] : state;
+  return 'status' in event ? [`[${fieldCell('status', event.status)}]`] : state;
 }
 
 const watched = Object.entries(kinds).flatMap(([word, kind]) => ('events' in kind ? [`${word}s`] : []));

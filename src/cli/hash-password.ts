@@ -4,14 +4,11 @@
 import { createAdmin, createFirstUser, createPbkdf2Hasher, createSnapshot, type Hasher } from '../index.ts';
 import { createScryptHasher } from '../ports/scrypt-hasher.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
-import { warnOfReaders } from './input.ts';
 import { readNewPassword } from './password-input.ts';
 
 /** Prints the hash of a new password. */
 export async function printHash({ has, valueOf, surroundings, output }: Call): Promise<void> {
-  const file = valueOf('password-file');
-  await warnOfReaders(file, { output });
-  const password = await readNewPassword(file, surroundings);
+  const password = await readNewPassword(valueOf('password-file'), { surroundings, output });
   output.lines(await hashOf(password, has('scrypt') ? createScryptHasher() : createPbkdf2Hasher()));
 }
 

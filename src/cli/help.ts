@@ -1,7 +1,7 @@
 /**
  * The help: what the table of commands says, for people.
  */
-import type { Argument, Command } from './command.ts';
+import { helpOption, type Argument, type Command } from './command.ts';
 import { columns } from './output.ts';
 
 /** Name of the program. */
@@ -19,7 +19,8 @@ export function help(commands: ReadonlyMap<string, Command>): string {
     '',
     `${program} help <command> says more.`,
     'The interface is at --url or GATEWAY_ADMIN_URL, the user is --user or GATEWAY_ADMIN_USER.',
-    'Exit codes: 0 done, 1 refused, 2 wrong use, 3 not reachable, 4 outcome unknown, 5 not allowed.',
+    'Exit codes: 0 done, 1 refused, 2 wrong use, 3 not reachable, 4 outcome unknown, 5 not allowed,',
+    '6 differs (plan --exit-code).',
   ].join('\n');
 }
 
@@ -29,7 +30,7 @@ export function helpOf(name: string, command: Command): string {
   const choices = given.flatMap(({ name: argument, choices: words }) =>
     words === undefined ? [] : [[`  <${argument}>`, words.join(', ')]],
   );
-  const list = Object.entries({ ...options, help: { does: 'print this' } }).map(
+  const list = Object.entries({ ...options, help: helpOption }).map(
     ([option, row]: [string, Command['options'][string]]) => [
       `  --${option}${row.value === undefined ? '' : ` ${row.value}`}`,
       row.does,

@@ -1,6 +1,6 @@
 /**
- * The commands of operators: start and stop, close sessions and connections, flush the logs, abandon a command, let a
- * node follow its fleet, forget a node.
+ * The commands of operators: start and stop, close sessions and connections, flush the logs, hold changes off, abandon
+ * a command, let a node follow its fleet, forget a node.
  */
 import type { Client, EndpointId } from '../client/index.ts';
 import { valueOf } from './answer.ts';
@@ -89,6 +89,31 @@ export const flush: Command = {
     await make(call, await connect(call), { title: 'flush the logs', id: 'gateway.flushLogs', given: [] });
   },
 };
+
+function modeCommand(isReadOnly: boolean, title: string, does: string): Command {
+  return {
+    does,
+    options: changeOptions,
+    async run(call) {
+      const operations = [{ op: 'replace', path: '/read_only', value: isReadOnly }];
+      await make(call, await connect(call), { title, id: 'interface.patch', given: [operations] });
+    },
+  };
+}
+
+/** The command `hold`. */
+export const hold = modeCommand(
+  true,
+  'make the interface read-only',
+  'Makes the interface read-only: every change is refused.',
+);
+
+/** The command `release`. */
+export const release = modeCommand(
+  false,
+  'end the read-only mode of the interface',
+  'Ends the read-only mode of the interface.',
+);
 
 /** The command `commands`. */
 export const commandsInFlight: Command = {

@@ -2,6 +2,8 @@
  * Output: tables for people, JSON for programs. Colours only on a terminal that has them, and never a control character of
  * somebody else.
  */
+import { createInterface, type Interface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
@@ -89,11 +91,15 @@ export function columns(rows: readonly Cells[]): readonly string[] {
   );
 }
 
-const graphemes = new Intl.Segmenter();
+/** Knows how wide a terminal shows each character: the place of the cursor behind a text. */
+let ruler: Interface | undefined;
 
+/** The number of columns of a terminal that a text needs: two for a wide character. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
-  return [...graphemes.segment(text)].length;
+  ruler ??= createInterface(new PassThrough());
+  ruler.setPrompt(text);
+  return ruler.getCursorPos().cols;
 }
 
 /** Characters that change the terminal, or the direction of the writing. JSON leaves some of them as they are. */
@@ -131,6 +137,31 @@ export function cellOf(value: unknown): string {
   return Object.entries(value)
     .map(([name, member]) => `${safeText(name)}=${cellOf(member)}`)
     .join(' ');
+}
+
+/** A field of a resource in a cell: times in one form, and a word for a server that is down. */
+export function fieldCell(name: string, value: unknown): string {
+  if (name === 'status' && Array.isArray(value) && value.length === 0) return 'down';
+  return typeof value === 'string' ? timeText(value) : cellOf(value);
+}
+
+const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
+
+/** The three forms in which the interface writes times, all of them in its own time zone. */
+const timeForms = [
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<time>[\d:]{8})[+-]\d\d:\d\d$/,
+  /^[A-Z][a-z]{2}, (?<day>\d\d) (?<name>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>[\d:]{8}) [+-]\d{4}$/,
+  /^[A-Z][a-z]{2} (?<name>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>[\d:]{8}) (?<year>\d{4})$/,
+];
+
+/** A time of the interface in one form, such as `2016-09-09 14:12:37`; any other text as a cell has it. */
+export function timeText(text: string): string {
+  for (const form of timeForms) {
+    const { year = '', month, name = '', day = '', time = '' } = form.exec(text)?.groups ?? {};
+    const number = month ?? String(months.indexOf(name) / 3 + 1).padStart(2, '0');
+    if (year !== '') return `${year}-${number}-${day.replace(' ', '0')} ${time}`;
+  }
+  return cellOf(text);
 }
 
 /** A link without its collection: the column says what the link names. */

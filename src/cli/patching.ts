@@ -1,10 +1,10 @@
 /**
  * `patch`, `set` and `clear`: JSON Patches from a command line.
  */
-import type { Client, EndpointId } from '../client/index.ts';
+import type { Answer, EndpointId } from '../client/index.ts';
 import type { Operation } from '../index.ts';
-import { parseJson, type Json } from '../json/index.ts';
-import { valueOf } from './answer.ts';
+import { parseJson, parsePointer, type Json } from '../json/index.ts';
+import { givenTag, shownTag, valueOf } from './answer.ts';
 import { make } from './change.ts';
 import {
   changeOptions,
@@ -13,7 +13,6 @@ import {
   type Call,
   type Command,
   type GivenOption,
-  type Surroundings,
 } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { longestDocument, readText } from './input.ts';
@@ -31,7 +30,11 @@ export const patch: Command = {
     { name: 'name', names: patchable },
   ],
   options: {
-    set: { value: 'PATH=VALUE', does: 'set the setting; the value is JSON, or else a text', multiple: true },
+    set: {
+      value: 'PATH=VALUE',
+      does: 'set the setting; the value is JSON where the setting takes more than a text',
+      multiple: true,
+    },
     'set-from': {
       value: 'PATH=FILE',
       does: 'set the setting to the text of the file, for passwords; - is the standard input',
@@ -40,7 +43,10 @@ export const patch: Command = {
     unset: { value: 'PATH', does: 'remove the setting', multiple: true },
     test: { value: 'PATH=VALUE', does: 'change nothing if the setting has another value', multiple: true },
     file: { value: 'FILE', does: 'send the JSON Patch in the file instead; - is the standard input' },
-    'if-match': { value: 'TAG', does: 'change nothing if the resource has another entity tag' },
+    'if-match': {
+      value: 'TAG',
+      does: 'change nothing if the resource has another entity tag than show and --dry-run print',
+    },
     ...changeOptions,
   },
   notes: [
@@ -51,17 +57,21 @@ export const patch: Command = {
     const [kind = '', name = ''] = call.words;
     const id = `${kind as keyof typeof patchable}s.patch` as const;
     const client = await connect(call);
-    const operations = await operationsOf(call, () => readResource(client, kind, name));
+    const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
+    const operations = await operationsOf(call, async () => valueOf(await read()) as Resource);
     const ifMatch = call.valueOf('if-match');
-    await make(call, client, { title: `patch ${kind} ${name}`, id, given: [name, operations], ifMatch });
+    const present = call.has('dry-run') ? await read() : undefined;
+    await make(call, client, {
+      title: `patch ${kind} ${name}`,
+      id,
+      given: [name, operations],
+      ...(ifMatch === undefined ? {} : { ifMatch: givenTag(ifMatch) }),
+      ...(present?.ok === true && present.etag !== undefined ? { tag: shownTag(present.etag) } : {}),
+    });
   },
 };
 
 type Resource = Readonly<Record<string, unknown>>;
-
-async function readResource(client: Client, kind: string, name: string): Promise<Resource> {
-  return valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Resource;
-}
 
 async function operationsOf(call: Call, readPresent: () => Promise<Resource>): Promise<Json> {
   const file = call.valueOf('file');
@@ -74,7 +84,7 @@ async function operationsOf(call: Call, readPresent: () => Promise<Resource>): P
   const hasPlace = given.some(({ value = '' }) => /\/(?:0|[1-9]\d*)(?:=|$)/.test(value));
   const present = hasPlace ? await readPresent() : {};
   const operations: Operation[] = [];
-  for (const option of given) operations.push(await operationOf(option, present, call.surroundings));
+  for (const option of given) operations.push(await operationOf(call, option, present));
   return operations;
 }
 
@@ -85,9 +95,9 @@ function parsePatch(text: string): Json {
 }
 
 async function operationOf(
+  call: Call,
   { name, value: text = '' }: GivenOption,
   present: Resource,
-  surroundings: Surroundings,
 ): Promise<Operation> {
   if (name === 'unset') return { op: 'remove', path: pointerOf(text) };
   const [, place, given] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
@@ -95,10 +105,14 @@ async function operationOf(
     throw wrongPatch(`needs a path and a value: --${name} PATH=VALUE`);
   const path = pointerOf(place);
   const op = isElement(path, present) ? 'replace' : 'add';
-  if (name === 'set-from') return { op, path, value: await readGiven(given, surroundings) };
-  if (path.endsWith('/password'))
+  if (name === 'set-from') return { op, path, value: await readGiven(given, call) };
+  if (path.split('/').includes('password'))
     throw wrongPatch('takes no password as an argument, which others can read: use --set-from PATH=FILE');
-  return { op: name === 'test' ? 'test' : op, path, value: valueFrom(given) };
+  return {
+    op: name === 'test' ? 'test' : op,
+    path,
+    value: await valueFrom(given, call.words[0] ?? '', path),
+  };
 }
 
 /** A path with or without the first slash. */
@@ -116,9 +130,81 @@ function isElement(path: string, present: Resource): boolean {
   );
 }
 
-function valueFrom(text: string): Json {
+/** A number that JSON allows, also one that would become another number. */
+const numberText = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** The value that a text stands for: JSON of a type that the place takes, or else the text as it stands. */
+async function valueFrom(text: string, kind: string, path: string): Promise<Json> {
   const parsed = parseJson(text, { depth: 32 });
-  return parsed.ok ? parsed.value : text;
+  if (parsed.ok && typeof parsed.value === 'string') return parsed.value;
+  const given = parsed.ok ? parsed.value : numberText.test(text) ? Number(text) : undefined;
+  if (given === undefined || !(await isTaken(given, kind, path))) return text;
+  if (parsed.ok) return parsed.value;
+  throw wrongPatch(
+    `got a number for ${path} that no program reads back exactly; write a text in double quotes`,
+  );
+}
+
+/** The part of a JSON Schema that says which types a value can have. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | false;
+  readonly items?: Schema;
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, { readonly patch?: PatchEndpoint }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+interface PatchEndpoint {
+  readonly operationId: string;
+  readonly responses: {
+    readonly 200: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  };
+}
+
+/** Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types. */
+async function isTaken(value: Json, kind: string, path: string): Promise<boolean> {
+  // Loaded only for a value that is not certainly a text: loading takes longer than the rest of the command.
+  const { createOpenApi } = await import('../openapi/index.ts');
+  const { paths, components } = createOpenApi() as OpenApi;
+  const endpoint = Object.values(paths).find(({ patch }) => patch?.operationId === `${kind}s.patch`)?.patch;
+  const answer = endpoint?.responses[200].content['application/json']?.schema;
+  const found = (parsePointer(path) ?? []).reduce(
+    (schemas, token) =>
+      alternativesIn(schemas, components.schemas).flatMap((schema) => memberOf(schema, token)),
+    answer === undefined ? [] : [answer],
+  );
+  return alternativesIn(found, components.schemas).some(({ type }) => type === typeOf(value, type));
+}
+
+/** The schemas without references and alternatives. */
+function alternativesIn(
+  schemas: readonly Schema[],
+  named: OpenApi['components']['schemas'],
+): readonly Schema[] {
+  return schemas.flatMap(({ $ref, anyOf, ...schema }) => {
+    const inner = $ref === undefined ? anyOf : [named[$ref.replace(/^.*\//, '')] ?? {}];
+    return inner === undefined ? [schema] : alternativesIn(inner, named);
+  });
+}
+
+function memberOf(
+  { properties = {}, additionalProperties, items }: Schema,
+  token: string,
+): readonly Schema[] {
+  const member = Object.hasOwn(properties, token) ? properties[token] : (additionalProperties ?? items);
+  return typeof member === 'object' ? [member] : [];
+}
+
+/** The type of a value in the words of JSON Schema. Where integers are taken, the interface refuses a fraction itself. */
+function typeOf(value: Json, wanted: string | undefined): string {
+  if (typeof value === 'number') return wanted === 'integer' ? 'integer' : 'number';
+  return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 }
 
 function wrongPatch(what: string): CommandError {

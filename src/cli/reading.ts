@@ -2,12 +2,12 @@
  * `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
-import { valueOf } from './answer.ts';
+import type { FleetLagRepresentation, FleetNodeRepresentation } from '../index.ts';
+import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
-import { nodeTable, type Table } from './node-table.ts';
-import { cellOf, columns, safeText } from './output.ts';
+import { cellOf, columns, counted, fieldCell, safeText, timeText, type Cells } from './output.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -34,6 +34,12 @@ const partLists: Readonly<Record<string, Pick<Listing, 'id' | 'columns'>>> = {
 
 const owners = { listeners: 'service', connections: 'server' } as const;
 
+/** The other list of connections: there, all rows have the same service. */
+const ofSession: Pick<Listing, 'id' | 'columns'> = {
+  id: 'sessions.connections',
+  columns: ['server', 'state', 'role', 'statistics'],
+};
+
 const searches = ['service', 'server', 'client', 'address'] as const;
 
 /** The sessions that a person sees if nobody says which. */
@@ -56,9 +62,10 @@ export const list: Command = {
     server: { value: 'NAME', does: 'only sessions with a connection to this server' },
     client: { value: 'NAME', does: 'only sessions of this database user' },
     address: { value: 'TEXT', does: 'only sessions from this address' },
+    session: { value: 'ID', does: 'the connections of this session' },
     ...connectionOptions,
   },
-  notes: ['Listeners are listed of a service, connections of a server.'],
+  notes: ['Listeners are listed of a service, connections of a server or, with --session, of a session.'],
   async run(call) {
     const { output } = call;
     const listing = listingOf(call);
@@ -73,18 +80,8 @@ export const list: Command = {
 
 /** What the arguments and options of a call ask for. */
 export function listingOf({ words: [kind = '', name], valueOf: given, output }: Call): Listing {
-  const part = partLists[kind];
-  if (part !== undefined && name === undefined)
-    throw new CommandError(
-      `list ${kind} needs the name of a ${owners[kind as keyof typeof owners]}.`,
-      exitCodes.wrongUse,
-    );
-  if (part === undefined && name !== undefined)
-    throw new CommandError(
-      `list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`,
-      exitCodes.wrongUse,
-    );
-  const known = part ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
+  const session = given('session');
+  const known = listOf(kind, name, session);
   const isSessions = known.id === 'sessions.list';
   const found = searches.filter((each) => given(each) !== undefined);
   if (found.length > 0 && !isSessions)
@@ -93,7 +90,7 @@ export function listingOf({ words: [kind = '', name], valueOf: given, output }: 
   const fields = given('fields')?.split(',');
   return {
     id: known.id,
-    subject: name === undefined ? [] : [name],
+    subject: [name, session].flatMap((each) => each ?? []),
     columns: fields ?? known.columns,
     options: {
       ...(fields === undefined ? {} : { fields }),
@@ -102,6 +99,29 @@ export function listingOf({ words: [kind = '', name], valueOf: given, output }: 
       ...Object.fromEntries(found.map((each) => [each === 'client' ? 'user' : each, given(each)])),
     },
   };
+}
+
+/** The list that is meant, by its kind and the resource to which it belongs. */
+function listOf(
+  kind: string,
+  name: string | undefined,
+  session: string | undefined,
+): Pick<Listing, 'id' | 'columns'> {
+  const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
+  const owner = (owners as Readonly<Record<string, string>>)[kind];
+  if (session !== undefined) {
+    if (kind !== 'connections') throw wrong('Only connections can be listed of a session.');
+    if (name !== undefined)
+      throw wrong('list connections takes the name of a server or --session, not both.');
+    if (session === '') throw wrong('The session has no id. Try: gateway-admin list sessions');
+    return ofSession;
+  }
+  const or = kind === 'connections' ? ', or --session ID' : '';
+  if (owner !== undefined && name === undefined)
+    throw wrong(`list ${kind} needs the name of a ${owner}${or}.`);
+  if (owner === undefined && name !== undefined)
+    throw wrong(`list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`);
+  return partLists[kind] ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
 }
 
 function rangeOf(text: string | undefined): readonly [number, number] | undefined {
@@ -117,7 +137,8 @@ export async function read(client: Client, { id, subject, options }: Listing): P
 }
 
 /** Prints a list as a table. */
-export function print({ output }: Call, listing: Listing, page: Page): void {
+export function print({ output, words: [kind = ''] }: Call, listing: Listing, page: Page): void {
+  if (page.elements.length === 0) return output.lines(`No ${kind}.`);
   const { header, rows, below = [] } = tableOf(listing, page);
   output.table(header, rows);
   if (below.length > 0) output.lines('', ...below);
@@ -132,9 +153,68 @@ function tableOf({ id, columns: header, options }: Listing, { elements }: Page):
   if (id === 'fleet.list' && fields === undefined) return nodeTable(elements as never, first ?? 0);
   // Not what every object has: a field can be named constructor.
   const rows = elements.map((element) =>
-    header.map((field) => cellOf(Object.hasOwn(element, field) ? element[field] : undefined)),
+    header.map((field) => fieldCell(field, Object.hasOwn(element, field) ? element[field] : undefined)),
   );
   return { header, rows };
+}
+
+/** A table, with what stands below. */
+interface Table {
+  readonly header: Cells;
+  readonly rows: readonly Cells[];
+  /** Lines below the table. */
+  readonly below?: readonly string[];
+}
+
+/**
+ * The table of the nodes of a fleet: a line for each node, and below the table why nodes are behind.
+ *
+ * @param nodes - nodes in the order of the interface, whose first one is the node that was asked
+ * @param first - the position of the first of them in the whole list
+ */
+function nodeTable(nodes: readonly FleetNodeRepresentation[], first: number): Table {
+  const newest = first === 0 ? nodes[0]?.position : undefined;
+  return {
+    header: ['node', 'state', 'version', 'configuration', 'seen'],
+    rows: nodes.map((node) => [
+      safeText(node.node),
+      node.alive ? 'alive' : 'silent',
+      safeText(node.version),
+      configurationOf(node, newest),
+      agoOf(node.seen),
+    ]),
+    below: nodes.flatMap(({ node, behind }) =>
+      behind.flatMap((lag) => (lag.detail === undefined ? [] : [safeText(`${node}: ${reasonOf(lag)}`)])),
+    ),
+  };
+}
+
+/** How a node stands to the configuration of the fleet, as far as the node that was asked has read it. */
+function configurationOf(
+  { behind, differs, position }: FleetNodeRepresentation,
+  newest: string | undefined,
+): string {
+  if (differs) return 'differs';
+  const refused = behind.filter(({ code }) => code !== undefined);
+  if (refused.length > 0) return `behind at ${counted(refused.length, 'resource')}`;
+  if (behind.length > 0) return `follows ${counted(behind.length, 'resource')}`;
+  return newest === undefined || position === newest ? 'in step' : 'has not read the last change';
+}
+
+function reasonOf({ resource, since, detail = '' }: FleetLagRepresentation): string {
+  return `${resource} since ${timeText(since)}: ${detail}`;
+}
+
+/** The longest time in seconds and in minutes. */
+const [longestS, longestMin] = [120, 120 * 60];
+
+function agoOf(seconds: number): string {
+  // An interface of another version may not say it.
+  if (!Number.isFinite(seconds)) return '-';
+  if (seconds === 0) return 'now';
+  if (seconds <= longestS) return `${String(seconds)} s ago`;
+  if (seconds <= longestMin) return `${String(Math.floor(seconds / 60))} min ago`;
+  return `${String(Math.floor(seconds / 3600))} h ago`;
 }
 
 /** The things of which there is one, and the endpoint of each. */
@@ -166,9 +246,11 @@ export const show: Command = {
         exitCodes.wrongUse,
       );
     const given = name === undefined ? [] : [name];
-    const value = valueOf(await methodOf(await connect(call), id)(...given)) as Row;
+    const answer = await methodOf(await connect(call), id)(...given);
+    const value = valueOf(answer) as Row;
+    const tag = answer.ok && answer.etag !== undefined ? [['entity tag', shownTag(answer.etag)]] : [];
     if (output.isJson) output.json(value);
-    else output.lines(...columns(rowsOf(value)));
+    else output.lines(...columns([...rowsOf(value), ...tag]));
   },
 };
 
@@ -178,6 +260,6 @@ function rowsOf(value: Row, path = ''): readonly (readonly [string, string])[] {
     const isMap = typeof member === 'object' && member !== null && !Array.isArray(member);
     const place = `${path}${safeText(name)}`;
     if (isMap && Object.keys(member).length > 0) return rowsOf(member as Row, `${place}.`);
-    return [[place, isMap ? '-' : cellOf(member)] as const];
+    return [[place, isMap ? '-' : path === '' ? fieldCell(name, member) : cellOf(member)] as const];
   });
 }

@@ -3,11 +3,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
-import { parseArgs } from 'node:util';
 
+import { nearestName } from '../core/member.ts';
 import {
   CommandError,
   exitCodes,
+  helpOption,
+  optionsOf,
+  placeOfCommand,
+  tokensOf,
   type Argument,
   type Call,
   type Command,
@@ -26,11 +30,11 @@ import { jsonText, Output, safeLines } from './output.ts';
  */
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings;
-  const [name = 'help', ...rest] = args;
-  const isJson = rest.includes('--json');
+  const isJson = args.includes('--json');
   try {
-    if (name === '--version') stdout.write(`${versionOf()}\n`);
-    else if (/^(help|--help|-h)$/.test(name)) stdout.write(`${helpFor(rest[0])}\n`);
+    const [name, rest] = commandIn(args);
+    if (name === undefined) stdout.write(`${rest.includes('--version') ? versionOf() : help(commands)}\n`);
+    else if (name === 'help') stdout.write(`${helpFor(rest[0])}\n`);
     else if (name === 'complete') stdout.write(await completions(rest, surroundings));
     else await call(name, rest, surroundings);
     return exitCodes.done;
@@ -41,6 +45,17 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     );
     return exitCode;
   }
+}
+
+/** The name of the command, and the other arguments. Options can stand before the command. */
+function commandIn(args: readonly string[]): readonly [name: string | undefined, rest: readonly string[]] {
+  const { place, unknown } = placeOfCommand(commands, args);
+  if (unknown !== undefined)
+    throw wrongUse(
+      `There is no option ${unknown.slice(0, 100)}.${meantOption(unknown, optionsOf(commands))}`,
+      'help',
+    );
+  return place === undefined ? [undefined, args] : [args[place], args.toSpliced(place, 1)];
 }
 
 /** An interface of another version, or a server that is no interface, can answer anything. */
@@ -86,8 +101,8 @@ function callOf(words: readonly string[], options: readonly GivenOption[], surro
 async function completions([, ...words]: readonly string[], surroundings: Surroundings): Promise<string> {
   // Nobody can be asked for a password while a word is completed.
   const silent = { ...surroundings, stdin: new PassThrough().end() as unknown as NodeJS.ReadStream };
-  const found = await completionsOf(commands, words, (args) => {
-    const { words: given, options } = parse(words[0] ?? '', find(words[0] ?? '')[1], args);
+  const found = await completionsOf(commands, words, (name, args) => {
+    const { words: given, options } = parse(name, find(name)[1], args);
     return callOf(given, options, silent);
   });
   return found.map((word) => `${word}\n`).join('');
@@ -96,7 +111,8 @@ async function completions([, ...words]: readonly string[], surroundings: Surrou
 function find(name: string): readonly [string, Command] {
   const command = commands.get(name);
   if (command !== undefined) return [name, command];
-  throw wrongUse(`There is no command "${name.slice(0, 100)}".`, 'help');
+  const meant = hintOf(nearestName(name, [...commands.keys()]));
+  throw wrongUse(`There is no command "${name.slice(0, 100)}".${meant}`, 'help');
 }
 
 interface Parsed {
@@ -105,51 +121,51 @@ interface Parsed {
 }
 
 function parse(name: string, command: Command, args: readonly string[]): Parsed {
-  const options = Object.fromEntries(
-    Object.entries(command.options).map(([option, row]) => [
-      option,
-      { type: 'value' in row ? ('string' as const) : ('boolean' as const), multiple: true },
-    ]),
-  );
-  const help = { type: 'boolean', short: 'h', multiple: true } as const;
-  try {
-    const { positionals, tokens } = parseArgs({
-      options: { ...options, help },
-      args: [...args],
-      allowPositionals: command.arguments !== undefined,
-      tokens: true,
-    });
-    const given = tokens.flatMap((token) =>
-      token.kind === 'option' ? [{ name: token.name, value: token.value }] : [],
-    );
-    return { words: positionals, options: given };
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const meant = code === unknownOption ? meantBy(args, Object.keys(options)) : undefined;
-    const next = meant === undefined ? `help ${name}` : `${name} --${meant}`;
-    throw wrongUse(`${name} ${mistakes[code] ?? 'got options that it does not take'}.`, next);
-  }
+  const known: Command['options'] = { ...command.options, help: helpOption };
+  // Not strict: the messages of Node quote arguments, and an argument can be a password by mistake.
+  const { positionals, tokens } = tokensOf(known, args);
+  const options = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []));
+  for (const option of options) assertOption(name, known, option);
+  if (positionals.length > 0 && command.arguments === undefined)
+    throw wrongUse(`${name} takes no arguments, only options.`, `help ${name}`);
+  return { words: positionals, options: options.map(({ name: option, value }) => ({ name: option, value })) };
 }
 
-const unknownOption = 'ERR_PARSE_ARGS_UNKNOWN_OPTION';
+interface OptionToken extends GivenOption {
+  readonly rawName: string;
+  readonly inlineValue: boolean | undefined;
+}
 
-/** The option that somebody has misspelt: without a hyphen, too short or too long. */
-function meantBy(args: readonly string[], known: readonly string[]): string | undefined {
-  const { tokens } = parseArgs({ args: [...args], strict: false, tokens: true });
-  const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
-  const written = given.find((name) => !known.includes(name))?.replaceAll('-', '') ?? '';
-  return known.find((name) => {
-    const letters = name.replaceAll('-', '');
+function assertOption(
+  name: string,
+  known: Command['options'],
+  { name: option, rawName, value, inlineValue }: OptionToken,
+): void {
+  const refuse = (message: string): CommandError => wrongUse(`${name} ${message}`, `help ${name}`);
+  if (!Object.hasOwn(known, option))
+    throw refuse(`takes no option ${rawName.slice(0, 100)}.${meantOption(rawName, known)}`);
+  const form = known[option]?.value;
+  if (form === undefined && value !== undefined) throw refuse(`takes no value after ${rawName}.`);
+  // What looks like an option is one, unless it is written with an equals sign.
+  const isMissing = value === undefined || (inlineValue === false && /^-./.test(value));
+  if (form !== undefined && isMissing) throw refuse(`needs a value after ${rawName}: ${rawName} ${form}.`);
+}
+
+/** The option that a user has misspelt: without a hyphen, too short, too long, or with other letters. */
+function meantOption(given: string, known: Command['options']): string {
+  const lettersOf = (option: string): string => option.replaceAll('-', '');
+  const [written, names] = [lettersOf(given), Object.keys(known)];
+  const begun = names.find((each) => {
+    const letters = lettersOf(each);
     return written.length > 1 && (letters.startsWith(written) || written.startsWith(letters));
   });
+  const meant = begun ?? nearestName(written, names);
+  return hintOf(meant === undefined ? undefined : `--${meant}`);
 }
 
-/** Not the messages of Node: they quote the argument, which can be a password by mistake. */
-const mistakes: Readonly<Record<string, string>> = {
-  ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL: 'takes no arguments, only options',
-  ERR_PARSE_ARGS_INVALID_OPTION_VALUE: 'got an option without its value, or a switch with a value',
-  [unknownOption]: 'got an option that it does not take',
-};
+function hintOf(meant: string | undefined): string {
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}
 
 /** The arguments, if they fit the table. Of an argument with choices, the choice. */
 function checked(name: string, expected: readonly Argument[], words: readonly string[]): readonly string[] {
@@ -182,7 +198,11 @@ function choiceOf(name: string, argument: Argument, word: string): string {
   if (choices === undefined || choices.includes(word)) return word;
   const other = choices.find((choice) => `${choice}s` === word || choice === `${word}s`);
   if (other !== undefined) return other;
-  throw wrongUse(`${name} does not take "${word.slice(0, 100)}"${choicesOf(argument)}.`, `help ${name}`);
+  const meant = hintOf(nearestName(word, choices));
+  throw wrongUse(
+    `${name} does not take "${word.slice(0, 100)}"${choicesOf(argument)}.${meant}`,
+    `help ${name}`,
+  );
 }
 
 function wrongUse(message: string, next: string): CommandError {

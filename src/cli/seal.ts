@@ -15,13 +15,10 @@ import { readNewPassword } from './password-input.ts';
 
 /** Prints the sealed text of a new secret. */
 export async function printSealed({ valueOf, surroundings, output }: Call): Promise<void> {
-  const [keyFile, secretFile] = [
-    valueOf('key-file') ?? surroundings.env['GATEWAY_ADMIN_KEY_FILE'],
-    valueOf('password-file'),
-  ];
-  for (const file of [keyFile, secretFile]) await warnOfReaders(file, { output });
+  const keyFile = valueOf('key-file') ?? surroundings.env['GATEWAY_ADMIN_KEY_FILE'];
+  await warnOfReaders(keyFile, { output });
   const key = await readKey(keyFile);
-  const secret = await readNewPassword(secretFile, surroundings);
+  const secret = await readNewPassword(valueOf('password-file'), { surroundings, output });
   output.lines(await sealedBy(createSecretSealer({ key }), secret));
 }
 

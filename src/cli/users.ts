@@ -4,7 +4,6 @@
 import { make, type Change } from './change.ts';
 import { askingOptions, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
-import { warnOfReaders } from './input.ts';
 import { readNewPassword } from './password-input.ts';
 
 /** The command `user`. */
@@ -34,9 +33,7 @@ async function changeOf(call: Call): Promise<Change> {
   const [what = '', name = ''] = call.words;
   if (what === 'delete')
     return { title: `delete user ${name}`, id: 'users.delete', given: [name], asks: true };
-  const file = call.valueOf('new-password-file');
-  await warnOfReaders(file, call);
-  const password = await readNewPassword(file, call.surroundings);
+  const password = await readNewPassword(call.valueOf('new-password-file'), call);
   if (what === 'add') return { title: `add user ${name}`, id: 'users.create', given: [{ name, password }] };
   const operations = [{ op: 'replace', path: '/password', value: password }];
   return { title: `change the password of ${name}`, id: 'users.patch', given: [name, operations] };

@@ -7,6 +7,7 @@ import { onAbort } from '../runtime/abort-listener.ts';
 import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/argument.ts';
 import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
+import { isEmpty } from '../runtime/history.ts';
 import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
 import { drawLife, drawRevision } from '../runtime/life.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
@@ -80,6 +81,7 @@ export class RunningNode {
   /** Called when the end of the log has moved. */
   readonly #watchers = new Set<() => void>();
   readonly #view: FleetView = {
+    node: () => this.#parts.node,
     nodes: () => this.#nodes(),
     position: () => this.#log.position,
     settle: (execution, where) => {
@@ -167,13 +169,14 @@ export class RunningNode {
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, repaired, ...stored } = await loadInTime(store, complete);
       if (repaired !== undefined) complete.onError(new Error(repaired));
-      const isEmpty = stored.state === undefined && stored.records.length === 0;
+      const begins = isEmpty(stored);
       const history = restoreShared(stored, given, highest);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
       declareSecretParameters(given, history.snapshot.secretParameters);
       this.#log = this.#logOf(history, position);
       try {
-        await this.#log.begin((name, call) => callInTime(name, call, complete), isEmpty);
+        await this.#log.begin((name, call) => callInTime(name, call, complete), begins);
+        if (store.durable && begins) complete.instruments.storeEmpty();
         this.#applied = this.#log.position;
         return stored.records.length;
       } catch (error) {

@@ -10,7 +10,7 @@ import type { Entity } from '../core/collection.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import { eventTable, evolveRecord, type AdminEvent, type Effect } from '../resources/index.ts';
-import { areConsistent, configured, withoutProcess, type OpenCommand } from '../runtime/history.ts';
+import { areConsistent, configured, isEmpty, withoutProcess, type OpenCommand } from '../runtime/history.ts';
 import { drawLife } from '../runtime/life.ts';
 import { storedSecretParameters } from '../runtime/stored-secret.ts';
 import { toDocument, type GatewayDocument } from '../snapshot/document.ts';
@@ -375,7 +375,7 @@ export function restoreShared(
   given: Snapshot,
   highest: number,
 ): SharedHistory {
-  if (state === undefined && records.length === 0) return new SharedHistory(begun(given));
+  if (isEmpty({ state, records })) return new SharedHistory(begun(given));
   const read = z.safeParse(stateShape, state);
   if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
   const { document, epoch, revision, versions, level: at, secretParameters, ...rest } = deepFreeze(read.data);

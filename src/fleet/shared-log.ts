@@ -8,7 +8,7 @@ import { isConflict, StoreLost } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import type { Refusal } from '../runtime/execution.ts';
-import type { JournalRecord } from '../runtime/history.ts';
+import { isEmpty, type JournalRecord } from '../runtime/history.ts';
 import {
   Fenced,
   modeLink,
@@ -352,9 +352,9 @@ export class SharedLog implements Log {
     const before = this.#history;
     const { position, ...stored } = await ask('load', () => store.load());
     // A record without a state before it could be read by nobody.
-    if (stored.state === undefined && stored.records.length === 0)
+    if (isEmpty(stored))
       throw new StoreLost(
-        'The shared store is empty: somebody has deleted its content. Restore a backup, or restart the nodes, and the first ' +
+        'The shared store is empty: its content was deleted. Restore a backup, or restart the nodes, and the first ' +
           'one begins the fleet again with its own configuration.',
       );
     this.#history = restoreShared(stored, given, highest);

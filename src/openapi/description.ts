@@ -185,6 +185,8 @@ export const descriptions: Readonly<Record<string, Readonly<Record<string, strin
     store:
       'Whether the configuration store answers: `ok`, `retrying` while calls that failed are made again, `lost` if only a restart helps. Left out without a store.',
     unknown_outcomes: 'Number of commands in flight whose outcome is unknown.',
+    time_zone:
+      'Time zone of all times: an IANA name, such as `Europe/Helsinki`, or an offset, such as `+03:00`.',
     version: 'Version of the library.',
     links: 'The link of everything that can be read without a name or an id, by the last word of the link.',
   },

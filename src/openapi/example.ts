@@ -533,6 +533,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       ready: true,
       read_only: false,
       unknown_outcomes: 0,
+      time_zone: 'Europe/Helsinki',
       version: '0.1.0',
       links: {
         services: '/services',
@@ -558,6 +559,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       ready: true,
       read_only: true,
       unknown_outcomes: 0,
+      time_zone: 'Europe/Helsinki',
       version: '0.1.0',
       links: {
         services: '/services',
@@ -663,7 +665,7 @@ export const problemExamples: Readonly<Record<string, Json>> = {
     title: 'This origin is not allowed',
     status: 403,
     detail:
-      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address, under localhost, and under the names in the option allowedHosts.',
+      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address and under localhost. To allow a name, add it to the option allowedHosts.',
     code: 'origin-refused',
   },
   'service-not-found': {

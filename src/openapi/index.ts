@@ -97,4 +97,6 @@ const description = `Stops and starts services, closes sessions, patches setting
   one exception: \`partly-done\` names the parts that are done. A 504 means that the outcome is not known yet.
 - \`HEAD\` is served wherever \`GET\` is, and \`OPTIONS\` on every path.
 - Every answer has \`Cache-Control: no-store\` and \`X-Content-Type-Options: nosniff\`.
+- If the gateway allows other origins, every answer has \`Vary: Origin\`, and a page of an allowed origin gets the headers of
+  CORS.
 - In a path, a name has a hyphen for each white space character, and upper and lower case are the same.`;

@@ -64,8 +64,8 @@ export interface Clock {
   /** The current time, in milliseconds since 1970-01-01T00:00:00Z. The time may jump. */
   now(): number;
   /**
-   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines
-   * come from this function, and from `now` if the function is left out.
+   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines, and
+   * the five minutes of a verified log-in, come from this function, and from `now` if the function is left out.
    */
   monotonic?(): number;
   /**
@@ -325,7 +325,10 @@ export interface Authenticate {
       password: string,
     ) => Promise<Principal | 'throttled' | 'overloaded' | undefined>,
   ): Promise<Principal | 'throttled' | 'overloaded' | undefined>;
-  /** Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). */
+  /**
+   * Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). A challenge of Basic or Digest is not sent to the
+   * script of a web page, because the browser would ask for a password in place of the page.
+   */
   readonly challenge?: string;
   /**
    * Whether nobody has to log in at this state. Left out if everybody always has to log in. If the function throws, or gives

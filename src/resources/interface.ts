@@ -35,6 +35,8 @@ export interface InterfaceRepresentation {
   readonly store?: 'ok' | 'retrying' | 'lost';
   /** Number of commands in flight whose outcome is unknown. */
   readonly unknown_outcomes: number;
+  /** Time zone of all times: an IANA name, such as `Europe/Helsinki`, or an offset, such as `+03:00`. */
+  readonly time_zone: string;
   /** Version of the library. */
   readonly version: string;
   /** The link of everything that can be read without a name or an id, by the last word of the link. */
@@ -62,6 +64,7 @@ const fields = defineFields<{
   read_only: { shape: z.boolean(), setting: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
   unknown_outcomes: { shape: z.int().check(z.minimum(0)) },
+  time_zone: { shape: shape.text(255) },
   version: { shape: shape.text(255) },
   links: { shape: z.record(z.string(), shape.text(4096)) },
 });

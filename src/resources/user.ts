@@ -91,9 +91,15 @@ export const longestUserName = 64;
 
 /** What the name of an admin user consists of. @internal */
 export const userNamePattern = new RegExp(`^[A-Za-z0-9]{1,${String(longestUserName)}}$`);
-const userName = z
-  .string()
-  .check(z.regex(userNamePattern, { error: 'must be 1 to 64 letters and digits (A-Z, a-z, 0-9)' }));
+const userName = z.string().check(z.regex(userNamePattern, { error: ({ input }) => nameMessage(input) }));
+
+/** Says what a name can be, and proposes the acceptable part of the given one: `janedoe` for `jane.doe`. */
+function nameMessage(given: unknown): string {
+  const name = typeof given === 'string' && given.length <= 4 * longestUserName ? given : '';
+  const proposal = name.normalize('NFKD').replace(/[^A-Za-z0-9]/g, '');
+  const hint = userNamePattern.test(proposal) ? `, such as ${quoted(proposal)}` : '';
+  return `must be 1 to ${String(longestUserName)} letters and digits (A-Z, a-z, 0-9)${hint}`;
+}
 
 /** The part of a user that a patch can change. */
 type Password = Pick<User, 'passwordHash'>;

@@ -64,8 +64,9 @@ export interface AdminOptions {
    */
   readonly veto?: Veto;
   /**
-   * Origins of web pages that may send commands, such as `https://console.example`. A page of the interface's own origin
-   * always may. Needed behind a proxy that changes the header `Host`. None by default.
+   * Origins of web pages that may read and send commands, such as `https://console.example`: browsers get the headers of CORS.
+   * A page of the interface's own origin always may. Also needed behind a proxy that changes the header `Host`. None by
+   * default.
    */
   readonly allowedOrigins?: readonly string[];
   /**

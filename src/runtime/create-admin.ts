@@ -34,7 +34,7 @@ import { EventStreams } from './handler/event-stream.ts';
 import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { TextCache } from './handler/text-cache.ts';
-import { restore } from './history.ts';
+import { isEmpty, restore } from './history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
 import { noJournal, openJournal, type Journal } from './journal.ts';
 import { beginLife, drawLife } from './life.ts';
@@ -132,6 +132,7 @@ export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
     declareSecretParameters(snapshot, history.snapshot.secretParameters);
     if (repaired !== undefined) onError(new Error(repaired));
+    if (store.durable && isEmpty(stored)) instruments.storeEmpty();
     const deadlineMs = limits.storeDeadlineMs;
     const log = new OwnLog(store, history, position);
     const journal = openJournal({ log, clock, deadlineMs, instruments, onError });
@@ -239,6 +240,7 @@ export function assemble(
   const closing = new AbortController();
   const handle = handlerOf(options, {
     ...{ writer, journal, mode, passwords, audit, streams, refuseAll, closing: closing.signal },
+    timeZone: options.timeZone,
     ...around,
   });
   const pending = new PendingAnswers();
@@ -252,7 +254,7 @@ export function assemble(
     options.instruments.closed(writer.snapshot);
   });
   const admin = adminOf(options, { writer, log, audit, mode, handle, close, pending });
-  const share = { isKnown: true, networks: ['the host'], name: '', attempt: '' };
+  const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
   shareSecrets(admin, {
     ...options.secrets,
     isSecretParameter: isSecretIn(snapshot),

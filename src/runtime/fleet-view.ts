@@ -6,6 +6,8 @@ import type { Execution } from './execution.ts';
 
 /** The fleet around an interface. @internal */
 export interface FleetView extends RunningFleet {
+  /** The name of this node. */
+  node(this: void): string;
   /** How far this node has read the log. */
   position(this: void): string;
   /** Waits until the living nodes have come to the end of a command, or the time is over. */

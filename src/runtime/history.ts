@@ -176,8 +176,7 @@ export function restore(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
 ): History {
-  if (state === undefined && records.length === 0)
-    return begin(given, toDocument(withoutSessions(given)), given.revision);
+  if (isEmpty({ state, records })) return begin(given, toDocument(withoutSessions(given)), given.revision);
   const { document, revision, open, abandoned = [] } = parseState(state);
   const history = begin(given, document, revision, deepFreeze({ open, abandoned }));
   for (const record of records) takeRecord(history, parseRecord(record));
@@ -195,6 +194,17 @@ export function restore(
     next,
     deepFreeze(unsettledIn(history)),
   );
+}
+
+/** Whether a store has no content, so that the configuration begins with the document. @internal */
+export function isEmpty({
+  state,
+  records,
+}: {
+  readonly state?: Json | undefined;
+  readonly records: readonly Json[];
+}): boolean {
+  return state === undefined && records.length === 0;
 }
 
 /** Sessions are not kept. Without this step, a million sessions would be written and then left out. */

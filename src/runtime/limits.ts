@@ -43,7 +43,10 @@ export interface Limits {
   readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
-  /** Largest number of readers of `GET /events` at the same time; 100 by default. Further ones are 503. */
+  /**
+   * Largest number of readers of `GET /events` at the same time; 100 by default. Further ones are 503. The last quarter is
+   * kept for users, or peers, without a stream.
+   */
   readonly maxEventReaders: number;
   /** Time between two heartbeats of `GET /events`, in milliseconds; 15,000 by default. */
   readonly heartbeatMs: number;

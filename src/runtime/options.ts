@@ -35,6 +35,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   /** Never throws. */
   readonly veto: Veto | undefined;
   readonly clock: Required<Clock>;
+  readonly timeZone: string;
   readonly times: TimeFormat;
   readonly hasher: Hasher;
   readonly secrets: Ports;
@@ -61,7 +62,7 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
  * @internal
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
-  const { snapshot, gateway, authenticate, authorize, veto } = options;
+  const { snapshot, gateway, authenticate, authorize, veto, timeZone = 'UTC' } = options;
   const { instruments, clock, onError, onDifferences } = toldOf(options);
   const limits = limitsFrom(options.limits);
   return {
@@ -72,7 +73,8 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     authorize,
     veto: veto === undefined ? undefined : guardVeto(veto, onError),
     clock,
-    times: createTimeFormat(options.timeZone ?? 'UTC'),
+    timeZone,
+    times: createTimeFormat(timeZone),
     hasher: options.hasher ?? createPbkdf2Hasher(),
     secrets: secretPortsOf(options, { clock, deadlineMs: limits.hashDeadlineMs }),
     origins: originsFrom(options),

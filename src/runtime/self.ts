@@ -41,18 +41,21 @@ export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
   readonly journal: Journal;
   readonly mode: Mode;
+  /** The zone of all times. */
+  readonly timeZone: string;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => object | undefined;
 }
 
 /** Creates what the endpoints of the interface itself need. @internal */
-export function createSelf({ writer, journal, mode, refuseAll }: SelfOptions): RunningInterface {
+export function createSelf({ writer, journal, mode, timeZone, refuseAll }: SelfOptions): RunningInterface {
   return Object.freeze({
     state: () => ({
       ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
       read_only: mode.isReadOnly,
       ...(journal === noJournal ? {} : { store: storeState(journal) }),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,
+      time_zone: timeZone,
       version: libraryVersion,
       links,
     }),

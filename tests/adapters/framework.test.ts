@@ -8,12 +8,15 @@ import type { AddressInfo } from 'node:net';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import compression from 'compression';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createSnapshot, type Admin } from 'gateway-admin-core';
 import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
 import { createHandler } from 'gateway-admin-core/node';
-import { Hono } from 'hono';
+import { Hono, type HonoRequest } from 'hono';
+import { compress } from 'hono/compress';
+import { cloneRawRequest } from 'hono/request';
 import Koa from 'koa';
 import ts from 'typescript';
 
@@ -199,56 +202,213 @@ describe('a log-in of the framework', () => {
   });
 });
 
-describe('a body parser before the interface', () => {
-  const opened: Readonly<Record<string, (admin: Admin) => Promise<Fetch>>> = {
-    'express.json()': (admin) => {
+/** Interfaces behind a parser that has read the body before, and has left it at the request. */
+const behindParsers: Readonly<Record<string, (admin: Admin) => Promise<Fetch>>> = {
+  'express.json()': (admin) => behindExpress(admin, express.json({ strict: false })),
+  'express.text()': (admin) => behindExpress(admin, express.text({ type: '*/*' })),
+  'express.raw()': (admin) => behindExpress(admin, express.raw({ type: '*/*' })),
+  'express.json() that keeps the bytes': (admin) => {
+    const verify = (request: object, _response: unknown, rawBody: Buffer): void => {
+      Object.assign(request, { rawBody });
+    };
+    return behindExpress(admin, express.json({ verify }));
+  },
+  'the parser of fastify': (admin) => behindFastify(admin),
+  'a parser of fastify that gives bytes': (admin) => behindFastify(admin, 'buffer'),
+  'a reader in koa': (admin) =>
+    behindKoa(admin, ({ req }, text) => {
+      Object.assign(req, { body: text });
+    }),
+  'a reader in hono': (admin) => behindHono(admin, cloneRawRequest),
+  'a reader in hono, and a new request': (admin) =>
+    behindHono(admin, async (request) => new Request(request.raw, { body: await request.text() })),
+};
+
+function behindExpress(admin: Admin, parser: express.RequestHandler): Promise<Fetch> {
+  const app = express();
+  app.use(parser);
+  app.use(createHandler(admin, { basePath: '/admin' }));
+  return listen(app);
+}
+
+function behindFastify(admin: Admin, parseAs?: 'buffer'): Promise<Fetch> {
+  const app = fastify();
+  if (parseAs !== undefined) {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', { parseAs }, (_request, body, done) => done(null, body));
+  }
+  const handle = createHandler(admin, { basePath: '/admin' });
+  app.all('/admin/*', (request, reply) => {
+    reply.hijack();
+    handle(Object.assign(request.raw, { body: request.body }), reply.raw);
+  });
+  return listenFastify(app);
+}
+
+/** Koa with a parser that reads the whole body, and may keep the text. */
+function behindKoa(admin: Admin, keep: (context: Koa.Context, text: string) => void): Promise<Fetch> {
+  const app = new Koa();
+  const handle = createHandler(admin, { basePath: '/admin' });
+  app.use(async (context, next) => {
+    let text = '';
+    for await (const part of context.req) text += String(part);
+    keep(context, text);
+    await next();
+  });
+  app.use((context) => {
+    context.respond = false;
+    handle(context.req, context.res);
+  });
+  return listen(app);
+}
+
+/** Hono with a reader of the body, and the request that the interface gets. */
+function behindHono(
+  admin: Admin,
+  requestOf: (request: HonoRequest<'/admin/*'>) => Request | Promise<Request>,
+): Promise<Fetch> {
+  const app = new Hono();
+  const handle = createFetchHandler(admin, { basePath: '/admin' });
+  app.use(async (context, next) => {
+    await context.req.text();
+    await next();
+  });
+  app.all('/admin/*', async (context) =>
+    handle(context.req.method === 'GET' ? context.req.raw : await requestOf(context.req)),
+  );
+  return call(app);
+}
+
+const max = (value: string, more: Readonly<Record<string, string>> = {}): RequestInit => ({
+  method: 'PATCH',
+  headers: { 'content-type': 'application/json', ...more },
+  body: `[{"op":"add","path":"/max_connection","value":${value}}]`,
+});
+
+describe.each(Object.entries(behindParsers))('the interface behind %s', (_name, open) => {
+  // Promise: body-parser
+  it('takes the body that was read before', async () => {
+    const { admin, errors } = runAdmin();
+    const send = await open(admin);
+    expect((await send('/admin/users', joan)).status).toBe(204);
+    const patched = await send('/admin/services/My-Service', max('7'));
+    expect([patched.status, await patched.json()]).toMatchObject([200, { max_connection: 7 }]);
+    expect((await send('/admin/users')).status).toBe(200);
+    expect(errors).toEqual([]);
+  });
+
+  it('refuses in it what the interface refuses in every body', async () => {
+    const { admin, errors } = runAdmin({ limits: { maxBodyBytes: 60_000, maxBodyValues: 1000 } });
+    const send = await open(admin);
+    const codeOf = async (value: string): Promise<unknown> => {
+      const response = await send('/admin/services/My-Service', max(value));
+      return ((await response.json()) as { readonly code?: unknown }).code;
+    };
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(await codeOf('1e400')).toBe('number-out-of-range');
+    expect(await codeOf('9007199254740993')).toBe('number-out-of-range');
+    expect(await codeOf(nested(40))).toBe('body-too-deep');
+    expect(await codeOf(nested(25_000))).toBe('body-too-deep');
+    expect(await codeOf(`[${'0,'.repeat(1000)}0]`)).toBe('content-too-large');
+    expect(await codeOf(`"${'x'.repeat(60_000)}"`)).toBe('content-too-large');
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('a key that is there twice', () => {
+  it.each([
+    ['express.text()', 400],
+    ['express.raw()', 400],
+    ['express.json() that keeps the bytes', 400],
+    ['a parser of fastify that gives bytes', 400],
+    ['a reader in koa', 400],
+    ['a reader in hono', 400],
+    // The parser has taken one of the two, and left nothing to see.
+    ['express.json()', 200],
+  ])('is seen where the text is there: %s is %d', async (name, status) => {
+    const send = await behindParsers[name]?.(runAdmin().admin);
+    const patched = await send?.('/admin/services/My-Service', max('7,"value":8'));
+    expect(patched?.status).toBe(status);
+  });
+});
+
+describe('a body that express.json() has no use for', () => {
+  it('is read by the interface', async () => {
+    const { admin } = runAdmin();
+    const send = await behindExpress(admin, express.json());
+    const patch = max('7', { 'content-type': 'application/json-patch+json' });
+    expect((await send('/admin/services/My-Service', patch)).status).toBe(200);
+    const empty = { method: 'PUT', headers: { 'content-type': 'application/json' } };
+    expect(await (await send('/admin/users', empty)).json()).toMatchObject({ code: 'body-missing' });
+  });
+});
+
+describe('a body that was read before the interface and is nowhere', () => {
+  // Promise: body-parser
+  it.each([
+    ['koa', 'request.body', (admin: Admin) => behindKoa(admin, () => undefined)],
+    ['hono', 'new Request', (admin: Admin) => behindHono(admin, ({ raw }) => raw)],
+  ])('is an error for onError, and a 500 for the client: in %s', async (_name, advice, open) => {
+    const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });
+    const send = await open(admin);
+    const response = await send('/admin/users', joan);
+    expect([response.status, await response.json()]).toMatchObject([500, { code: 'internal' }]);
+    expect(errors.map(String)).toEqual([
+      expect.stringMatching(/^Error: The body of a request was read before/),
+    ]);
+    expect(errors.map(String)).toEqual([expect.stringContaining(advice)]);
+    expect((await send('/admin/users')).status).toBe(200);
+  });
+});
+
+describe.each<[string, (admin: Admin) => Promise<Fetch>]>([
+  [
+    'compression() of Express',
+    (admin) => {
       const app = express();
-      app.use(express.json());
+      app.use(compression({ threshold: 0 }));
       app.use(createHandler(admin, { basePath: '/admin' }));
       return listen(app);
     },
-    'the parser of fastify': (admin) => {
-      const app = fastify();
-      const handle = createHandler(admin, { basePath: '/admin' });
-      app.all('/admin/*', (request, reply) => {
-        reply.hijack();
-        handle(request.raw, reply.raw);
-      });
-      return listenFastify(app);
-    },
-    'a reader in koa': (admin) => {
-      const app = new Koa();
-      const handle = createHandler(admin, { basePath: '/admin' });
-      app.use(async ({ req }, next) => {
-        await once(req.resume(), 'end');
-        await next();
-      });
-      app.use((context) => {
-        context.respond = false;
-        handle(context.req, context.res);
-      });
-      return listen(app);
-    },
-    'a reader in hono': (admin) => {
+  ],
+  [
+    'compress() of Hono',
+    (admin) => {
       const app = new Hono();
+      app.use(compress({ threshold: 0 }));
       const handle = createFetchHandler(admin, { basePath: '/admin' });
-      app.use(async (context, next) => {
-        await context.req.text();
-        await next();
-      });
       app.all('/admin/*', (context) => handle(context.req.raw));
       return call(app);
     },
-  };
+  ],
+])('the interface behind %s', (_name, open) => {
+  const gzip = { 'accept-encoding': 'gzip' };
 
-  // Promise: body-parser
-  it.each(Object.keys(opened))('is an error for onError, and a 500 for the client: %s', async (name) => {
-    const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });
-    const send = await opened[name]?.(admin);
-    const response = await send?.('/admin/users', joan);
-    expect([response?.status, await response?.json()]).toMatchObject([500, { code: 'internal' }]);
-    expect(errors.map(String)).toEqual([expect.stringContaining('Mount the interface before body parsers')]);
-    expect((await send?.('/admin/users'))?.status).toBe(200);
+  // Promise: compressed
+  it('sends the first event at once, as it is', async () => {
+    const { admin } = runAdmin();
+    const send = await open(admin);
+    const leave = new AbortController();
+    const events = await send('/admin/events', { headers: gzip, signal: leave.signal });
+    expect(events.headers.get('content-encoding')).toBeNull();
+    const reader = events.body?.getReader();
+    const next = async (): Promise<string> => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await next()).toContain('retry: 2000');
+    expect((await send('/admin/service/My-Service/stop', { method: 'PUT' })).status).toBe(204);
+    expect(await next()).toContain('event: service.stopped');
+    leave.abort();
+  });
+
+  // Promise: compressed
+  it('has its other answers compressed, and takes their entity tags', async () => {
+    const { admin } = runAdmin();
+    const send = await open(admin);
+    const read = await send('/admin/services/My-Service', { headers: gzip });
+    expect(read.headers.get('content-encoding')).toBe('gzip');
+    const tag = { 'if-match': read.headers.get('etag') ?? '' };
+    const patched = await send('/admin/services/My-Service', max('7', { ...gzip, ...tag }));
+    expect(patched.status).toBe(200);
+    expect((await send('/admin/services/My-Service', max('8', tag))).status).toBe(412);
   });
 });
 

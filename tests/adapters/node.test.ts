@@ -55,6 +55,46 @@ describe('an interface behind node', () => {
     agent.destroy();
   });
 
+  // Promise: early-answer
+  it.each([
+    ['PATCH', '/services/My-Service', 'text/plain', 415],
+    ['PATCH', '/services/My-Service', 'application/json', 413],
+    ['PUT', '/service/My-Service/stop', 'text/plain', 204],
+  ])(
+    'keeps its answer for a client that sends the body first: %s %s with %s',
+    async (method, path, type, status) => {
+      const { admin } = runAdmin({ limits: { maxBodyBytes: 100_000 } });
+      server.removeAllListeners('request').on('request', createHandler(admin));
+      const socket = connect(port, '127.0.0.1').setEncoding('utf8').pause();
+      const [length, part] = [400_000, ' '.repeat(20_000)];
+      socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      for (let sent = 0; sent < length; sent += part.length) {
+        socket.write(`${part.length.toString(16)}\r\n${part}\r\n`);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      socket.write('0\r\n\r\n');
+      let text = '';
+      for await (const piece of socket) text += String(piece);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} [^]*\r\nconnection: close\r\n`, 'i'));
+    },
+  );
+
+  it('closes the connection of a body without an end', async () => {
+    const { admin, gateway } = runAdmin();
+    server.removeAllListeners('request').on('request', createHandler(admin));
+    const socket = connect(port, '127.0.0.1').resume();
+    socket.on('error', () => undefined);
+    socket.write(
+      'PUT /service/My-Service/stop HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    const sending = setInterval(() => socket.write('1\r\nx\r\n'), 10);
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(sending);
+    expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
+  });
+
   it('takes the peer from the connection, or from peerOf', async () => {
     const peers: unknown[] = [];
     const authenticate = ({ peer }: AdminRequest) => {
@@ -252,6 +292,35 @@ describe('pipelined requests', () => {
     expect(used() - before).toBeLessThan(500e6);
     for (const socket of sockets) socket.destroy();
     server.closeAllConnections();
+    server.close();
+  });
+
+  // Promise: pipelined
+  it.each([
+    ['a GET with a body', 'GET /services HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello'],
+    [
+      'a GET with a body in chunks',
+      'GET /services HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    ],
+    [
+      'a refused body',
+      'PATCH /services/My-Service HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello',
+    ],
+  ])('are not begun after the answer that closes the connection: %s', async (_what, first) => {
+    const { admin, gateway } = runAdmin();
+    const server = createServer(createHandler(admin));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
+    let text = '';
+    socket.on('data', (part: string) => (text += part)).on('error', () => undefined);
+    const stop = 'PUT /service/My-Service/stop HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    socket.write(first + stop + stop);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(text.match(/^HTTP\/1\.1 \d+|^Connection: \S+/gim)).toEqual([
+      expect.stringMatching(/^HTTP\/1\.1 (?:200|415)$/),
+      expect.stringMatching(/^connection: close$/i),
+    ]);
+    expect(appliedTo(gateway)).toEqual([]);
     server.close();
   });
 

@@ -9,9 +9,14 @@ import {
   EffectRefused,
   patchService,
   type GatewayDocument,
+  type Operation,
 } from 'gateway-admin-core';
+import { applyPatch, parsePointer, type Json } from 'gateway-admin-core/json';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
 
+import { operationLine, operationLines } from '../../src/cli/change.ts';
+import { difference } from '../../src/json/diff.ts';
+import { valueAt } from '../../src/json/pointer.ts';
 import { givenDocuments } from '../support/arbitrary-document.ts';
 import { planted, sampleDocument } from '../support/document.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
@@ -118,6 +123,53 @@ describe('gateway-admin apply', () => {
     );
     const { out } = await ask(['plan', '-', '--json'], { services });
     expect(JSON.parse(out)).toMatchObject([{ resource: '/services/My-Service', changes: ['stop'] }, {}]);
+  });
+
+  it.each([
+    [
+      'removed in a row',
+      ['/servers/s3'],
+      ['- /servers/0 (was "/servers/s1")', '- /servers/0 (was "/servers/s2")'],
+    ],
+    [
+      'removed, replaced and added',
+      ['/servers/s2', '/servers/s4', '/servers/s1'],
+      [
+        '- /servers/0 (was "/servers/s1")',
+        '~ /servers/1 = "/servers/s4" (was "/servers/s3")',
+        '+ /servers/- = "/servers/s1"',
+      ],
+    ],
+  ])('shows the value before each change of a list: %s', async (_case, wanted, told) => {
+    const names = ['s1', 's2', 's3', 's4'];
+    const servers = names.map((name) => ({ name, address: '10.0.0.1', port: 1, protocol: 'pg' }));
+    const service = { name: 'S', router: 'r', servers: names.slice(0, 3).map((name) => `/servers/${name}`) };
+    const { ask } = await serving({ servers, services: [service] });
+    const plan = await ask(['plan', '-', '--json'], { services: [{ ...service, servers: wanted }] });
+    expect(JSON.parse(plan.out)).toMatchObject([{ changes: told }]);
+  });
+
+  it('shows the value before each change, whatever changes', () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 6 });
+    const settings = fc.record({
+      list: words,
+      map: fc.dictionary(fc.constantFrom('a', 'b'), fc.nat(2)),
+      one: fc.nat(2),
+    });
+    fc.assert(
+      fc.property(settings, settings, (before, after) => {
+        const { operations, inverse } = difference(before, after);
+        let now: Json = before;
+        for (const [at, line] of operationLines(operations, inverse).entries()) {
+          const operation = operations[at] as Operation;
+          const old = operation.op === 'add' ? undefined : valueAt(now, parsePointer(operation.path) ?? []);
+          expect([operation, line]).toEqual([operation, operationLine(operation, old)]);
+          const applied = applyPatch(now, [operation]);
+          now = applied.ok ? applied.value : null;
+        }
+        expect(now).toEqual(after);
+      }),
+    );
   });
 
   it('leaves out what it cannot apply, and says so: users and secrets', async () => {
@@ -235,6 +287,20 @@ describe('gateway-admin apply', () => {
       code: 1,
       err: expect.stringContaining('ENOENT'),
     });
+  });
+
+  it('tells scripts with an exit code of its own that the gateway differs', async () => {
+    const { ask, gateway } = await serving(sampleDocument);
+    const monitors = [{ name: 'Idle Monitor', module: 'pgmon', state: 'started' }];
+    const plan = await ask(['plan', '-', '--exit-code'], { monitors });
+    expect([plan.code, plan.err]).toEqual([6, 'gateway-admin: The gateway differs from -.\n']);
+    expect(plan.out).toBe((await ask(['plan', '-'], { monitors })).out);
+    expect((await ask(['plan', '-'], { monitors })).code).toBe(0);
+    const same = [{ ...monitors[0], state: 'stopped' }];
+    expect(await ask(['plan', '-', '--exit-code'], { monitors: same })).toMatchObject({ code: 0, err: '' });
+    const wrong = [{ ...monitors[0], state: 'gone' }];
+    expect((await ask(['plan', '-', '--exit-code'], { monitors: wrong })).code).toBe(1);
+    expect(appliedTo(gateway)).toEqual([]);
   });
 
   it('changes nothing without a yes', async () => {

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   createAdmin,
   createBasicAuthentication,
@@ -12,9 +13,13 @@ import {
   createSnapshot,
   type AdminOptions,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { until } from '../system/running-gateway.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
 
 const serve = servers(afterEach);
@@ -119,10 +124,18 @@ describe('a change by gateway-admin', () => {
     );
   });
 
-  it('says that one session continues', async () => {
-    await ask(['close', 'session', '9', '--yes']);
+  it('says in the singular that one session continues, or closes', async () => {
+    expect((await ask(['close', 'session', '12', '--yes'])).out).toBe(
+      'Done: close session 12. 1 session and 1 backend connection close.\n',
+    );
     expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
       'Done: stop service my-service. 1 session continues.\n',
+    );
+    expect((await ask(['close', 'sessions', 'bare-service', '--yes'])).out).toBe(
+      'Done: close the sessions of bare-service. 1 session closes.\n',
+    );
+    expect((await ask(['close', 'connections', 'db-serv-1', '--yes'])).out).toBe(
+      'Done: close the connections to db-serv-1. 1 backend connection closes. 1 session continues.\n',
     );
   });
 
@@ -139,6 +152,22 @@ describe('a change by gateway-admin', () => {
     });
     const patched = await ask(['patch', 'service', 'my-service', '--set', 'max_connection=7', '--json']);
     expect(JSON.parse(patched.out)).toMatchObject({ name: 'My Service', max_connection: 7 });
+  });
+
+  it('holds every change off, and releases the interface again', async () => {
+    const stop = ['stop', 'service', 'my-service'];
+    const plan = 'Plan: make the interface read-only\n  ~ /read_only = true\n';
+    expect((await ask(['hold', '--dry-run'])).out).toContain(plan);
+    const done = { code: 0, out: 'Done: make the interface read-only.\n', err: '' };
+    expect(await ask(['hold'])).toEqual(done);
+    expect((await ask(['hold'])).out).toBe('Nothing to do: make the interface read-only.\n');
+    const held = await ask(stop);
+    expect([held.code, held.err]).toEqual([
+      5,
+      expect.stringContaining('(read-only) An administrator ends this mode. Try: gateway-admin release'),
+    ]);
+    expect((await ask(['release'])).out).toBe('Done: end the read-only mode of the interface.\n');
+    expect((await ask(stop)).code).toBe(0);
   });
 
   // Promise: command-line-yes
@@ -203,9 +232,56 @@ describe('gateway-admin patch', () => {
     expect(running.admin.snapshot.servers.find('db-serv-1')?.settings.parameters['zone']).toBe(value);
   });
 
+  it.each([
+    ['filter', 'spare', 'parameters/max_rows=1000', { value: '1000', configurable: true }],
+    ['filter', 'spare', 'parameters/max_rows/value=1e3', '1e3'],
+    [
+      'filter',
+      'spare',
+      'parameters/max_rows={"value":"5","configurable":true}',
+      { value: '5', configurable: true },
+    ],
+    ['service', 'bare-service', 'version_string=8.0', '8.0'],
+    ['service', 'bare-service', 'version_string=12345678901234567', '12345678901234567'],
+    ['service', 'bare-service', 'weightby=10', '10'],
+    ['service', 'bare-service', 'user=null', 'null'],
+    ['service', 'bare-service', 'user="app"', 'app'],
+    ['service', 'bare-service', 'router_options/a~1b=true', 'true'],
+    ['service', 'bare-service', 'router_options/list=[1]', '[1]'],
+    ['server', 'db-serv-1', 'address=10', '10'],
+    ['server', 'db-serv-1', 'parameters/weight=10', 10],
+    ['service', 'bare-service', 'max_connection=10', 10],
+    ['service', 'bare-service', 'root_user=true', true],
+    ['monitor', 'idle-monitor', 'servers=["/servers/db-serv-1"]', ['/servers/db-serv-1']],
+  ])('gives %s %s the type that the setting takes: %s', async (kind, name, setting, value) => {
+    expect(await ask(['patch', kind, name, '--set', setting])).toMatchObject({ code: 0, err: '' });
+    const shown: unknown = JSON.parse((await ask(['show', kind, name, '--json'])).out);
+    const tokens = (setting.split('=')[0] ?? '').split('/').map((token) => token.replace('~1', '/'));
+    const found = tokens.reduce(
+      (within, token) => (within as Readonly<Record<string, unknown>>)[token],
+      shown,
+    );
+    expect(found).toEqual(value);
+    // A test takes the value as a change does. Only a change takes a text for a whole parameter of a filter.
+    const isShort = kind === 'filter' && !/value|{/.test(setting);
+    expect((await ask(['patch', kind, name, '--test', setting])).code).toBe(isShort ? 1 : 0);
+  });
+
+  it.each([
+    ['server', 'db-serv-1', 'parameters/weight=12345678901234567'],
+    ['service', 'bare-service', 'max_connection=-12345678901234567'],
+    ['monitor', 'idle-monitor', 'monitor_interval=1e999'],
+  ])('refuses a number of %s %s that would become another one: %s', async (kind, name, setting) => {
+    for (const option of ['--set', '--test']) {
+      const { code, out, err } = await ask(['patch', kind, name, option, setting]);
+      const told = `patch got a number for /${setting.split('=')[0] ?? ''} that no program reads back exactly`;
+      expect([code, out, err]).toEqual([2, '', expect.stringContaining(told)]);
+    }
+  });
+
   it('replaces a word in the state of a server', async () => {
     const args = ['patch', 'server', 'db-server-2', '--set', 'state/0=running', '--dry-run'];
-    expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running"\n');
+    expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running" (was "maintenance")\n');
   });
 
   it('reads a patch from a file, and from the standard input', async () => {
@@ -220,17 +296,17 @@ describe('gateway-admin patch', () => {
     });
   });
 
-  it('shows the operations in a plan, and no secret', async () => {
+  it('shows the operations in a plan with the values before them, and no secret', async () => {
     const file = join(await newDirectory(), 'password');
-    writeFileSync(file, 'planted-secret\n');
+    writeFileSync(file, 'planted-secret\n', { mode: 0o600 });
     const args = ['patch', 'service', 'my-service', '--set', 'max_connection=7', '--unset', 'weightby'];
     const { out, err } = await ask([...args, '--set-from', `password=${file}`, '--dry-run']);
     expect(err).toBe('');
     expect(out.split('\n').slice(0, 5)).toEqual([
       'Plan: patch service my-service',
-      expect.stringMatching(/ {2}[-~+] \//),
-      expect.stringMatching(/ {2}[-~+] \//),
-      expect.stringMatching(/ {2}[-~+] \//),
+      '  - /weightby (was "report_weight")',
+      '  ~ /password',
+      '  ~ /max_connection = 7 (was 100)',
       '  gateway: service.update /services/My-Service',
     ]);
     expect(out).not.toContain('planted');
@@ -240,13 +316,24 @@ describe('gateway-admin patch', () => {
     const { code, err } = await ask(['patch', 'server', 'db-serv-1', '--set', 'port=0', '--set', 'address=']);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /^gateway-admin: .* \(validation-failed\)\n {2}\/address: must .*\n {2}\/port: must .*\n$/,
+      /^gateway-admin: .* \(validation-failed\) Correct each named value\.\n {2}\/address: must .*\n {2}\/port: must .*\n$/,
     );
   });
 
-  it('is refused if somebody else has changed the resource', async () => {
-    const args = ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--if-match', '"old"'];
-    expect(await ask(args)).toMatchObject({ code: 1, err: expect.stringContaining('(precondition-failed)') });
+  it.each([
+    ['show', ['show', 'server', 'db-serv-1']],
+    ['a dry run', ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--dry-run']],
+  ])('takes the entity tag that %s prints, and is refused after another change', async (_case, args) => {
+    const { out } = await ask(args);
+    const [, tag = ''] = /^ *entity tag +(\S+)$/m.exec(out) ?? [];
+    const patch = ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--if-match'];
+    for (const given of [tag, `"${tag}"`, '*'])
+      expect(await ask([...patch, given, '--dry-run'])).toMatchObject({ code: 0, err: '' });
+    await ask(['patch', 'server', 'db-serv-1', '--set', 'port=7000']);
+    for (const given of [tag, `"${tag}"`, `W/"${tag}"`]) {
+      const told = expect.stringContaining('(precondition-failed)') as unknown;
+      expect(await ask([...patch, given])).toMatchObject({ code: 1, err: told });
+    }
   });
 
   it.each([
@@ -255,6 +342,7 @@ describe('gateway-admin patch', () => {
     [['--set', '/password=planted-secret'], 'patch takes no password as an argument'],
     [['--test', 'password=planted-secret'], 'patch takes no password as an argument'],
     [['--set', 'parameters/password=planted-secret'], 'patch takes no password as an argument'],
+    [['--set', 'parameters/password/value=planted-secret'], 'patch takes no password as an argument'],
     [['--set', 'port'], 'patch needs a path and a value: --set PATH=VALUE'],
     [['--set', 'port=1', '--file', '-'], 'patch takes --file, or single operations'],
     [['--file', '/no/such/file'], 'The file cannot be read: ENOENT'],
@@ -431,5 +519,50 @@ describe('gateway-admin with a password and no encryption', () => {
     expect(far.code).toBe(3);
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       expect((await command([...args, `http://${host}:1`], circumstances)).err).not.toContain('encryption');
+  });
+});
+
+describe('gateway-admin, interrupted while the gateway works', () => {
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  const document = JSON.stringify({
+    services: [
+      { name: 'Bare Service', router: 'cli', state: 'started' },
+      { name: 'Report Service', router: 'readwritesplit', state: 'stopped', servers: ['/servers/db-serv-3'] },
+    ],
+  });
+
+  it.each([
+    [
+      ['close', 'sessions', 'my-service', '--yes'],
+      0,
+      'Interrupted. The gateway goes on with what it has begun: close the sessions of my-service.',
+    ],
+    [
+      ['apply', '-', '--yes'],
+      1,
+      'Interrupted. 1 change of 3 made before. The gateway goes on with what it has begun: /services/',
+    ],
+  ])('says what goes on: %j', async (args, before, told) => {
+    const held = hold();
+    running.gateway.will(...Array.from({ length: before }, () => 'done' as const), held.apply);
+    const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
+    const ended = once(child, 'close');
+    child.stdin.end(document);
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (part: string) => (err += part));
+    await held.begun;
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect(err).toMatch(/ Try: gateway-admin commands\n$/);
+    expect(err).toContain(told);
+    const applied = appliedTo(running.gateway).length;
+    held.done();
+    await until('the gateway has gone on', async () => (await ask(['commands', '--json'])).out === '[]\n');
+    // Nothing new was begun.
+    expect(appliedTo(running.gateway)).toHaveLength(applied);
+    expect(applied).toBe(before + 1);
   });
 });

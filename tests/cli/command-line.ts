@@ -1,6 +1,7 @@
 /**
  * The command line in this process: the streams are the test's, and the interface is behind a real server.
  */
+import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -51,7 +52,8 @@ export async function command(
   if (!isTerminal) stdin.end(input);
   stdout.on('error', () => undefined);
   const leaving = setTimeout(leave, leavesAfterMs ?? 1e9);
-  const surroundings = { stdin, stdout, stderr, env } as unknown as Surroundings;
+  const streams = { stdin, stdout, stderr, env };
+  const surroundings = Object.assign(new EventEmitter(), streams) as unknown as Surroundings;
   const code = await run(args, surroundings).finally(() => clearTimeout(leaving));
   return { code, ...text };
 }

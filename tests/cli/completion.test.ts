@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,9 +11,12 @@ import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { itOnTerminal, onTerminal } from '../support/terminal.ts';
+import { until } from '../system/running-gateway.ts';
 import { command, servers } from './command-line.ts';
 
 const serve = servers(afterEach);
+const newDirectory = temporaryDirectories();
 let url = '';
 
 beforeEach(async () => {
@@ -63,6 +67,14 @@ describe('gateway-admin complete', () => {
     [['flush', ''], []],
     [['stop', 'service', 'My-Service', ''], []],
     [['nothing', ''], []],
+    [['--url'], ['--url']],
+    [['--url', ''], []],
+    [['--json', 'clo'], ['close']],
+    [
+      ['--fields=name', '--user', '', 'stop', ''],
+      ['service', 'monitor'],
+    ],
+    [['--json', 'stop', 'service', 'B'], ['Bare-Service']],
   ])('after %j offers %j', async (words, offered) => {
     expect(await wordsAfter(...words)).toEqual(offered);
   });
@@ -99,6 +111,7 @@ const shells = {
     '-c',
     `${script}
      COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${String(words.length - 1)}
+     COMP_LINE=\${COMP_WORDS[*]}; COMP_POINT=\${#COMP_LINE}
      _gateway_admin; printf '%s\\n' "\${COMPREPLY[@]}"`,
   ],
   // The completion of zsh needs a terminal: a second zsh inside one lists what it would insert.
@@ -131,7 +144,6 @@ function quoted(text: string): string {
 }
 
 describe.each(Object.entries(shells))('gateway-admin completion %s', (shell, argumentsOf) => {
-  const newDirectory = temporaryDirectories();
   const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
   // eslint-disable-next-line no-restricted-properties -- Not every machine has every shell.
   const inShell = isThere ? it : it.skip;
@@ -182,6 +194,39 @@ describe.each(Object.entries(shells))('gateway-admin completion %s', (shell, arg
       expect(await offered('touched', 'stop', 'service', '')).toContain('touched');
       expect(existsSync(file)).toBe(false);
     });
+});
+
+describe('gateway-admin completion in a terminal with bash', () => {
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  itOnTerminal.each([
+    ['show service db:', 'db:1'],
+    ['show service a=', 'a=b'],
+    ['--url=URL show service db:m', 'db:main'],
+  ])('joins what bash divides at colons and equals signs: %s', async (typed, name) => {
+    const services = ['db:1', 'db:main', 'a=b'].map((each) => ({ name: each, router: 'r' }));
+    const shown = typed.endsWith('db:') ? services.filter((each) => each.name !== 'db:main') : services;
+    url = await serve(runAdmin({ snapshot: createSnapshot({ services: shown }) }).admin);
+    const directory = await newDirectory();
+    const { out } = await command(['completion', 'bash']);
+    const program = `gateway-admin() { '${process.execPath}' '${root}dist/cli/main.js' "$@"; }`;
+    writeFileSync(join(directory, 'rc'), `PS1='ready> '; bind 'set bell-style none'\n${program}\n${out}`);
+    const { PATH } = process.env;
+    const env = { PATH, TERM: 'dumb', HOME: directory, GATEWAY_ADMIN_URL: url };
+    const { stdin, stdout } = onTerminal(`bash --noprofile --rcfile '${directory}/rc' -i`, env);
+    let text = '';
+    stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await until('the shell is ready', () => text.includes('ready> '));
+    stdin.write(`gateway-admin ${typed.replace('URL', url)}\t`);
+    await until('the name is completed', () => text.includes(`${name} `));
+    stdin.write('\n');
+    await until('the command has run', () => text.split('ready> ').length > 2);
+    expect(text).toMatch(new RegExp(`^name +${name}\\r$`, 'm'));
+    stdin.end('exit\n');
+    await once(stdout, 'close');
+  });
 });
 
 /** Not synchronously: the interface is in this process. */

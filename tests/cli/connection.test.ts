@@ -218,6 +218,8 @@ describe('gateway-admin and a file that every user can read', () => {
     expect(await list(url, ...login, '--json')).toMatchObject({ code: 0, err: '' });
     const added = await command(['user', 'add', 'bob', '--new-password-file', next, '--url', url]);
     expect(added).toMatchObject({ code: 0, err: warning(next) });
+    const set = ['patch', 'service', 'my-service', '--set-from', `password=${next}`];
+    expect(await command([...set, '--url', url])).toMatchObject({ code: 0, err: warning(next) });
     expect(await list(url, '--user', 'ada', '--password-file', fileOf('own', 'engine'))).toMatchObject({
       err: '',
     });

@@ -60,8 +60,8 @@ describe('gateway-admin list nodes', () => {
         'd     alive   1        behind at 2 resources         2 h ago',
         'e     alive   1        differs                       now',
         '',
-        'd: /services/Sales since 2016-09-10T03:00:00+03:00: No room.',
-        'd: /services/Sales since 2016-09-10T03:00:00+03:00: No room.',
+        'd: /services/Sales since 2016-09-10 03:00:00: No room.',
+        'd: /services/Sales since 2016-09-10 03:00:00: No room.',
         '',
       ].join('\n'),
     );

@@ -75,9 +75,19 @@ describe('gateway-admin hash-password', () => {
     [['--password-file', '/dev/zero'], '', 1, 'The file cannot be read: it has more than 16,384 characters'],
     [['--password-file', '/no/such/file'], '', 1, 'The file cannot be read: ENOENT'],
     [['planted-password'], '', 2, 'hash-password takes no arguments, only options.'],
-    [['--password', 'planted-password'], '', 2, 'hash-password got an option that it does not take'],
-    [['--password=planted-password'], '', 2, 'hash-password got an option that it does not take'],
-    [['--scrypt=planted-password'], '', 2, 'hash-password got an option without its value, or a switch with'],
+    [
+      ['--password', 'planted-password'],
+      '',
+      2,
+      'hash-password takes no option --password. Did you mean --password-file?',
+    ],
+    [
+      ['--password=planted-password'],
+      '',
+      2,
+      'hash-password takes no option --password. Did you mean --password-file?',
+    ],
+    [['--scrypt=planted-password'], '', 2, 'hash-password takes no value after --scrypt.'],
   ])('with %j and the input %j ends with %d, and never repeats what was typed', (args, input, code, told) => {
     const result = run(['hash-password', ...args], input);
     expect([result.code, result.out]).toEqual([code, '']);

@@ -3,7 +3,7 @@
  * terminal but printable characters.
  */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -56,7 +56,12 @@ const event = {
   actor: evil,
   operations: [{ op: evil, path: evil }],
 };
-const frame = (value: unknown): string => `id: aa.1.1\nevent: x\ndata: ${JSON.stringify(value)}\n\n`;
+/** A stream with one event, of an interface that has no time zone. */
+const streaming = (value: unknown): Respond => {
+  const frame = `id: aa.1.1\nevent: x\ndata: ${JSON.stringify(value)}\n\n`;
+  return (request, response) =>
+    (request.url === '/' ? answering({}) : answering(frame, 200, 'text/event-stream'))(request, response);
+};
 
 const answers: Readonly<Record<string, Respond>> = {
   'no JSON': answering('<html>'),
@@ -118,8 +123,8 @@ const answers: Readonly<Record<string, Respond>> = {
   'a compressed body that is none': (_request, response) =>
     void response.writeHead(200, { 'content-encoding': 'gzip' }).end('garbage'),
   'a redirect': (_request, response) => void response.writeHead(303, { location: '/' }).end(),
-  'an event that is none': answering(frame(null), 200, 'text/event-stream'),
-  'an event of controls': answering(frame(event), 200, 'text/event-stream'),
+  'an event that is none': streaming(null),
+  'an event of controls': streaming(event),
 };
 
 const calls: readonly (readonly string[])[] = [
@@ -206,7 +211,8 @@ describe('gateway-admin and what it sends', () => {
     stdin.resume();
     await once(stdin, 'end');
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const surroundings = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof run>[1];
+    const streams = { stdin, stdout, stderr, env: {} };
+    const surroundings = Object.assign(new EventEmitter(), streams) as unknown as Parameters<typeof run>[1];
     expect(await run(['close', 'sessions', 'x', '--url', url], surroundings)).toBe(2);
     expect(String(stderr.read())).toContain('say --yes');
   });

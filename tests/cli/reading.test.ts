@@ -32,7 +32,7 @@ describe('gateway-admin list', () => {
         'NAME         STATUS                       ADDRESS           PORT  PROTOCOL',
         'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
         'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
-        'db-serv-3    -                            /run/db/.s.5434   -     pgbackend',
+        'db-serv-3    down                         /run/db/.s.5434   -     pgbackend',
         '',
       ].join('\n'),
     );
@@ -60,6 +60,16 @@ describe('gateway-admin list', () => {
     );
     const { out } = await ask('list', 'connections', 'db-serv-1', '--json');
     expect(JSON.parse(out)).toEqual(await get('/servers/db-serv-1/connections'));
+  });
+
+  it('lists the connections of one session', async () => {
+    expect((await ask('list', 'connections', '--session', '9')).out).toMatch(
+      /^SERVER +STATE +ROLE +STATISTICS\nDB-Server-2 +In use +Slave +reads=5 /,
+    );
+    const { out } = await ask('list', 'connections', '--session', '9', '--json');
+    expect(JSON.parse(out)).toEqual(await get('/sessions/9/connections'));
+    const { code, err } = await ask('list', 'connections', '--session', 'x');
+    expect([code, err]).toEqual([1, expect.stringContaining('(session-id-invalid)')]);
   });
 
   it('shows the first 100 sessions to a person, and says how many there are', async () => {
@@ -93,38 +103,101 @@ describe('gateway-admin list', () => {
     [['list', 'planets'], 'list does not take "planets": services, '],
     [['list', 'services', 'x'], 'list services takes no name. Try: gateway-admin show services'],
     [['list', 'listeners'], 'list listeners needs the name of a service.'],
+    [['list', 'connections'], 'list connections needs the name of a server, or --session ID.'],
+    [
+      ['list', 'connections', 'db', '--session', '9'],
+      'list connections takes the name of a server or --session',
+    ],
+    [['list', 'servers', '--session', '9'], 'Only connections can be listed of a session.'],
+    [['list', 'connections', '--session', ''], 'The session has no id.'],
     [['list', 'services', '--range', '9'], 'A range has the form 0-99'],
     [['list', 'services', '--service', 'x'], 'Only sessions can be searched: --service.'],
     [['list', 'listeners', 'x', 'y'], 'list takes a kind and a name; the rest are options.'],
-    [['list', 'services', '--nothing'], 'list got an option that it does not take'],
+    [['list', 'services', '--nothing'], 'list takes no option --nothing. Try: gateway-admin help list'],
+    [['list', 'services', '-x'], 'list takes no option -x. Try: gateway-admin help list'],
+    [['list', 'services', '--fileds=name'], 'list takes no option --fileds. Did you mean --fields? Try: '],
+    [
+      ['--ulr', 'http://127.0.0.1:9', 'list', 'services'],
+      'There is no option --ulr. Did you mean --url? Try: ',
+    ],
+    [['list', 'servces'], /list does not take "servces": services, .*\. Did you mean services\? Try: /],
+    [['lst', 'services'], 'There is no command "lst". Did you mean list? Try: gateway-admin help'],
     [['show', 'service'], 'show service needs a name.'],
     [['abandon'], 'abandon needs an id. Try: gateway-admin help abandon'],
-    [['list', 'services', '--jsn'], 'list got an option that it does not take. Try: gateway-admin help list'],
+    [
+      ['list', 'services', '--jsn'],
+      'list takes no option --jsn. Did you mean --json? Try: gateway-admin help list',
+    ],
     [
       ['list', 'services', '--js'],
-      'list got an option that it does not take. Try: gateway-admin list --json',
+      'list takes no option --js. Did you mean --json? Try: gateway-admin help list',
     ],
     [['stop', 'Sales'], 'stop does not take "Sales": service, monitor.'],
     [['show', 'service', ''], 'show got an empty argument.'],
     [['show', 'gateway', 'x'], 'show gateway takes no name.'],
     [['show', 'service', '..'], 'show got "..", and no URL can name such a resource.'],
-    [['list', 'services', '--range'], 'list got an option without its value'],
+    [['list', 'services', '--range'], 'list needs a value after --range: --range 0-99.'],
+    [['list', 'services', '--range', '--fields'], 'list needs a value after --range: --range 0-99.'],
+    [['list', 'services', '--json=true'], 'list takes no value after --json.'],
+    [['commands', 'x'], 'commands takes no arguments, only options.'],
     [['list', 'services', '--url', 'http://127.0.0.1:9/?a=b'], 'The address must end with a path'],
     [['list', 'services', '--url', 'http://127.0.0.1:9/#a'], 'The address must end with a path'],
   ])('refuses %j before anything is sent', async (args, told) => {
     const { code, out, err } = await command(args, { env: { GATEWAY_ADMIN_URL: 'http://127.0.0.1:9' } });
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain(`gateway-admin: ${told}`);
+    expect(err).toMatch(/^gateway-admin: /);
+    expect(err.slice('gateway-admin: '.length)).toEqual(
+      told instanceof RegExp ? expect.stringMatching(told) : expect.stringContaining(told),
+    );
     const forPrograms = await command([...args, '--json'], {
       env: { GATEWAY_ADMIN_URL: 'http://127.0.0.1:9' },
     });
     expect(forPrograms).toMatchObject({ code: 2, out: '' });
-    expect(JSON.parse(forPrograms.err)).toEqual({ detail: expect.stringContaining(told) as unknown });
+    expect(JSON.parse(forPrograms.err)).toEqual({
+      detail: told instanceof RegExp ? expect.stringMatching(told) : expect.stringContaining(told),
+    });
+  });
+});
+
+describe('the times that gateway-admin prints', () => {
+  it.each([
+    [['list', 'sessions'], /^9 .* 2016-09-09 14:12:37 +42$/m],
+    [['show', 'session', '12'], /^connected +2016-12-24 06:07:08$/m],
+    [['show', 'gateway'], /^started +2016-08-31 23:29:26$/m],
+    [['show', 'logs'], /^last_flushed +2016-08-31 23:29:26$/m],
+    [['list', 'tasks'], /^Load Average .* 2016-09-05 14:12:37$/m],
+    [['show', 'service', 'report-service'], /^state_since +2016-08-29 14:00:00$/m],
+    [['show', 'interface'], /^time_zone +Europe\/Helsinki$/m],
+  ])('have one form, with the date, in the time zone of the interface: %j', async (args, told) => {
+    expect((await ask(...args)).out).toMatch(told);
+  });
+
+  it('are as the interface wrote them for programs, and inside of maps of the user', async () => {
+    const text = '2016-08-29T12:52:31+03:00';
+    await ask('patch', 'server', 'db-serv-1', '--set', `parameters/since=${text}`);
+    expect((await ask('show', 'server', 'db-serv-1')).out).toContain(`parameters.since          ${text}\n`);
+    const { out } = await ask('show', 'session', '9', '--json');
+    expect(JSON.parse(out)).toMatchObject({ connected: 'Fri Sep  9 14:12:37 2016' });
+  });
+});
+
+describe('gateway-admin with options before the command', () => {
+  it('takes them as after the command', async () => {
+    const expected = await ask('list', 'servers', '--fields', 'name', '--json');
+    for (const args of [
+      ['--url', url, '--json', 'list', 'servers', '--fields', 'name'],
+      [`--url=${url}`, '--fields', 'name', 'list', '--json', 'servers'],
+    ])
+      expect(await command(args)).toEqual(expected);
+    const { out } = await command(['--url', url, '--help', 'list']);
+    expect(out).toBe((await command(['help', 'list'])).out);
+    expect((await command(['--url', url, '--version'])).out).toBe((await command(['--version'])).out);
   });
 });
 
 describe('gateway-admin show', () => {
   it('prints the members of a resource, and of its members, in two columns', async () => {
+    const shown = await fetch(`${url}/servers/db-server-2`);
     expect((await ask('show', 'server', 'db-server-2')).out).toBe(
       [
         'name        DB Server 2',
@@ -133,9 +206,12 @@ describe('gateway-admin show', () => {
         'protocol    pgbackend',
         'status      maintenance, slave, running',
         'parameters  -',
+        `entity tag  ${shown.headers.get('etag')?.replaceAll('"', '') ?? ''}`,
         '',
       ].join('\n'),
     );
+    // The interface itself has no entity tag.
+    expect((await ask('show', 'interface')).out).not.toContain('entity tag');
     expect((await ask('show', 'logs')).out).toContain('\nlog_levels.error            true\n');
   });
 
@@ -153,7 +229,7 @@ describe('gateway-admin show', () => {
   });
 
   it('says why there is nothing, in words and for programs', async () => {
-    const told = 'There is no service named "x". GET /services lists the existing ones. (service-not-found)';
+    const told = 'There is no service named "x". (service-not-found) Try: gateway-admin list services';
     expect(await ask('show', 'service', 'x')).toEqual({ code: 1, out: '', err: `gateway-admin: ${told}\n` });
     const { code, err } = await ask('show', 'service', 'x', '--json');
     expect([code, JSON.parse(err)]).toMatchObject([1, { code: 'service-not-found', status: 404 }]);
@@ -182,19 +258,40 @@ describe('the output of gateway-admin', () => {
     );
   });
 
-  it('lines columns up', () => {
-    const text = fc.string({ unit: 'grapheme' }).filter((each) => !controls.test(each) && each.trim() !== '');
-    const rows = fc.array(fc.tuple(text, text), { minLength: 1 });
-    const lengthOf = (each: string): number => [...new Intl.Segmenter().segment(each)].length;
+  it('lines columns up as a terminal shows them: wide characters have two columns', () => {
+    const widths = { a: 1, é: 1, 'e\u0301': 1, я: 1, 日: 2, 한: 2, Ｗ: 2, ｱ: 1, あ: 2, '🙂': 2 } as const;
+    const parts = fc.array(fc.constantFrom(...(Object.keys(widths) as (keyof typeof widths)[])), {
+      minLength: 1,
+    });
+    const widthOf = (text: readonly (keyof typeof widths)[]): number =>
+      text.reduce((sum, part) => sum + widths[part], 0);
     fc.assert(
-      fc.property(rows, (given) => {
-        const width = Math.max(...given.map(([first]) => lengthOf(first)));
-        for (const [at, line] of columns(given).entries()) {
-          const [first = '', second = ''] = given[at] ?? [];
-          expect(line).toBe(`${first}${' '.repeat(width - lengthOf(first) + 2)}${second}`.trimEnd());
+      fc.property(fc.array(fc.tuple(parts, parts), { minLength: 1 }), (given) => {
+        const widest = Math.max(...given.map(([first]) => widthOf(first)));
+        const rows = given.map((row) => row.map((each) => each.join('')));
+        for (const [at, line] of columns(rows).entries()) {
+          const [first] = given[at] ?? [[]];
+          const [text = '', second = ''] = rows[at] ?? [];
+          expect(line).toBe(`${text}${' '.repeat(widest - widthOf(first) + 2)}${second}`);
         }
       }),
     );
+  });
+
+  it.each([
+    [['list', 'sessions'], 'No sessions.\n'],
+    [['list', 'services'], 'No services.\n'],
+    [['list', 'listeners', 's'], 'No listeners.\n'],
+    [['list', 'sessions', '--json'], '[]\n'],
+    [['commands'], 'No commands.\n'],
+  ])('says that a list is empty: %j', async (args, told) => {
+    const services = args.includes('s') ? [{ name: 'S', router: 'r' }] : [];
+    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
+    expect(await ask(...args)).toEqual({ code: 0, out: told, err: '' });
+  });
+
+  it('says that a server is down', async () => {
+    expect((await ask('show', 'server', 'db-serv-3')).out).toContain('\nstatus      down\n');
   });
 
   describe('on a terminal', () => {

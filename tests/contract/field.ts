@@ -213,6 +213,7 @@ export const fields: readonly Field[] = [
     ['read_only', 'boolean', false],
     ['store?', 'text', 'ok'],
     ['unknown_outcomes', 'number', undefined],
+    ['time_zone', 'text', 'Europe/Helsinki'],
     ['version', 'text', undefined],
     ['links', 'object', undefined],
   ]),

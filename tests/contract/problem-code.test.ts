@@ -11,8 +11,13 @@ const rows = [...endpoints, ...additions].flatMap((endpoint) => {
   return route === undefined ? [] : [{ endpoint, id: route.id, codes: codesOf(route) }];
 });
 
-/** The codes of requests that belong to no endpoint. */
-const elsewhere: readonly ProblemCode[] = ['route-not-found', 'method-not-allowed', 'method-unknown'];
+/** The codes of requests that belong to no endpoint, and of a host whose interface does not run yet. */
+const elsewhere: readonly ProblemCode[] = [
+  'route-not-found',
+  'method-not-allowed',
+  'method-unknown',
+  'not-ready',
+];
 
 describe('the problem codes of an endpoint', () => {
   // That no answer has any other code is checked after each test.

@@ -66,12 +66,13 @@ describe('docs/command-line.md', () => {
     expect(examples.length).toBeGreaterThan(8);
     for (const { args, output } of examples) {
       const given = args.map((arg) => (arg === 'gateway.json' ? file : arg));
-      const { code, out } = await command([...given, '--url', url]);
-      const printed = out.replaceAll(file, 'gateway.json');
+      const { code, out, err } = await command([...given, '--url', url]);
+      const printed = `${out}${err}`.replaceAll(file, 'gateway.json');
+      const expectedCode = output.startsWith('gateway-admin: ') ? exitCodes.refused : exitCodes.done;
       // The page shows the beginning of a long document.
       expect([args, code, args[0] === 'export' ? printed.slice(0, output.length) : printed]).toEqual([
         args,
-        0,
+        expectedCode,
         output,
       ]);
       if (args[0] === 'export') writeFileSync(file, edited(out));

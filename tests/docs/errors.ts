@@ -4,6 +4,8 @@
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
+import { openAdminServer } from '../../examples/gateway/admin-server.ts';
+import { closeAll, type Closers } from '../../examples/gateway/closing.ts';
 import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
@@ -184,6 +186,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
       'In a fleet: another node has changed the resource, and the gateway of this node has not followed yet. `detail` says why.',
     next: 'Wait, and send the command again; or send it to another node, or take the change back there.',
   },
+  'not-ready': {
+    meaning: 'The gateway is starting, and its interface does not run yet.',
+    next: 'Send the request again after the seconds in `Retry-After`.',
+  },
   'node-outdated': {
     meaning:
       'In a fleet: other nodes have a later version of the library, and the log has records that this node cannot read.',
@@ -340,7 +346,21 @@ type Answer = Parameters<typeof httpBlock>[0];
 async function answersElsewhere(): Promise<readonly (readonly [ProblemCode, Answer])[]> {
   const { send } = await transports.fetch(runAdmin().admin);
   const requests = Object.entries(elsewhere) as [ProblemCode, [string, string]][];
-  return Promise.all(requests.map(async ([code, request]) => [code, await send(...request)] as const));
+  const answers = requests.map(async ([code, request]) => [code, await send(...request)] as const);
+  return [...(await Promise.all(answers)), ['not-ready', await answerAtStart()]];
+}
+
+/** What the example gateway answers while it starts. */
+async function answerAtStart(): Promise<Answer> {
+  const closers: Closers = [];
+  try {
+    const { origin } = await openAdminServer({ host: '127.0.0.1', port: 0 }, closers);
+    const response = await fetch(origin);
+    const { status, headers } = response;
+    return { status, headers: Object.fromEntries(headers), text: await response.text() };
+  } finally {
+    await closeAll(closers);
+  }
 }
 
 function section(code: ProblemCode, answer: Answer | undefined): string {
@@ -356,6 +376,7 @@ function section(code: ProblemCode, answer: Answer | undefined): string {
 
 /** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
 function sendersOf(code: ProblemCode): string {
+  if (code === 'not-ready') return 'a gateway whose interface does not run yet';
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
   const all = boundRoutes.filter((route) => codesOf(route).includes(code));
   const ways = endpointGroups.flatMap(([name, has]) => {

@@ -34,6 +34,20 @@ async function send(target: string, prefer?: string) {
   return handled.response;
 }
 
+describe('an answer of a node', () => {
+  // Promise: fleet-node-named
+  it.each([
+    ['a list', 'GET', '/sessions', 200],
+    ['a refusal', 'DELETE', '/sessions/7', 404],
+    ['a command', 'PUT', '/service/My-Service/stop', 204],
+    ['a method that is not allowed', 'POST', '/services', 405],
+  ])('has the name of the node: %s', async (_what, method, target, status) => {
+    const handling = one.admin.handle({ method, target, headers: {} });
+    await world.clock.advance(5000);
+    expect(await handling).toMatchObject({ response: { status, headers: { 'fleet-node': 'one' } } });
+  });
+});
+
 describe('an accepted command', () => {
   it('answers with its place in the log, which is the same at every node', async () => {
     const next = other.admin.events().next();

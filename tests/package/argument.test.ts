@@ -53,7 +53,7 @@ const functions = Object.entries(entries).flatMap(([entry, module]) =>
 );
 
 /** A path of these functions is used: they would create a directory. What follows their public arguments is for tests. */
-const takesPath: Readonly<Record<string, number>> = { openFileStore: 1, openAuditFile: 2 };
+const takesPath: Readonly<Record<string, number>> = { openFileStore: 2, openAuditFile: 2 };
 
 const engine =
   /^Cannot |^undefined |^null |is not a function|is not iterable|is not defined|is not an object|^The "|Invalid URL/;
@@ -115,7 +115,12 @@ const withOptions: readonly (readonly [string, (options: never) => unknown, read
     ['principalOf', 'peerOf', 'onError'],
   ],
   ['createOpenApi', (options) => openapi.createOpenApi(options), ['title', 'servers', 'security']],
-  ['openAuditFile', (options) => auditFile.openAuditFile('/dev/null/x', options), ['maxBytes', 'maxFiles']],
+  ['openFileStore', (options) => fileStore.openFileStore('/dev/null/x', options), ['create']],
+  [
+    'openAuditFile',
+    (options) => auditFile.openAuditFile('/dev/null/x', options),
+    ['maxBytes', 'maxFiles', 'create'],
+  ],
   ['createVirtualClock', (options) => testing.createVirtualClock(0, options), ['turn', 'turns']],
   ['gatewayAudits', (options) => testing.gatewayAudits({}, open, options), ['connect', 'obstruct']],
   [

@@ -134,8 +134,12 @@ const rows: readonly Row[] = [
     from: 'adapters/mount.ts',
     values: ['index.ts', 'core/member.ts', 'json/value.ts', 'runtime/error-sink.ts', 'runtime/host-error.ts'],
   },
-  { from: 'adapters/node.ts', values: ['index.ts', 'adapters/mount.ts', 'node:*', 'node:*/*'] },
-  { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts'] },
+  { from: 'adapters/given-body.ts', values: [] },
+  {
+    from: 'adapters/node.ts',
+    values: ['index.ts', 'adapters/mount.ts', 'adapters/given-body.ts', 'node:*', 'node:*/*'],
+  },
+  { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts', 'adapters/given-body.ts'] },
   {
     from: 'adapters/message-port/*',
     values: ['index.ts', 'adapters/mount.ts', 'adapters/message-port/*'],
@@ -147,6 +151,8 @@ const rows: readonly Row[] = [
       'index.ts',
       'json/index.ts',
       'client/index.ts',
+      'openapi/index.ts',
+      'core/member.ts',
       'cli/*',
       'ports/scrypt-hasher.ts',
       'node:*',

@@ -16,6 +16,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { guardClock } from '../../src/runtime/guarded-clock.ts';
 import { createPasswords } from '../../src/runtime/password/passwords.ts';
 
 /** Logs the sender of a request in as a user of a snapshot. */
@@ -28,7 +29,7 @@ export function createLogIn(hasher: Hasher, limits: Partial<Limits> = {}, clock:
   };
   const passwords = createPasswords({
     hasher,
-    clock,
+    clock: guardClock(clock, fail),
     limits: { ...defaultLimits, ...limits },
     snapshot: fail,
     execute: fail,

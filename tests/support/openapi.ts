@@ -56,7 +56,15 @@ const templates = Object.entries(document.paths).map(([template, item]) => ({
 }));
 
 /** Headers of every answer, which the document describes once. */
-const everywhere: ReadonlySet<string> = new Set(['cache-control', 'content-type', 'x-content-type-options']);
+const everywhere: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-type',
+  'x-content-type-options',
+  'vary',
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-expose-headers',
+]);
 
 const breaches: string[] = [];
 

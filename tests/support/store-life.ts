@@ -7,8 +7,11 @@ import { openFileStore } from 'gateway-admin-core/file-store';
 import type { NodeFiles } from '../../src/ports/file/node-files.ts';
 
 /** Opens a file store on a file system that a test watches. */
-export const openStoreWith: (directory: string, files: NodeFiles) => Promise<ConfigurationStore> =
-  openFileStore;
+export function openStoreWith(directory: string, files: NodeFiles): Promise<ConfigurationStore> {
+  const open: (directory: string, options: object, files: NodeFiles) => Promise<ConfigurationStore> =
+    openFileStore;
+  return open(directory, {}, files);
+}
 
 /** What a store was given: numbers, in records that also have a text. */
 export class Ledger {

@@ -12,6 +12,7 @@ const sampleState: InterfaceRepresentation = {
   ready: true,
   read_only: false,
   unknown_outcomes: 0,
+  time_zone: sampleZone,
   version: '1.2.3',
   links: { services: '/services' },
 };

@@ -49,15 +49,23 @@ interface Visit {
   readonly seen: readonly Seen[];
 }
 
-/** The page of somebody else. It tries everything that a page can try, and tells its own server what came of it. */
-function hostilePage(port: number): string {
-  const target = `http://127.0.0.1:${String(port)}`;
-  const rebound = `http://rebound.example:${String(port)}`;
-  return `<!doctype html><title>hostile</title><body><script type="module">
+/** A page that makes attempts, and tells its own server what came of them. */
+function pageWith(attempts: string): string {
+  return `<!doctype html><title>page</title><body><script type="module">
     const attempts = {};
     const attempt = async (name, run) => {
       try { attempts[name] = await run(); } catch (error) { attempts[name] = error.name; }
     };
+    ${attempts}
+    await fetch('/attempts', { method: 'POST', body: JSON.stringify(attempts) });
+  </script>`;
+}
+
+/** The page of somebody else. It tries everything that a page can try. */
+function hostilePage(port: number): string {
+  const target = `http://127.0.0.1:${String(port)}`;
+  const rebound = `http://rebound.example:${String(port)}`;
+  return pageWith(`
     const send = async (url, init) => {
       const response = await fetch(url, init);
       return response.type + ' ' + response.status + ' ' + await response.text();
@@ -89,38 +97,75 @@ function hostilePage(port: number): string {
       document.body.append(frame, form);
       frame.onload = () => resolve('loaded');
       form.submit();
-    }));
-    await fetch('/attempts', { method: 'POST', body: JSON.stringify(attempts) });
-  </script>`;
+    }));`);
 }
 
-/** Opens the hostile page in the browser, and gives what came of it. */
-async function visit(command: string): Promise<Visit & { readonly changed: boolean }> {
+/** A console on an origin of its own. Its log-in is a header that the page sends. */
+function consolePage(port: number): string {
+  const target = `http://127.0.0.1:${String(port)}`;
+  return pageWith(`
+    const authorization = 'Token t1';
+    const send = (path, init = {}) =>
+      fetch('${target}' + path, { ...init, headers: { authorization, ...init.headers } });
+    await attempt('without a log-in', async () => {
+      const response = await fetch('${target}/services');
+      return response.status + ' ' + (await response.json()).code;
+    });
+    await attempt('list', async () => {
+      const response = await send('/services?range=0-0');
+      return response.status + ' ' + response.headers.get('x-total-count') + ' ' + (await response.json()).length;
+    });
+    await attempt('patch', async () => {
+      const tag = (await send('/services/Sales')).headers.get('etag');
+      const patch = () => send('/services/Sales', {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json-patch+json', 'if-match': tag },
+        body: '[{"op":"add","path":"/max_connection","value":7}]',
+      });
+      const statuses = [(await patch()).status, (await patch()).status];
+      return statuses.join(' ');
+    });
+    await attempt('stop', async () => (await send('/service/Sales/stop', { method: 'PUT' })).status);
+    await attempt('events', async () => {
+      const response = await send('/events');
+      return response.headers.get('content-type') + ' ' + ((await response.body.getReader().read()).value.length > 0);
+    });`);
+}
+
+/** Opens a page in the browser, and gives what came of it. `optionsFor` gets the origin of the page. */
+async function visit(
+  command: string,
+  pageFor: (port: number) => string,
+  optionsFor: (origin: string) => Parameters<typeof runAdmin>[0] = () => ({}),
+): Promise<Visit & { readonly changed: boolean }> {
+  const page = new EventEmitter();
+  const told = once(page, 'told') as Promise<[Visit['attempts']]>;
+  let port = 0;
+  const pagePort = await listen(
+    createServer((request, response) => {
+      void (async () => {
+        let body = '';
+        for await (const chunk of request) body += String(chunk);
+        if (request.url === '/attempts') page.emit('told', JSON.parse(body));
+        response.setHeader('content-type', 'text/html').end(pageFor(port));
+      })();
+    }),
+  );
+  const origin = `http://page.example:${String(pagePort)}`;
   const { admin } = runAdmin({
     snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }),
+    ...optionsFor(origin),
   });
   closing.push(() => admin.close());
   const seen: Seen[] = [];
   const handler = createHandler(admin);
-  const port = await listen(
+  port = await listen(
     createServer((request, response) => {
       response.once('close', () => {
         const name = (request.headers.host ?? '').replace(/:\d+$/, '');
         seen.push([request.method ?? '', name, request.url ?? '', String(response.statusCode)]);
       });
       handler(request, response);
-    }),
-  );
-  const page = new EventEmitter();
-  const told = once(page, 'told') as Promise<[Visit['attempts']]>;
-  const attacker = await listen(
-    createServer((request, response) => {
-      void (async () => {
-        let body = '';
-        for await (const chunk of request) body += String(chunk);
-        if (request.url === '/attempts') page.emit('told', JSON.parse(body));
-        response.setHeader('content-type', 'text/html').end(hostilePage(port));
-      })();
     }),
   );
   const child = spawn(command, [
@@ -133,7 +178,7 @@ async function visit(command: string): Promise<Visit & { readonly changed: boole
     '--host-resolver-rules=MAP *.example 127.0.0.1',
     `--user-data-dir=${await newDirectory()}`,
     '--remote-debugging-port=0',
-    `http://attacker.example:${String(attacker)}/`,
+    `${origin}/`,
   ]);
   closing.push(async () => {
     child.kill('SIGKILL');
@@ -144,16 +189,17 @@ async function visit(command: string): Promise<Visit & { readonly changed: boole
   return { attempts, seen, changed: admin.snapshot !== before };
 }
 
+function sayThatThereIsNone(): void {
+  process.stderr.write(
+    'Skipped: no browser was found. Name one in BROWSER to try the pages of other origins.\n',
+  );
+}
+
 describe('a page of another origin, in a real browser', () => {
   // Promise: foreign-origin
   it('can neither read nor change anything, also under a name that leads to this machine', async () => {
-    if (browser === undefined) {
-      process.stderr.write(
-        'Skipped: no browser was found. Name one in BROWSER to try the pages of other origins.\n',
-      );
-      return;
-    }
-    const { attempts, seen, changed } = await visit(browser);
+    if (browser === undefined) return sayThatThereIsNone();
+    const { attempts, seen, changed } = await visit(browser, hostilePage);
     expect(attempts).toEqual({
       command: 'TypeError',
       'simple command': 'opaque 0 ',
@@ -181,5 +227,24 @@ describe('a page of another origin, in a real browser', () => {
       'GET rebound.example 403',
       'GET rebound.example 403',
     ]);
+  });
+
+  // Promise: allowed-origin
+  it('reads and changes the gateway if its origin is allowed, and logs in by itself', async () => {
+    if (browser === undefined) return sayThatThereIsNone();
+    const { attempts, seen, changed } = await visit(browser, consolePage, (origin) => ({
+      allowedOrigins: [origin],
+      authenticate: ({ headers: { authorization } }) =>
+        Promise.resolve(authorization === 'Token t1' ? { name: 'ada' } : undefined),
+    }));
+    expect(attempts).toEqual({
+      'without a log-in': '401 unauthenticated',
+      list: '200 1 1',
+      patch: '200 412',
+      stop: 204,
+      events: 'text/event-stream true',
+    });
+    expect(changed).toBe(true);
+    expect(seen.filter(([method]) => method === 'OPTIONS').map(([, , , status]) => status)).toContain('204');
   });
 });

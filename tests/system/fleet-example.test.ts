@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { root } from '../support/project.ts';
 import { connectDatabase } from './database-client.ts';
 import { npmStart } from './npm-start.ts';
-import { runToEnd, until } from './running-gateway.ts';
+import { readUnder, runToEnd, until } from './running-gateway.ts';
 
 type Started = ReturnType<typeof npmStart>;
 
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 async function start(gateways: number, isReady: RegExp): Promise<Started> {
-  const fleet = npmStart(folder, '--fleet', String(gateways));
+  const fleet = npmStart(folder, '--fleet', String(gateways), '--allow-host', 'gateway.example');
   started = fleet;
   await printed(fleet, isReady);
   return fleet;
@@ -81,6 +81,7 @@ function processes(): string {
 describe('npm start -- --fleet', () => {
   it('runs gateways that share changes, brings a killed one back, and leaves nothing at the end', async () => {
     const fleet = await start(3, /^Ready after/m);
+    expect((await readUnder('gateway.example', placeOf(fleet, 'two', 'admin')))[0]).toBe(200);
     await limit(fleet, 'one', 1, ['two', 'three']);
     const client = await connectDatabase(Number(placeOf(fleet, 'three', 'Read-Write')));
     expect(await client.valueOf('select 40 + 2')).toBe(42);

@@ -8,7 +8,15 @@ import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
-import { endGateways, runOn, runToEnd, startOn, unsupportedPlatform, until } from './running-gateway.ts';
+import {
+  endGateways,
+  readUnder,
+  runOn,
+  runToEnd,
+  startOn,
+  unsupportedPlatform,
+  until,
+} from './running-gateway.ts';
 import { connectSocket, isOpen } from './socket-client.ts';
 
 const echoServers: EchoServer[] = [];
@@ -138,6 +146,15 @@ describe('the example gateway on a document', () => {
       '/surprise',
     ]);
     expect(one.connections).toBe(0);
+  });
+
+  it('answers under the names of --allow-host while nobody has to log in', async () => {
+    const names = ['--allow-host', 'gateway', '--allow-host', 'Gateway.example'];
+    const { admin } = await startOn({ services: [] }, names);
+    expect(await readUnder('gateway:8989', `${admin}/services`)).toEqual([200, '[]']);
+    expect(await readUnder('gateway.example', `${admin}/services`)).toEqual([200, '[]']);
+    const [status, text] = await readUnder('other.example', `${admin}/services`);
+    expect([status, text]).toEqual([403, expect.stringContaining('add it to the option allowedHosts')]);
   });
 
   it('runs it with servers and listeners on sockets, without ports', async () => {

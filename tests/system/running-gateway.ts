@@ -3,6 +3,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -155,6 +156,14 @@ export function runOn(document: unknown, ...args: readonly string[]): Promise<En
 /** Ends every gateway that a test has left. */
 export async function endGateways(): Promise<void> {
   await Promise.all([...running].map((child) => end(child, 'SIGKILL')));
+}
+
+/** Reads a path under a name that `fetch` cannot give, and gives the status and the text. */
+export async function readUnder(host: string, url: string): Promise<readonly [number | undefined, string]> {
+  const [response] = (await once(request(url, { headers: { host } }).end(), 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const part of response) text += String(part);
+  return [response.statusCode, text];
 }
 
 /** Waits for something to become so, but not for ever. */

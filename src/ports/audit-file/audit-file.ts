@@ -8,6 +8,7 @@ import { assertMembers } from '../../core/member.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import { writeSynced } from '../file/bytes.ts';
 import { OwnDirectory } from '../file/directory.ts';
+import { isSameFile, statusAt } from '../file/identity.ts';
 import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { AuditSink } from '../port.ts';
 import { StoreLost } from '../port-error.ts';
@@ -38,6 +39,11 @@ export interface AuditFileOptions {
    * is removed.
    */
   readonly maxFiles?: number;
+  /**
+   * Whether the records may begin here; `true` by default. With `false`, `openAuditFile` rejects if the directory is missing
+   * or contains no audit file.
+   */
+  readonly create?: boolean;
 }
 
 /**
@@ -54,7 +60,7 @@ export interface AuditFile extends AuditSink {
    *
    * @param records - the records
    * @returns rejects with `StoreLost`, and so does every later call, if another program has removed, replaced or changed
-   *   the newest file, the lock or the directory
+   *   the newest file, the lock or the directory. If a program has renamed the newest file, the records go to a new file
    */
   append(records: readonly AuditRecord[]): Promise<void>;
   /** Closes the files after the calls in flight have settled, and ends the lock. Another disposal changes nothing. */
@@ -74,7 +80,7 @@ export interface AuditFile extends AuditSink {
  *
  * @param directory - path of the directory, which must be used for nothing else. The directory must not be a symbolic link,
  *   must belong to the user of the process, and must not be writable by other users
- * @param options - when a new file begins, and how many are kept
+ * @param options - when a new file begins, how many are kept, and whether the records may begin here
  * @returns the sink. Rejects with `StoreLockedError` if the directory is in use, with a RangeError for a wrong option, and
  *   with an Error if the directory or its newest file cannot be used
  *
@@ -104,13 +110,13 @@ export async function openAuditFile(
   options: AuditFileOptions = {},
   files: NodeFiles = nodeFiles,
 ): Promise<AuditFile> {
-  assertMembers(options, ['maxBytes', 'maxFiles'], 'option of openAuditFile');
-  const { maxBytes = 64 * 1024 * 1024, maxFiles } = options;
+  assertMembers(options, ['maxBytes', 'maxFiles', 'create'], 'option of openAuditFile');
+  const { maxBytes = 64 * 1024 * 1024, maxFiles, create = true } = options;
   assertWhole('maxBytes', maxBytes, 1);
   if (maxFiles !== undefined) assertWhole('maxFiles', maxFiles, 2);
-  const own = await OwnDirectory.open(directory, files);
+  const own = await OwnDirectory.open(directory, { create, files });
   try {
-    return new JsonLines(own, { maxBytes, maxFiles }, await openNewest(own));
+    return new JsonLines(own, { maxBytes, maxFiles }, await openNewest(own, create));
   } catch (error) {
     await own.close(() => undefined);
     throw error;
@@ -153,6 +159,7 @@ class JsonLines implements AuditFile {
 
   async #keep(lines: Buffer): Promise<void> {
     try {
+      await this.#leaveRenamed();
       await this.#cutRest();
       const { end } = this.#newest;
       this.#directory.assertLength(this.#newest, end);
@@ -175,6 +182,7 @@ class JsonLines implements AuditFile {
     const end = newest.end + lines.length;
     this.#hasRest = true;
     await writeSynced(newest.file, lines, newest.end);
+    if (await this.#leaveRenamed()) return this.#write(lines);
     // Only now: a sink that another process opened after this look has found the lines.
     this.#directory.assertLength(newest, end);
     newest.end = end;
@@ -191,6 +199,25 @@ class JsonLines implements AuditFile {
     if (this.#directory.lengthOf(this.#newest) > end) await file.truncate(end);
     await file.datasync();
     this.#hasRest = false;
+  }
+
+  /**
+   * Continues in a new file if another program has renamed the newest one, as logrotate does. The old file keeps its records,
+   * and loses what was not confirmed. A file that was removed or cut has lost records, so it is not left here.
+   *
+   * @returns whether a new file was begun
+   */
+  async #leaveRenamed(): Promise<boolean> {
+    const { path, file, identity, end } = this.#newest;
+    if (isSameFile(statusAt(path, this.#directory.files), identity)) return false;
+    const { nlink, size } = await file.stat({ bigint: true });
+    if (nlink === 0n || size < BigInt(end)) return false;
+    this.#directory.assertOwn();
+    if (size > BigInt(end)) await file.truncate(end);
+    await file.datasync();
+    this.#hasRest = false;
+    await this.#rotate();
+    return true;
   }
 
   /** Continues in a new file. Makes room first: the disk may be full. */

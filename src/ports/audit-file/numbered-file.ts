@@ -11,7 +11,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { readBytes, writeSynced } from '../file/bytes.ts';
-import type { OwnDirectory, OwnFile } from '../file/directory.ts';
+import { notCreated, type OwnDirectory, type OwnFile } from '../file/directory.ts';
 import { assertOwnFile, statusAt } from '../file/identity.ts';
 
 /** The file that is being written. @internal */
@@ -78,10 +78,12 @@ async function openNew({ files }: OwnDirectory, path: string): Promise<FileHandl
 /**
  * Opens the newest file, after creating the first one if there is none, and repairs the traces of a crash.
  *
+ * @param create - whether the first file may be created
  * @internal
  */
-export async function openNewest(directory: OwnDirectory): Promise<Newest> {
+export async function openNewest(directory: OwnDirectory, create: boolean): Promise<Newest> {
   const number = (await numbersIn(directory)).at(-1);
+  if (number === undefined && !create) await assertBegun(directory);
   if (number === undefined) return { newest: await createFile(directory, 1) };
   const path = pathOf(directory, number);
   const status = statusAt(path, directory.files);
@@ -102,6 +104,12 @@ export async function openNewest(directory: OwnDirectory): Promise<Newest> {
     await file.close().catch(ignore);
     throw error;
   }
+}
+
+/** Checks that there were records before. Another program can have renamed all files. */
+async function assertBegun({ path, files }: OwnDirectory): Promise<void> {
+  const names = await files.readdir(path);
+  if (!names.some((name) => name.startsWith('audit-'))) throw notCreated(`${path} contains no audit file`);
 }
 
 /** Finds the end of the last line that has its line break, and the first zero byte. */

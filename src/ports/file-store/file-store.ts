@@ -15,9 +15,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { assertMembers } from '../../core/member.ts';
 import type { Json } from '../../json/value.ts';
 import { readBytes, writeSynced } from '../file/bytes.ts';
-import { OwnDirectory, type FileAtRest, type OwnFile } from '../file/directory.ts';
+import { notCreated, OwnDirectory, type FileAtRest, type OwnFile } from '../file/directory.ts';
 import { assertOwnFile, statusAt } from '../file/identity.ts';
 import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { ConfigurationStore, StoredHistory } from '../port.ts';
@@ -42,6 +43,20 @@ export { DamagedStoreError } from './frame.ts';
 export { StoreLockedError } from '../file/lock.ts';
 
 /**
+ * The options of `openFileStore`.
+ *
+ * @public
+ */
+export interface FileStoreOptions {
+  /**
+   * Whether a store may begin here; `true` by default. With `false`, `openFileStore` rejects if the directory is missing, and
+   * `load` rejects if the directory contains no store. Give `false` once the gateway was set up: a deleted directory then
+   * stops the start, and the gateway does not begin again from its document.
+   */
+  readonly create?: boolean;
+}
+
+/**
  * Opens and locks a file store. Needs Node on a Unix system and a local disk, because over a network file system the
  * lock has no effect between machines.
  *
@@ -59,8 +74,9 @@ export { StoreLockedError } from '../file/lock.ts';
  *
  * @param directory - path of the directory, which must contain nothing else. The directory must not be a symbolic link,
  *   must belong to the user of the process, and must not be writable by other users
+ * @param options - whether a store may begin here
  * @returns the store. Dispose of the store at the end, also if `load` rejects. Rejects with `StoreLockedError` if the
- *   directory is in use, and with an Error if the directory cannot be used
+ *   directory is in use, with a TypeError for a wrong option, and with an Error if the directory cannot be used
  *
  * @example
  * ```ts
@@ -83,13 +99,16 @@ export { StoreLockedError } from '../file/lock.ts';
  *
  * @public
  */
-export function openFileStore(directory: string): Promise<ConfigurationStore>;
-// The second parameter is for tests with a failing file system.
+export function openFileStore(directory: string, options?: FileStoreOptions): Promise<ConfigurationStore>;
+// The third parameter is for tests with a failing file system.
 export async function openFileStore(
   directory: string,
+  options: FileStoreOptions = {},
   files: NodeFiles = nodeFiles,
 ): Promise<ConfigurationStore> {
-  return new FileStore(await OwnDirectory.open(directory, files));
+  assertMembers(options, ['create'], 'option of openFileStore');
+  const { create = true } = options;
+  return new FileStore(await OwnDirectory.open(directory, { create, files }), create);
 }
 
 /** The journal that is being written. */
@@ -107,21 +126,24 @@ const fileMode = 0o600;
 class FileStore implements ConfigurationStore {
   readonly durable = true;
   readonly #directory: OwnDirectory;
+  /** Whether a store may begin in the directory. */
+  readonly #create: boolean;
   #journal: Journal | undefined;
   /** What can be at the path of the snapshot. More than one only after a compaction that has failed. */
   #snapshots: readonly (FileAtRest | undefined)[] = [];
   /** The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write. */
   #failed: Buffer | undefined;
 
-  constructor(directory: OwnDirectory) {
+  constructor(directory: OwnDirectory, create: boolean) {
     this.#directory = directory;
+    this.#create = create;
   }
 
   load(): Promise<StoredHistory> {
     return this.#directory.inTurn(async () => {
       if (this.#journal !== undefined)
         throw new Error('The store is loaded already. Dispose of the store and open it again.');
-      const { journal, snapshot, history } = await recover(this.#directory);
+      const { journal, snapshot, history } = await recover(this.#directory, this.#create);
       this.#journal = journal;
       this.#snapshots = [snapshot];
       return history;
@@ -262,12 +284,15 @@ function positionOf({ generation, end }: Pick<Journal, 'generation' | 'end'>): s
 }
 
 /** Loads the content, and repairs the traces of a crash. */
-async function recover(directory: OwnDirectory): Promise<{
+async function recover(
+  directory: OwnDirectory,
+  create: boolean,
+): Promise<{
   readonly journal: Journal;
   readonly snapshot: FileAtRest | undefined;
   readonly history: StoredHistory;
 }> {
-  const names = await namesIn(directory);
+  const names = await namesIn(directory, create);
   const snapshot = names.includes(snapshotName) ? await loadSnapshot(directory) : undefined;
   const generation = snapshot?.generation ?? 1;
   if (!names.includes(journalName(generation))) {
@@ -288,8 +313,8 @@ async function recover(directory: OwnDirectory): Promise<{
   return { journal, snapshot: snapshot.file, history: { state: snapshot.state, ...history } };
 }
 
-/** Lists the directory, after creating the first journal if there is none. */
-async function namesIn(directory: OwnDirectory): Promise<readonly string[]> {
+/** Lists the directory, after creating the first journal if there is none, and a store may begin. */
+async function namesIn(directory: OwnDirectory, create: boolean): Promise<readonly string[]> {
   const names = await directory.files.readdir(directory.path);
   for (const name of names.filter(isOfStore)) {
     const path = join(directory.path, name);
@@ -297,6 +322,7 @@ async function namesIn(directory: OwnDirectory): Promise<readonly string[]> {
     if (status !== undefined) assertOwnFile(path, status);
   }
   if (names.some((name) => name === snapshotName || generationOf(name) !== undefined)) return names;
+  if (!create) throw notCreated(`${directory.path} contains no store`);
   const { file } = await createJournal(directory, 1);
   await file.close();
   return directory.files.readdir(directory.path);

@@ -10,6 +10,7 @@ import { StoreLost } from '../port-error.ts';
 import { assertOwnDirectory, isSameFile, openingOf, statusAt, type Identity } from './identity.ts';
 import { lockDirectory, type Lock } from './lock.ts';
 import type { NodeFiles } from './node-files.ts';
+import { meaningOf } from './refusal.ts';
 
 /** An open file of the directory. @internal */
 export interface OwnFile {
@@ -54,12 +55,17 @@ export class OwnDirectory {
   /**
    * Opens and locks a directory. A missing directory is created durably, with access for its owner only.
    *
+   * @param create - `false` if a missing directory is refused
    * @returns rejects with `StoreLockedError` if the directory is in use, and with an Error if the directory cannot be used
    */
-  static async open(directory: string, files: NodeFiles): Promise<OwnDirectory> {
+  static async open(
+    directory: string,
+    { create = true, files }: { readonly create?: boolean; readonly files: NodeFiles },
+  ): Promise<OwnDirectory> {
     // The empty path is the working directory of the process.
     if (typeof directory !== 'string' || directory === '')
       throw new TypeError('directory must be a path, such as /var/lib/gateway');
+    if (typeof create !== 'boolean') throw new TypeError('The option create must be true or false');
     const path = resolve(directory);
     if (process.platform === 'win32')
       throw new Error(
@@ -68,6 +74,7 @@ export class OwnDirectory {
       );
     const present = statusAt(path, files);
     if (present !== undefined) assertOwnDirectory(path, present);
+    else if (!create) throw notCreated(`${path} does not exist`);
     await makeDirectory(path, files);
     const handle = await files.open(path, 'r');
     try {
@@ -99,16 +106,24 @@ export class OwnDirectory {
   }
 
   /**
-   * Checks that directory, lock and file are still those that this process has opened, and closed to other users, and gives the
-   * length of the file.
+   * Checks that directory and lock are still those that this process has opened, and closed to other users.
    *
    * @throws StoreLost if another program has removed, replaced or opened one of them
    */
-  lengthOf({ path, identity }: OwnFile): number {
+  assertOwn(): void {
     this.#statusOf({ path: this.path, identity: this.#identity });
     // The mode of the lock does not matter: other users cannot enter the directory.
     if (!isSameFile(statusAt(this.#lock.path, this.files), this.#lock.identity))
       throw this.#lose(`${this.#lock.path} was removed or replaced`);
+  }
+
+  /**
+   * Checks the same of directory, lock and file, and gives the length of the file.
+   *
+   * @throws StoreLost if another program has removed, replaced or opened one of them
+   */
+  lengthOf({ path, identity }: OwnFile): number {
+    this.assertOwn();
     return Number(this.#statusOf({ path, identity }).size);
   }
 
@@ -180,9 +195,22 @@ export class OwnDirectory {
   }
 }
 
+/**
+ * The error for a place without content, where the caller wants content.
+ *
+ * @param seen - what is at the place, as a clause
+ * @internal
+ */
+export function notCreated(seen: string): Error {
+  return new Error(
+    `${seen}, and the option create is false. Check the path, and that its disk is mounted. If the content was deleted, ` +
+      'restore a backup. To begin without content, leave the option out once.',
+  );
+}
+
 /** Creates a directory and its parents, durably. */
 async function makeDirectory(path: string, files: NodeFiles): Promise<void> {
-  const first = (await files.mkdir(path, { recursive: true, mode: 0o700 })) ?? path;
+  const first = (await makeMissing(path, files)) ?? path;
   const top = dirname(first);
   // The parents are synced even if they exist: the process that made them may have been killed before its sync.
   let parent = path;
@@ -190,6 +218,25 @@ async function makeDirectory(path: string, files: NodeFiles): Promise<void> {
     parent = dirname(parent);
     await syncDirectory(parent, files);
   } while (parent.length > top.length);
+}
+
+/**
+ * Creates a directory and its parents. Gives the first one that was missing; `undefined` if none was. One call for each
+ * directory, because a recursive call of Node hides the cause of a refusal.
+ */
+async function makeMissing(path: string, files: NodeFiles): Promise<string | undefined> {
+  const missing: string[] = [];
+  for (let at = path; statusAt(at, files) === undefined; at = dirname(at)) missing.unshift(at);
+  for (const each of missing) {
+    try {
+      await files.mkdir(each, { mode: 0o700 });
+    } catch (cause) {
+      // Another process may have created the directory meanwhile.
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw new Error(`The directory ${each} cannot be created: ${meaningOf(cause)}`, { cause });
+    }
+  }
+  return missing[0];
 }
 
 /** Makes the names in a directory durable. A directory without read access is not one that this program has created. */

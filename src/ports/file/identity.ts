@@ -44,7 +44,7 @@ export function assertOwnDirectory(path: string, status: BigIntStats, user = pro
   if (status.isSymbolicLink())
     throw new Error(
       `${path} is a symbolic link. A link can be pointed elsewhere while the directory is open. Give the path of the ` +
-        'directory itself.',
+        'directory itself, or use a directory inside it.',
     );
   if (!status.isDirectory())
     throw new Error(
@@ -54,7 +54,7 @@ export function assertOwnDirectory(path: string, status: BigIntStats, user = pro
   if (user !== undefined && isWritableByOthers(status))
     throw new Error(
       `Other users may write to ${path} (mode ${modeOf(status)}), and could replace its files. Close the directory to ` +
-        `other users: chmod 700 ${path}`,
+        `other users: chmod 700 ${path}. If the system sets the mode again at each mount, use a directory inside it.`,
     );
 }
 

@@ -7,6 +7,7 @@
  * the same time, the second one to connect finds the other one listening, so at most one of them succeeds. If neither
  * succeeds, both try again after a random pause.
  */
+import cluster from 'node:cluster';
 import { randomBytes, randomInt } from 'node:crypto';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -32,11 +33,18 @@ export class StoreLockedError extends Error {
   constructor(directory: string) {
     super(
       `Another process, or another part of this process, has the directory ${directory} open. ` +
-        'Stop that process first, or use a separate directory for each gateway and each purpose.',
+        (cluster.isWorker ? adviceToWorker : advice),
     );
     this.name = 'StoreLockedError';
   }
 }
+
+const advice = 'Stop that process first, or use a separate directory for each gateway and each purpose.';
+
+/** The workers of node:cluster, and of pm2, run the same program: a directory for each would split the configuration. */
+const adviceToWorker =
+  'This process is a worker of node:cluster. Open the store and the interface in the primary process alone, or run a node ' +
+  'of a fleet with a name of its own in each worker (openFleet). Only audit records may have a directory for each worker.';
 
 /** An open directory. @internal */
 export interface OpenDirectory {

@@ -18,6 +18,12 @@ export interface PostgresStoreOptions {
   readonly cluster?: string;
   /** The schema of the tables; `public` by default. */
   readonly schema?: string;
+  /**
+   * Whether a fleet may begin here; `true` by default. With `false`, `openPostgresStore` rejects if the database has no tables,
+   * or no row for the cluster. Give `false` once the fleet was set up: an empty database then stops the start, and the fleet
+   * does not begin again from a document.
+   */
+  readonly create?: boolean;
   /** The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary. */
   readonly hosts?: readonly PostgresHost[];
   /** The name of the database. */
@@ -41,6 +47,7 @@ const checks: Readonly<
   cluster: [isCluster, 'a name of 1 to 40 letters, digits, "-" and "_"'],
   // PostgreSQL cuts a longer name, and two fleets could then share their tables.
   schema: [isIdentifier, 'a name of 1 to 63 bytes'],
+  create: [(value) => typeof value === 'boolean', 'true or false'],
   hosts: [
     areHosts,
     'a list of one or more servers, such as [{ host: "db-1.internal", port: 5432 }], not of URLs',

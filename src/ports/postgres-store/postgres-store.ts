@@ -12,7 +12,7 @@ import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
 import { assertKept } from './durability.ts';
 import { assertPostgresOptions, type PostgresStoreOptions } from './options.ts';
-import { migrate, statementsFor, type Statements } from './schema.ts';
+import { migrate, statementsFor, versionOf, type Statements } from './schema.ts';
 
 export type { PostgresHost } from './connection.ts';
 export type { PostgresStoreOptions } from './options.ts';
@@ -29,7 +29,7 @@ export type { PostgresStoreOptions } from './options.ts';
  *
  * @param options - the servers and the log-in
  * @returns the store. Rejects if no server can be reached that takes changes, if a crash of the server loses commits (`fsync`
- *   is off), if the database has another encoding than UTF8, or if the tables belong to a later version
+ *   is off), if `create` is `false` and the fleet has not begun, if the database has another encoding than UTF8, or if the tables belong to a later version
  *   of the library
  * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
@@ -50,12 +50,13 @@ export type { PostgresStoreOptions } from './options.ts';
  */
 export async function openPostgresStore(options: PostgresStoreOptions = {}): Promise<SharedStore> {
   assertPostgresOptions(options);
-  const { cluster = 'gateway', schema = 'public', ...server } = options;
+  const { cluster = 'gateway', schema = 'public', create = true, ...server } = options;
   const { connectTimeoutMs = 5_000, queryTimeoutMs = 20_000 } = server;
   const servers = { ...server, connectTimeoutMs, queryTimeoutMs };
   const calls = new PrimaryConnection(servers);
   const statements = statementsFor(schema);
   try {
+    if (!create) await calls.inTurn((query) => assertBegun(query, { cluster, schema }));
     await calls.inTurn((query) => migrate(query, schema));
     await calls.inTurn((query) => query(statements.begin, [cluster, randomUUID()]));
   } catch (error) {
@@ -71,6 +72,21 @@ export async function openPostgresStore(options: PostgresStoreOptions = {}): Pro
   });
   const { hosts = environmentHosts() } = server;
   return new PostgresStore({ cluster, hosts, statements, calls, notes, hints });
+}
+
+/** Checks that the fleet has begun: that the schema has tables, and the cluster has a row or records. */
+async function assertBegun(
+  query: Query,
+  { cluster, schema }: { readonly cluster: string; readonly schema: string },
+): Promise<void> {
+  const hasTables = (await versionOf(query, schema)) > 0;
+  const [row] = hasTables ? await query(statementsFor(schema).look, [cluster]) : [];
+  if (typeof row?.['position'] === 'string' || typeof row?.['last_position'] === 'string') return;
+  const seen = hasTables ? `no row for the cluster "${cluster}"` : `no tables in the schema "${schema}"`;
+  throw new Error(
+    `The database has ${seen}, and the option create is false. Check the server, the database, the schema and the ` +
+      'cluster. If the content was deleted, restore a backup. To begin without content, leave the option out once.',
+  );
 }
 
 /** The server that `pg` takes from the environment. */

@@ -108,8 +108,8 @@ export async function migrate(query: Query, schema: string): Promise<void> {
   }
 }
 
-/** The number of migrations that were made in a schema. */
-async function versionOf(query: Query, schema: string): Promise<number> {
+/** The number of migrations that were made in a schema; 0 if there are no tables. @internal */
+export async function versionOf(query: Query, schema: string): Promise<number> {
   const table = `${quoted(schema)}.gateway_schema`;
   const [row] = await query('select to_regclass($1)::text as name', [table]);
   if (row?.['name'] === null) return 0;

@@ -255,9 +255,27 @@ const readOnly = problem(
     'shows the mode.',
 );
 
+/** A scheme that no browser knows. A 401 must have a challenge (RFC 9110 §15.5.2), and this one opens no dialog. */
+const ownChallenge = 'Host realm="gateway admin"';
+
+/** Challenges for which a browser asks for a name and a password. */
+const dialogs = /(?:^|,)\s*(?:basic|digest)\b/i;
+
 /** The headers that tell a client how to get access. @internal */
-export function accessHeaders({ authenticate }: AccessOptions, { code }: Problem): Headers {
+export function accessHeaders(
+  options: AccessOptions,
+  request: AdminRequest,
+  { code }: Problem,
+): Headers | undefined {
   if (code === 'login-throttled' || code === 'overloaded') return { 'retry-after': '1' };
-  if (code !== 'unauthenticated') return {};
-  return { 'www-authenticate': authenticate?.challenge ?? 'Host realm="gateway admin"' };
+  return code === 'unauthenticated' ? { 'www-authenticate': challengeTo(options, request) } : undefined;
+}
+
+function challengeTo({ authenticate }: AccessOptions, { principal, headers }: AdminRequest): string {
+  const challenge = authenticate?.challenge;
+  // Where the host finds the caller, `authenticate` is not asked.
+  if (principal !== undefined || challenge === undefined) return ownChallenge;
+  // The dialog would hide the response from the script of a page, which has a log-in of its own.
+  const mode = headers['sec-fetch-mode'] ?? 'navigate';
+  return mode !== 'navigate' && dialogs.test(challenge) ? ownChallenge : challenge;
 }

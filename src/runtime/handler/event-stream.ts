@@ -29,6 +29,8 @@ export interface EventStreamParts {
 
 /** What a client has asked for. @internal */
 export interface EventReading {
+  /** Who reads: a text that is equal for the same user, or for the same peer if no user has logged in. */
+  readonly reader: string;
   /** The last event that the client has; left out if the client reads from now on. */
   readonly after?: EventId;
   /** The first words of the wanted types; left out for all types. */
@@ -42,31 +44,44 @@ export interface EventReading {
 /** The event streams of an interface. @internal */
 export class EventStreams {
   readonly #parts: EventStreamParts;
+  /** The number of streams of each reader, and of all. */
+  readonly #counts = new Map<string, number>();
   #count = 0;
 
   constructor(parts: EventStreamParts) {
     this.#parts = parts;
   }
 
-  /** Why no further stream can be opened now; `undefined` if one can. */
-  refusal(): Problem | undefined {
-    const { maxEventReaders } = this.#parts.limits;
-    if (this.#count < maxEventReaders) return undefined;
+  /**
+   * Why a reader can open no further stream now; `undefined` if the reader can. The last quarter of the places is kept for
+   * readers without a stream, so that one reader cannot take all.
+   */
+  refusal(reader: string): Problem | undefined {
+    const { maxEventReaders: most } = this.#parts.limits;
+    const own = this.#counts.get(reader) ?? 0;
+    const kept = own === 0 ? 0 : Math.floor(most / 4);
+    if (this.#count < most - kept) return undefined;
     const detail =
-      `The interface has its largest number of readers of events, which is ${String(maxEventReaders)}. Try again when ` +
-      'another reader has left, or raise the limit maxEventReaders.';
+      this.#count < most
+        ? `You have ${String(own)} of ${String(most)} places for readers of events, and the last ${String(kept)} places ` +
+          'are kept for other readers. End a stream of yours, or raise the limit maxEventReaders.'
+        : `The interface has its largest number of readers of events, which is ${String(most)}. Try again when ` +
+          'another reader has left, or raise the limit maxEventReaders.';
     return problem('overloaded', detail);
   }
 
   /** Opens a stream. The stream is open until it ends, the caller ends it, or the signal aborts. */
   open(reading: EventReading): AsyncIterable<Uint8Array> {
-    this.#changeCount(1);
+    this.#changeCount(reading, 1);
     return new EventStream(this.#parts, reading, () => {
-      this.#changeCount(-1);
+      this.#changeCount(reading, -1);
     });
   }
 
-  #changeCount(by: 1 | -1): void {
+  #changeCount({ reader }: EventReading, by: 1 | -1): void {
+    const own = (this.#counts.get(reader) ?? 0) + by;
+    if (own === 0) this.#counts.delete(reader);
+    else this.#counts.set(reader, own);
     this.#count += by;
     this.#parts.instruments.readers(this.#count);
   }

@@ -35,14 +35,14 @@ import { LateAnswer } from '../host-deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 import { callerLinks, Overtaken } from '../log.ts';
-import { shareOfCaller } from '../password/share.ts';
+import { readerOf, shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../turn.ts';
 import { parseEventId, type EventId } from '../event-log.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
 import type { EventStreams } from './event-stream.ts';
 import { fleetHeaders } from './fleet-header.ts';
-import { originProblem, type Origins } from './origin.ts';
+import { crossOriginHeaders, originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
 import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
@@ -121,8 +121,17 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     const ending = attempt.end();
     if (ending !== undefined) await ending;
     span.ended(reply.status, problem);
-    return { matched: true, response: problem === undefined ? reply : withoutProblem(reply) };
+    const response = problem === undefined ? reply : withoutProblem(reply);
+    return {
+      matched: true,
+      response: options.fleet === undefined ? response : signed(options.fleet, response),
+    };
   };
+}
+
+/** Several nodes may answer at one address, and sessions and connections are those of the node that answers. */
+function signed(fleet: FleetView, response: AdminResponse): AdminResponse {
+  return { ...response, headers: { ...response.headers, 'fleet-node': fleet.node() } };
 }
 
 function withoutProblem({ problem: _problem, ...response }: Reply): AdminResponse {
@@ -136,27 +145,42 @@ async function replyTo(
   attempt: Attempt,
   span: RequestSpan,
 ): Promise<Reply | undefined> {
+  let asked: AdminRequest | undefined;
   try {
     const checked = checkRequest(request);
-    span.received(checked.request);
-    const { method, target } = checked.request;
+    asked = checked.request;
+    span.received(asked);
+    const { method, target } = asked;
     const end = target.indexOf('?');
     const match = router.match(method, end === -1 ? target : target.slice(0, end));
     if (match.found === 'nothing') return undefined;
     if (match.found !== 'place') span.routed(match.route.id);
     const rawQuery = end === -1 ? '' : target.slice(end + 1);
     const reply = respond(options, { checked, match, rawQuery, attempt });
-    return withoutBody(request, reply instanceof Promise ? await reply : reply);
+    return complete(options, asked, reply instanceof Promise ? await reply : reply);
   } catch (error) {
-    if (error instanceof LateAnswer) {
-      options.onError(error);
-      return refusal(problem('overloaded', error.detail), { 'retry-after': '1' });
-    }
-    if (hasLeft(request)) return refusal(goneAway());
-    options.onError(error);
-    const isCallers = error instanceof RequestError;
-    return refusal(problem('internal', isCallers ? `${error.message}. ${nothingDone}` : internalError));
+    const reply = failureReply(options, request, error);
+    return asked === undefined ? reply : complete(options, asked, reply);
   }
+}
+
+/** The reply to a request that has thrown. */
+function failureReply({ onError }: HandlerOptions, request: AdminRequest, error: unknown): Reply {
+  const isLate = error instanceof LateAnswer;
+  if (!isLate && hasLeft(request)) return refusal(goneAway());
+  onError(error);
+  if (isLate) return refusal(problem('overloaded', error.detail));
+  const isCallers = error instanceof RequestError;
+  return refusal(problem('internal', isCallers ? `${error.message}. ${nothingDone}` : internalError));
+}
+
+/** Adds what depends on the sender and not on the route, and leaves out what the method does not have. */
+function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
+  const access = reply.problem && accessHeaders(options, request, reply.problem);
+  const origin = crossOriginHeaders(request, options.origins, reply.headers['allow']);
+  const isWhole = access === undefined && origin === undefined;
+  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin } };
+  return withoutBody(request, whole);
 }
 
 const internalError =
@@ -248,8 +272,7 @@ function turnAway(
   // Whoever sends wrong credentials must learn that they are wrong.
   const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
   const open = route.kind === 'item' ? route.publicFields : undefined;
-  if (!isStranger || route.kind !== 'item' || open === undefined)
-    return refusal(reason, accessHeaders(options, reason));
+  if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
   if (!query.ok) return refusal(query.problem);
   const fields = (query.value.fields ?? route.fields).filter((name) => open.includes(name));
   return read(options, request, { route, parameters, query: { ...query.value, fields } });
@@ -328,18 +351,21 @@ function read(
 /** Opens a stream of events. */
 function follow(
   { snapshot, streams }: HandlerOptions,
-  { method, headers, signal }: AdminRequest,
+  request: AdminRequest,
   { query: { after, types }, caller }: Pick<Asked<BoundRoute>, 'query'> & Authorized,
 ): Reply {
+  const { method, headers, signal } = request;
   const last = lastEventId(headers['last-event-id']);
   if (!last.ok) return refusal(last.problem);
-  const full = streams.refusal();
+  const reader = readerOf(request, caller.principal);
+  const full = streams.refusal(reader);
   if (full !== undefined) return refusal(full, { 'retry-after': '1' });
   // Nobody would read or end the body of an answer to HEAD.
   if (method === 'HEAD') return stream();
   // A browser that connects again sends the header, and the parameter as it was at first.
   const from = last.value ?? after;
   const body = streams.open({
+    reader,
     ...(from === undefined ? {} : { after: from }),
     ...(types === undefined ? {} : { types }),
     ...(signal === undefined ? {} : { signal }),
@@ -424,7 +450,7 @@ async function actNow(
 ): Promise<Reply> {
   const { snapshot, surroundings } = options;
   const late = caller.refusalIn(snapshot());
-  if (late !== undefined) return refusal(late, accessHeaders(options, late));
+  if (late !== undefined) return refusal(late);
   const found = route.findIn(surroundings, parameters, body.value);
   if (!found.ok) return refusal(found.problem);
   attempt.ask(body.value);
@@ -462,7 +488,7 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
     hash: (password) => options.passwords.hash(shareOfCaller(request, caller.principal), password),
   };
   const change = await route.command(parameters, body.value, secrets);
-  if (!change.ok) return refusal(change.problem, accessHeaders(options, change.problem));
+  if (!change.ok) return refusal(change.problem);
   attempt.ask(body.value);
   const toDo: CommandRequest = {
     transition: checked(caller, transitionAt(asked, conditions.value, change.value.decide)),
@@ -498,10 +524,7 @@ function plan(
   const planned = toPlan(options.decide(toDo), options.snapshot(), (snapshot) => versionAt(asked, snapshot));
   if (planned.outcome !== 'refused') return json(200, planned, {});
   const { problem } = planned;
-  return refusal(problem, {
-    ...retryAfter({ outcome: 'refused', problem }),
-    ...accessHeaders(options, problem),
-  });
+  return refusal(problem, retryAfter({ outcome: 'refused', problem }));
 }
 
 async function conclude(
@@ -510,10 +533,8 @@ async function conclude(
   asked: AskedCommand,
   execution: Execution,
 ): Promise<Reply> {
-  if (execution.outcome === 'refused' || execution.outcome === 'unknown') {
-    const headers = { ...retryAfter(execution), ...accessHeaders(options, execution.problem) };
-    return refusal(execution.problem, headers);
-  }
+  if (execution.outcome === 'refused' || execution.outcome === 'unknown')
+    return refusal(execution.problem, retryAfter(execution));
   const { route, parameters, caller } = asked;
   const { fleet, authenticate, onError } = options;
   // An operator who creates the first user expects that everybody has to log in from then on.

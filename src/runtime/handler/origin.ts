@@ -7,10 +7,11 @@
  */
 import type { AdminRequest } from '../../http/message.ts';
 import { problem, quoted, type Problem } from '../../problem.ts';
+import type { Headers } from './respond.ts';
 
 /** The origins and hosts that the host program trusts. @internal */
 export interface Origins {
-  /** Origins whose pages may send commands, such as `https://console.example`. */
+  /** Origins whose pages may read and send commands, such as `https://console.example`. */
   readonly allowedOrigins: readonly string[];
   /** Further names in `Host` under which the interface may be reached without a log-in. */
   readonly allowedHosts: readonly string[];
@@ -71,6 +72,42 @@ export function originProblem(
   return undefined;
 }
 
+/** The headers of a response that a script of another origin may read. Any script may read the type and the length. */
+const exposedHeaders = 'ETag, X-Total-Count, Link, Location, Retry-After, Preference-Applied';
+
+/** The response depends on the origin, also for a request without one. */
+const varied: Headers = Object.freeze({ vary: 'Origin' });
+
+/**
+ * Makes the headers that let a page of an allowed origin read a response, and that tell a browser which commands the page may
+ * send. A page of another origin gets none of them.
+ *
+ * @param allow - the methods of the path, if the response names them
+ * @returns the headers; `undefined` if no origin is allowed
+ * @see the CORS protocol of the Fetch Standard; docs/spec-choices.md 42.
+ * @internal
+ */
+export function crossOriginHeaders(
+  { method, headers }: AdminRequest,
+  { allowedOrigins }: Origins,
+  allow = '',
+): Headers | undefined {
+  if (allowedOrigins.length === 0) return undefined;
+  const { origin } = headers;
+  if (origin === undefined || !allowedOrigins.includes(origin)) return varied;
+  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  const asked = headers['access-control-request-headers'];
+  return {
+    ...varied,
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': exposedHeaders,
+    ...(isPreflight ? { 'access-control-allow-methods': allow } : {}),
+    // Any header: an authenticate function of the host may read one of its own.
+    ...(isPreflight && asked !== undefined ? { 'access-control-allow-headers': asked } : {}),
+  };
+}
+
 function isOwnOrigin(headers: AdminRequest['headers'], { allowedOrigins }: Origins): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && allowedOrigins.includes(origin)) return true;
@@ -116,8 +153,8 @@ function urlOf(text: string): URL | undefined {
 function unknownHost(host: string): Problem {
   return problem(
     'origin-refused',
-    `The header Host names ${quoted(host)}. Without a log-in, the interface answers only under an IP address, under ` +
-      'localhost, and under the names in the option allowedHosts.',
+    `The header Host names ${quoted(host)}. Without a log-in, the interface answers only under an IP address and under ` +
+      'localhost. To allow a name, add it to the option allowedHosts.',
   );
 }
 

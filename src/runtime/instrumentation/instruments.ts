@@ -82,6 +82,11 @@ export class Instruments {
     );
   }
 
+  /** Warns that a durable store had no content: it is new, or its content was deleted. */
+  storeEmpty(): void {
+    this.#log('warn', () => ({}), 'The store was empty: the document is in use');
+  }
+
   /** The given document differs from the configuration in use, and can be adopted. */
   differs({ differences, message }: DifferingDocumentError): void {
     this.#log('info', () => ({ places: differences.length, detail: message }), 'Document differs');

@@ -1,9 +1,13 @@
 /**
  * A fair queue: runs a few jobs at a time, lets a few more wait, and turns further jobs away.
  *
- * The queue limits costly work, such as hashing passwords. Turns and waiting places are shared out among groups: first
- * among callers who have logged in, those who were turned away before, and all others; then by network, and by name.
- * A flood of jobs, from any number of addresses and names, delays the jobs of other networks by a few turns.
+ * The queue limits costly work, such as hashing passwords. Groups take turns, and share the waiting places. The groups are:
+ *
+ * 1. callers who have logged in, clients whose last log-ins failed, and all other clients;
+ * 2. clients who were turned away before, and clients who ask for the first time;
+ * 3. networks, from the widest to the narrowest, and then names.
+ *
+ * A client without a failed log-in therefore never waits behind clients who repeat wrong guesses, however many they are.
  */
 import { beforeDeadline } from '../deadline.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -20,8 +24,8 @@ export interface QueueLimits {
 
 /** Who asks for a job. @internal */
 export interface Share {
-  /** Whether the caller has logged in. */
-  readonly isKnown: boolean;
+  /** Whether the caller has logged in, comes from a network where a log-in failed a short time ago, or neither. */
+  readonly standing: 'known' | 'failed' | 'fresh';
   /** Where the request comes from: the networks of the client, the widest first. */
   readonly networks: readonly string[];
   /** The user whom the job is about. */
@@ -153,8 +157,8 @@ class Line {
 }
 
 /** The names of the groups of a share, the widest first. */
-function pathOf({ isKnown, networks, name }: Share, cameBefore: boolean): readonly string[] {
-  return [isKnown ? 'known' : cameBefore ? 'again' : 'new', ...networks, name];
+function pathOf({ standing, networks, name }: Share, cameBefore: boolean): readonly string[] {
+  return [standing, cameBefore ? 'again' : 'new', ...networks, name];
 }
 
 function emptyGroup(): Group {

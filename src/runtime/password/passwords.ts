@@ -2,8 +2,8 @@
  * Passwords: hashes new passwords and verifies log-ins, with one queue for both.
  *
  * Hashing is expensive. At most two passwords are therefore hashed at the same time, whatever they are hashed for, and a
- * log-in that was verified a short time ago at the same network is not hashed again. Every other log-in costs the same work and gets the same
- * answer, whether or not its user exists.
+ * log-in that was verified a short time ago at the same network is not hashed again. Every other log-in costs the same
+ * work and gets the same answer, whether or not its user exists.
  */
 import { unchanged } from '../../core/decision.ts';
 import { passwordFault } from '../../core/secret.ts';
@@ -18,6 +18,7 @@ import { LateAnswer } from '../host-deadline.ts';
 import { askHost } from '../host-error.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../turn.ts';
+import { createFailedLogins } from './failed-logins.ts';
 import { createFairQueue, type Share, type Turn } from './fair-queue.ts';
 import { createRememberedLogins } from './remembered-logins.ts';
 import { shareOf } from './share.ts';
@@ -25,7 +26,7 @@ import { shareOf } from './share.ts';
 /** The options of {@link createPasswords}. @internal */
 export interface PasswordOptions {
   readonly hasher: Hasher;
-  readonly clock: Clock;
+  readonly clock: Required<Clock>;
   readonly limits: Pick<Limits, 'maxHashesInFlight' | 'maxHashesQueued' | 'hashDeadlineMs'>;
   readonly snapshot: () => Snapshot;
   readonly execute: (command: CommandRequest) => Promise<Execution>;
@@ -78,24 +79,20 @@ function nameOf({ name }: User): string {
 
 /** Creates the passwords of an interface. @internal */
 export function createPasswords(options: PasswordOptions): Passwords {
-  const { hasher, clock, limits } = options;
+  const { hasher, clock } = options;
+  const { maxHashesInFlight: maxInFlight, maxHashesQueued: maxQueued } = options.limits;
+  const { hashDeadlineMs: deadlineMs } = options.limits;
   const logins = createRememberedLogins(clock);
+  const failed = createFailedLogins(clock);
   const decoy = createDecoy(hasher);
-  const queue = createFairQueue(
-    {
-      maxInFlight: limits.maxHashesInFlight,
-      maxQueued: limits.maxHashesQueued,
-      deadlineMs: limits.hashDeadlineMs,
-    },
-    clock,
-  );
+  const queue = createFairQueue({ maxInFlight, maxQueued, deadlineMs }, clock);
   const inTurn = async <T>(
     call: 'hasher.hash' | 'hasher.verify',
     share: Share,
     job: () => Promise<T>,
   ): Promise<Turn<T>> => {
     const turn = await queue(share, job);
-    if (turn.outcome === 'overloaded') options.onError(new LateAnswer(call, limits.hashDeadlineMs));
+    if (turn.outcome === 'overloaded') options.onError(new LateAnswer(call, deadlineMs));
     return turn;
   };
   // No client waits for a renewal, and a later log-in tries again.
@@ -116,10 +113,11 @@ export function createPasswords(options: PasswordOptions): Passwords {
       const password = credentials.password.normalize('NFC');
       const user = userNamed(snapshot, name);
       const asked = shareOf(request, name);
-      const fingerprint = await logins.fingerprint(asked.networks.at(-1) ?? '', name, password);
+      const network = asked.networks.at(-1) ?? '';
+      const fingerprint = await logins.fingerprint(network, name, password);
       const isRemembered = (): boolean => logins.has(user, fingerprint);
       if (user !== undefined && isRemembered()) return principalOf(user);
-      const share = { ...asked, attempt: fingerprint };
+      const share: Share = { ...asked, standing: failed.standingOf(network), attempt: fingerprint };
       const turn = await inTurn('hasher.verify', share, async () => {
         if (request.signal?.aborted === true) return false;
         // Several requests of one client wait at the same time, and the first of them was verified meanwhile.
@@ -128,13 +126,13 @@ export function createPasswords(options: PasswordOptions): Passwords {
         const other = await decoy.hash();
         const matches = await verifyWith(hasher, password, user?.passwordHash ?? other);
         if (matches && user !== undefined) logins.add(user, fingerprint);
+        else failed.add(network);
         return matches;
       });
       if (turn.outcome === 'overloaded') decoy.forget();
       if (turn.outcome !== 'done') return turn.outcome;
       if (!turn.value || user === undefined) return undefined;
-      // Nobody waits for the new hash.
-      renew(user, { ...share, isKnown: true }, password)
+      renew(user, { ...share, standing: 'known' }, password)
         .then((renewed) => renewed && logins.add(renewed, fingerprint))
         .catch(options.onError);
       return principalOf(user);

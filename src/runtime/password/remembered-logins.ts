@@ -38,9 +38,9 @@ const mostNetworks = 16;
  * @param clock - measures the five minutes
  * @internal
  */
-export function createRememberedLogins(clock: Clock): RememberedLogins {
-  /** The fingerprints of each user, the oldest first. */
-  const logins = new WeakMap<User, Set<string>>();
+export function createRememberedLogins(clock: Pick<Required<Clock>, 'monotonic'>): RememberedLogins {
+  /** The fingerprints of each user with the end of their time, the oldest first. */
+  const logins = new WeakMap<User, Map<string, number>>();
   let key: Promise<CryptoKey> | undefined;
   return {
     async fingerprint(network, name, password) {
@@ -49,14 +49,15 @@ export function createRememberedLogins(clock: Clock): RememberedLogins {
       const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', await key, text));
       return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     },
-    has: (user, fingerprint) => user !== undefined && logins.get(user)?.has(fingerprint) === true,
+    has: (user, fingerprint) =>
+      user !== undefined && clock.monotonic() < (logins.get(user)?.get(fingerprint) ?? -Infinity),
     add(user, fingerprint) {
-      const own = logins.get(user) ?? new Set();
-      logins.set(user, own.add(fingerprint));
-      const [oldest = ''] = own;
+      const own = logins.get(user) ?? new Map<string, number>();
+      logins.set(user, own);
+      own.delete(fingerprint);
+      own.set(fingerprint, clock.monotonic() + rememberedMs);
+      const [oldest = ''] = own.keys();
       if (own.size > mostNetworks) own.delete(oldest);
-      const forget = (): unknown => own.delete(fingerprint);
-      clock.sleep(rememberedMs, undefined, { keepAlive: false }).then(forget, forget);
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Shares: who asks for a password to be hashed.
+ * Shares: who asks for a password to be hashed, or for a place to read events.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Share } from './fair-queue.ts';
@@ -11,14 +11,26 @@ import type { Share } from './fair-queue.ts';
  * @param name - the name of the user, in any case
  * @internal
  */
-export function shareOf({ peer }: AdminRequest, name: string): Omit<Share, 'attempt'> {
+export function shareOf({ peer }: AdminRequest, name: string): Omit<Share, 'attempt' | 'standing'> {
   const networks = isText(peer) ? networksOf(peer.slice(0, longestPeer)) : [''];
-  return { isKnown: false, networks, name: name.toLowerCase() };
+  return { networks, name: name.toLowerCase() };
 }
 
 /** Gives the share of a new password of a request whose caller has logged in, if anybody has to log in. @internal */
 export function shareOfCaller(request: AdminRequest, caller: Principal | undefined): Share {
-  return { ...shareOf(request, caller?.name ?? ''), attempt: '', isKnown: caller !== undefined };
+  const standing = caller === undefined ? 'fresh' : 'known';
+  return { ...shareOf(request, caller?.name ?? ''), attempt: '', standing };
+}
+
+/**
+ * Gives the reader of a stream: the user, or the network of the peer if nobody has to log in.
+ *
+ * @internal
+ */
+export function readerOf(request: AdminRequest, caller: Principal | undefined): string {
+  return JSON.stringify(
+    caller === undefined ? [shareOf(request, '').networks.at(-1)] : ['user', caller.name],
+  );
 }
 
 /** Longest peer that is told apart, in UTF-16 code units. */
@@ -30,16 +42,20 @@ function isText(peer: unknown): peer is string {
 }
 
 /**
- * The networks of an IPv6 address, the widest first: its first 48, 56 and 64 bits. A client has all addresses with the
- * same 64 bits to itself, and often all with the same 56 or 48 bits (RFC 6177 §2). Any other peer stays as it is, an IPv4
- * address in IPv6 form too.
+ * The networks of an address, the widest first. Any other peer stays as it is.
+ *
+ * - IPv4, in IPv6 form too: the first 24 bits, which one site often has to itself, and the address.
+ * - IPv6: the first 32, 48, 56 and 64 bits. A client has all addresses with the same 64 bits to itself, and often all with
+ *   the same 56 or 48 bits (RFC 6177 §2). A provider has those with the same 32 bits.
  */
 function networksOf(peer: string): readonly string[] {
+  const [, site] = /^((?:::ffff:)?\d+\.\d+\.\d+)\.\d+$/i.exec(peer) ?? [];
+  if (site !== undefined) return [site, peer];
   if (!peer.includes(':') || peer.includes('.')) return [peer];
   const [before = '', after = ''] = peer.split('::');
   const [first = [], last = []] = [before, after].map((part) => part.split(':').filter(Boolean));
   const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
   const leading = [...first, ...zeros, ...last].slice(0, 4);
   const digits = leading.map((group) => group.toLowerCase().padStart(4, '0')).join('');
-  return [12, 14, 16].map((length) => digits.slice(0, length));
+  return [8, 12, 14, 16].map((length) => digits.slice(0, length));
 }

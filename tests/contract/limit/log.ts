@@ -54,11 +54,12 @@ const readsEvents: Trial = async (size) => {
 
 const tooManyReaders = '503 overloaded';
 
-/** Opens so many streams, which nobody reads yet. */
+/** Opens so many streams, each for a peer of its own, which nobody reads yet. */
 const opensStreams: Trial = async (size) => {
   const { admin } = runAdmin();
   let status = 0;
-  for (let count = 0; count < size; count += 1) ({ status } = (await openStream(admin)).response);
+  for (let count = 0; count < size; count += 1)
+    ({ status } = (await openStream(admin, { peer: String(count) })).response);
   return status === 503 ? tooManyReaders : accepted;
 };
 

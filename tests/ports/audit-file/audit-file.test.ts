@@ -205,6 +205,23 @@ describe('the rotation of an audit file', () => {
 });
 
 describe('a directory of an audit file', () => {
+  // Promise: store-create
+  it('is refused with create: false if it was deleted or has no records, and nothing is created', async () => {
+    const top = await temporaryDirectory();
+    const directory = join(top, 'audit');
+    await expect(openAuditFile(directory, { create: false })).rejects.toThrow(
+      /audit does not exist, and the/,
+    );
+    expect(await readdir(top)).toEqual([]);
+    await mkdir(directory, { mode: 0o700 });
+    await expect(openAuditFile(directory, { create: false })).rejects.toThrow(
+      /contains no audit file, and the/,
+    );
+    expect(await readdir(directory)).toEqual([]);
+    await (await openAuditFile(directory))[Symbol.asyncDispose]();
+    await (await openAuditFile(directory, { create: false }))[Symbol.asyncDispose]();
+  });
+
   it('is in use by one sink or store at a time', async () => {
     const directory = await place();
     const sink = await openAuditFile(directory);
@@ -257,8 +274,16 @@ async function lockIn(directory: string): Promise<string> {
 /** What another program does, and what the error must name. */
 const changes: readonly [name: string, change: (directory: string) => Promise<unknown>, named: RegExp][] = [
   [
-    'renames the newest file, as logrotate does',
-    (directory) => rename(join(directory, first), join(directory, `${first}.1`)),
+    'removes the newest file',
+    (directory) => unlink(join(directory, first)),
+    /000001\.jsonl was removed or replaced/,
+  ],
+  [
+    'replaces the newest file by a copy',
+    async (directory) => {
+      await copyFile(join(directory, first), join(directory, 'copy'));
+      await rename(join(directory, 'copy'), join(directory, first));
+    },
     /000001\.jsonl was removed or replaced/,
   ],
   [
@@ -314,6 +339,48 @@ describe('an open audit file whose directory another program changes', () => {
       await sink[Symbol.asyncDispose]();
     },
   );
+
+  // Promise: audit-file-renamed
+  it('continues in the next file if the newest one is renamed, as logrotate does, and loses no record', async () => {
+    const directory = await place();
+    const sink = await openAuditFile(directory);
+    await sink.append([auditRecord(1)]);
+    await rename(join(directory, first), join(directory, `${first}.1`));
+    await writeFile(join(directory, first), '', { mode: 0o644 });
+    await sink.append([auditRecord(2)]);
+    await sink.append([auditRecord(3)]);
+    await rename(join(directory, 'audit-000002.jsonl'), join(await temporaryDirectory(), 'moved'));
+    await sink.append([auditRecord(4)]);
+    await sink[Symbol.asyncDispose]();
+    expect(await filesIn(directory)).toEqual([first, 'audit-000003.jsonl']);
+    expect(await readFile(join(directory, `${first}.1`), 'utf8')).toContain('"a.1"');
+    expect(await readFile(join(directory, 'audit-000003.jsonl'), 'utf8')).toMatch(/^\{.*"a\.4".*\}\n$/);
+  });
+
+  it('keeps a record once, in the new file, if the newest one is renamed while the record is written', async () => {
+    const directory = await place();
+    let isRenamed = false;
+    const files = watchedFiles(async ({ method }, make) => {
+      const result = await make();
+      if (method !== 'write' || isRenamed) return result;
+      isRenamed = true;
+      await rename(join(directory, first), join(directory, 'rotated'));
+      return result;
+    });
+    const sink = await openAuditWith(directory, {}, files);
+    await sink.append([auditRecord(1)]);
+    await sink[Symbol.asyncDispose]();
+    expect(await readFile(join(directory, 'rotated'), 'utf8')).toBe('');
+    expect(await readFile(join(directory, 'audit-000002.jsonl'), 'utf8')).toContain('"a.1"');
+  });
+
+  it('is opened again with create: false if all its files were renamed', async () => {
+    const directory = await place();
+    await (await openAuditFile(directory))[Symbol.asyncDispose]();
+    await rename(join(directory, first), join(directory, `${first}.1`));
+    await (await openAuditFile(directory, { create: false }))[Symbol.asyncDispose]();
+    expect((await readdir(directory)).sort()).toEqual([first, `${first}.1`]);
+  });
 
   it('does not fill a file that was cut while a failed call is repeated', async () => {
     const directory = await place();

@@ -79,6 +79,29 @@ describe('a file store', () => {
     await store[Symbol.asyncDispose]();
   });
 
+  // Promise: store-create
+  it('is refused with create: false if its directory was deleted or is empty, and nothing is created', async () => {
+    const top = await temporaryDirectory();
+    const directory = join(top, 'store');
+    await expect(openFileStore(directory, { create: false })).rejects.toThrow(
+      /store does not exist, and the option create is false\. .* restore a backup/,
+    );
+    expect(await readdir(top)).toEqual([]);
+    await mkdir(directory, { mode: 0o700 });
+    const empty = await openFileStore(directory, { create: false });
+    await expect(empty.load()).rejects.toThrow(/store contains no store, and the option create is false/);
+    await empty[Symbol.asyncDispose]();
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('is opened with create: false once it has begun', async () => {
+    const directory = await temporaryDirectory();
+    await appendIn(directory, 1);
+    const store = await openFileStore(directory, { create: false });
+    expect((await store.load()).records).toHaveLength(1);
+    await store[Symbol.asyncDispose]();
+  });
+
   it('waits until the disk has the names of the directories that it makes', async () => {
     const synced: string[] = [];
     const watched = watchedFiles(({ method, path }, make) => {

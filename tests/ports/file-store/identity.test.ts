@@ -410,7 +410,7 @@ const places: readonly [name: string, make: (path: string) => Promise<unknown>, 
       await mkdir(`${path}-real`, { mode: 0o700 });
       await symlink(`${path}-real`, path);
     },
-    /is a symbolic link.* Give the path of the directory itself\.$/,
+    /is a symbolic link.* Give the path of the directory itself, or use a directory inside it\.$/,
   ],
   ['a link to nothing', (path) => symlink(`${path}-gone`, path), /is a symbolic link/],
   ['a file', (path) => writeFile(path, 'text'), /is not a directory\. Give the path of a directory/],
@@ -418,7 +418,7 @@ const places: readonly [name: string, make: (path: string) => Promise<unknown>, 
   [
     'a directory that the group may write to',
     (path) => open(path, 0o770),
-    /^Other users may write to .* \(mode 770\), and could replace its files\. Close the directory to other users: chmod 700 \//,
+    /^Other users may write to .* \(mode 770\), and could replace its files\. Close the directory to other users: chmod 700 \/.*use a directory inside it\.$/,
   ],
   ['a directory that others may write to', (path) => open(path, 0o702), /\(mode 702\).* chmod 700 /],
   ['a directory for everybody', (path) => open(path, 0o1777), /Other users may write to/],
@@ -430,6 +430,52 @@ async function open(path: string, mode: number): Promise<void> {
 }
 
 describe('openFileStore', () => {
+  it.each([
+    ['a directory that a volume opens to its group', (path: string) => open(path, 0o2775)],
+    [
+      'a link, as systemd makes one for StateDirectory',
+      async (path: string) => {
+        await mkdir(`${path}-private`, { mode: 0o700 });
+        await symlink(`${path}-private`, path);
+      },
+    ],
+  ])('opens a directory inside %s', async (_name, make) => {
+    const path = join(await temporaryDirectory(), 'volume');
+    await make(path);
+    await expect(openFileStore(path)).rejects.toThrow(/use a directory inside it\.$/);
+    const inside = join(path, 'store');
+    await appendIn(inside, 1);
+    await appendIn(inside, 2);
+    expect((await historyIn(inside)).records).toHaveLength(2);
+  });
+
+  // Promise: directory-refused
+  it.each([
+    [
+      'EROFS',
+      /^The directory .*\/a cannot be created: the disk is read-only\. Mount the disk for writing, or/,
+    ],
+    ['EACCES', /cannot be created: the user of this process has no right to write there\. Give/],
+    ['ENOSPC', /cannot be created: the disk is full\. Make room/],
+    ['ENOENT', /cannot be created: .*Check the path and its disk\.$/],
+  ])('says in a sentence why a directory cannot be created: %s', async (code, sentence) => {
+    const files = watchedFiles(({ method }, make) =>
+      method === 'mkdir' ? Promise.reject(Object.assign(new Error(code), { code })) : make(),
+    );
+    const path = join(await temporaryDirectory(), 'a', 'b');
+    await expect(openStoreWith(path, files)).rejects.toThrow(sentence);
+  });
+
+  it('says that a part of the path is a file, and ends at a place where the system creates nothing', async () => {
+    const file = join(await temporaryDirectory(), 'file');
+    await writeFile(file, '');
+    await expect(openFileStore(join(file, 'store'))).rejects.toThrow(/: a part of the path is a file\./);
+    if (process.platform === 'linux')
+      await expect(openFileStore('/proc/gateway/store')).rejects.toThrow(
+        /^The directory \/proc\/gateway cannot/,
+      );
+  });
+
   // Promise: safe-place
   it.each(places)('refuses %s, and says what to do', async (_name, make, refusal) => {
     const path = join(await temporaryDirectory(), 'store');

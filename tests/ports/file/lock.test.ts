@@ -224,6 +224,24 @@ try {
 }
 `;
 
+/** Opens the store in one worker, then in another one, and prints what both say. */
+const clusterProgram = `
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+const { openFileStore } = await import(process.argv[2]);
+if (cluster.isPrimary) {
+  const [first] = await once(cluster.fork(), 'message');
+  const [second] = await once(cluster.fork(), 'message');
+  console.log(JSON.stringify([first, second]));
+  for (const worker of Object.values(cluster.workers)) worker.kill();
+} else {
+  await openFileStore(process.argv[3]).then(
+    () => process.send('opened'),
+    (error) => process.send(error.message),
+  );
+}
+`;
+
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -292,6 +310,24 @@ describe('the lock between processes', () => {
     await (
       await lock(directory)
     )();
+  });
+
+  // Promise: lock-worker
+  it('tells the second worker of node:cluster to use one process or a fleet, and not another directory', async () => {
+    const [directory, place] = [await temporaryDirectory(), await temporaryDirectory()];
+    const file = join(place, 'cluster.mjs');
+    await files.writeFile(file, clusterProgram);
+    const entry = pathToFileURL(`${root}dist/ports/file-store/file-store.js`).href;
+    const child = spawn(process.execPath, [file, entry, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    children.push(child);
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    expect(JSON.parse(line)).toEqual([
+      'opened',
+      expect.stringMatching(
+        /^Another process.* This process is a worker of node:cluster\. Open the store .*openFleet/,
+      ),
+    ]);
+    expect(line).not.toContain('use a separate directory');
   });
 
   it('keeps no process alive, and is free when one ends without having given it back', async () => {

@@ -48,6 +48,26 @@ async function appendTo(options: PostgresStoreOptions, records: readonly string[
 }
 
 describe('the tables of a PostgreSQL store', () => {
+  // Promise: store-create
+  it('are refused with create: false if the database is empty, and nothing is created', async () => {
+    const options = { schema: 'never_begun', create: false };
+    await expect(openPostgresStore({ ...server.address, ...options })).rejects.toThrow(
+      /^The database has no tables in the schema "never_begun", and the option create is false\./,
+    );
+    expect(await server.query(`select to_regnamespace('never_begun')::text as name`)).toEqual([
+      { name: null },
+    ]);
+    await using({ schema: 'begun' }, (store) => store.load());
+    const other = { schema: 'begun', cluster: 'other', create: false };
+    await expect(openPostgresStore({ ...server.address, ...other })).rejects.toThrow(
+      /no row for the cluster "other"/,
+    );
+    expect(await server.query('select cluster from begun.gateway_head')).toEqual([{ cluster: 'gateway' }]);
+    await using({ schema: 'begun', create: false }, async (store) => {
+      expect(await store.load()).toMatchObject({ records: [] });
+    });
+  });
+
   // Promise: postgres-store-migration
   it('are created by one of several nodes that start at once', async () => {
     await server.query('create schema at_once');

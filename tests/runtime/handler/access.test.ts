@@ -8,6 +8,7 @@ import {
   deleteUser,
   stopService,
   type AdminOptions,
+  type AdminRequest,
   type AdminResponse,
   type Authorize,
   type Transition,
@@ -133,6 +134,55 @@ describe.each(Object.entries(endings))('a caller who is %s', (_ending, transitio
     expect([status, headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Basic /)]);
     expect(admin.snapshot.users.find('mallory')).toBeUndefined();
     expect(gateway.calls).toHaveLength(calls);
+  });
+});
+
+describe('the challenge of a 401', () => {
+  const challengeTo = async (
+    request: Pick<AdminRequest, 'principal' | 'headers'>,
+    options: Partial<AdminOptions> = {},
+  ): Promise<unknown> => {
+    const { admin } = await guarded(options);
+    const handled = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', ...request });
+    expect(handled).toMatchObject({ response: { status: 401 } });
+    return handled.matched && handled.response.headers['www-authenticate'];
+  };
+  const with401 = (challenge: string) => ({
+    authenticate: Object.assign(() => Promise.resolve(undefined), { challenge }),
+  });
+  const basic = 'Basic realm="gateway admin", charset="UTF-8"';
+  // A browser has no dialog for a scheme that it does not know.
+  const unknown = 'Host realm="gateway admin"';
+
+  // Promise: no-dialog
+  it.each(['cors', 'same-origin', 'no-cors'])(
+    'opens no dialog over a page whose script sends the request in the mode %s',
+    async (mode) => {
+      const headers = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': mode };
+      expect(await challengeTo({ headers })).toBe(unknown);
+      const wrong = { ...headers, authorization: `Basic ${btoa('ada:wrong')}` };
+      expect(await challengeTo({ headers: wrong })).toBe(unknown);
+      const digest = 'Bearer, Digest realm="gateway admin", nonce="1"';
+      expect(await challengeTo({ headers }, with401(digest))).toBe(unknown);
+    },
+  );
+
+  it('is that of the log-in for a person who opens the address, and for programs', async () => {
+    const headers = { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' };
+    expect(await challengeTo({ headers })).toBe(basic);
+    expect(await challengeTo({ headers: {} })).toBe(basic);
+  });
+
+  it('is that of the log-in if browsers have no dialog for the scheme', async () => {
+    const headers = { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' };
+    for (const challenge of ['Bearer realm="Basic access"', 'Negotiate'])
+      expect(await challengeTo({ headers }, with401(challenge))).toBe(challenge);
+  });
+
+  // Promise: no-dialog
+  it('never names the log-in of the interface to a caller whom the host had to know', async () => {
+    expect(await challengeTo({ headers: {}, principal: null })).toBe(unknown);
+    expect(await challengeTo({ headers: {}, principal: () => Promise.resolve(null) })).toBe(unknown);
   });
 });
 

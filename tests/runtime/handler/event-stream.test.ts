@@ -330,6 +330,33 @@ describe('the places for readers of events', () => {
     expect([codeOf(await openStream(admin)), codeOf(await openStream(admin))]).toEqual(['200', 'overloaded']);
   });
 
+  // Promise: stream-places
+  it('are kept, the last quarter, for readers without a stream: one peer cannot take all', async () => {
+    const { admin } = run({ limits: { maxEventReaders: 8 } });
+    const from = (peer: string) => openStream(admin, { peer });
+    for (let at = 0; at < 6; at += 1) expect(codeOf(await from('192.0.2.1'))).toBe('200');
+    const seventh = await from('192.0.2.1');
+    expect(codeOf(seventh)).toBe('overloaded');
+    expect(seventh.response.body).toContain(
+      'You have 6 of 8 places for readers of events, and the last 2 places are kept',
+    );
+    expect(codeOf(await from('192.0.2.2'))).toBe('200');
+    expect(codeOf(await from('192.0.2.2'))).toBe('overloaded');
+    const last = await from('192.0.2.3');
+    expect([codeOf(last), codeOf(await from('192.0.2.4'))]).toEqual(['200', 'overloaded']);
+    await last.leave();
+    expect(codeOf(await from('192.0.2.4'))).toBe('200');
+  });
+
+  it('are shared by user where a log-in is required, whatever the peer', async () => {
+    const { admin } = run({ limits: { maxEventReaders: 4 } });
+    const of = (name: string, peer: string) => openStream(admin, { principal: { name }, peer });
+    for (const peer of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+      expect(codeOf(await of('eve', peer))).toBe('200');
+    expect(codeOf(await of('eve', '192.0.2.4'))).toBe('overloaded');
+    expect(codeOf(await of('ada', '192.0.2.1'))).toBe('200');
+  });
+
   it.each([
     ['before the first piece', 0],
     ['after the first piece', 1],

@@ -18,6 +18,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { readAudit } from '../../support/audit-reader.ts';
 import { FailingStore } from '../../support/failing-store.ts';
+import { sampleZone } from '../../support/document.ts';
 import { read } from '../../support/project.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
 import { silentHost } from '../../support/silent-host.ts';
@@ -79,7 +80,10 @@ const as = (name: string, password = 'pw'): { headers: { authorization: string }
 describe('GET /', () => {
   it('shows an interface without a store', async () => {
     const { links, version, ...state } = await shown(runAdmin());
-    expect(state).toEqual({ ready: true, read_only: false, unknown_outcomes: 0 });
+    const mode = { ready: true, read_only: false, unknown_outcomes: 0 };
+    expect(state).toEqual({ ...mode, time_zone: sampleZone });
+    const { time_zone: zone } = await shown(runAdmin({ timeZone: '+03:00' }));
+    expect(zone).toBe('+03:00');
     expect(version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
     expect(links['services']).toBe('/services');
   });

@@ -93,6 +93,106 @@ describe('reading', () => {
   });
 });
 
+describe('a page of another origin', () => {
+  const allowedOrigins = ['http://other.example', console];
+  const exposed = 'ETag, X-Total-Count, Link, Location, Retry-After, Preference-Applied';
+  const readable = {
+    vary: 'Origin',
+    'access-control-allow-origin': console,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': exposed,
+  };
+  const authenticate = (): Promise<undefined> => Promise.resolve(undefined);
+
+  /** The status, and the headers that a browser looks for. */
+  async function headersTo(
+    [method, target]: readonly [string, string],
+    headers: Headers,
+    options: Partial<AdminOptions> = { allowedOrigins },
+  ): Promise<readonly [number, Headers]> {
+    const { admin } = runAdmin(options as object);
+    const request = { method, target, headers: { host, 'sec-fetch-site': 'cross-site', ...headers } };
+    const handled = await admin.handle(request);
+    if (!handled.matched) throw new Error(`Nothing at ${target}`);
+    const { response } = handled;
+    const own = Object.entries(response.headers).filter(([name]) => /^(?:vary|access-control-)/.test(name));
+    if (typeof response.body === 'object') await response.body[Symbol.asyncIterator]().return?.();
+    return [response.status, Object.fromEntries(own)];
+  }
+
+  // Promise: allowed-origin
+  it.each([
+    [200, 'GET', '/services/My-Service'],
+    [200, 'HEAD', '/services/My-Service'],
+    [200, 'GET', '/sessions?range=0-0'],
+    [200, 'GET', '/events'],
+    [204, 'PUT', '/service/My-Service/stop'],
+    [400, 'GET', '/services?range=x'],
+    [404, 'GET', '/services/none'],
+    [405, 'PUT', '/services'],
+    [415, 'PUT', '/users'],
+    [501, 'BREW', '/services'],
+    [204, 'OPTIONS', '/services'],
+  ])('reads every answer if its origin is allowed: %d to %s %s', async (status, method, target) => {
+    const headers = { origin: console, 'content-type': 'text/plain' };
+    expect(await headersTo([method, target], headers)).toEqual([status, readable]);
+  });
+
+  it('reads the refusal of its log-in, and an internal error', async () => {
+    const get = ['GET', '/services'] as const;
+    const headers = { Origin: console };
+    expect(await headersTo(get, headers, { allowedOrigins, authenticate })).toEqual([401, readable]);
+    const failing = { authorize: () => Promise.reject(new Error('planted')) as never };
+    expect(await headersTo(get, headers, { allowedOrigins, ...failing })).toEqual([403, readable]);
+    const throwing = {
+      authorize: () => {
+        throw new Error('planted');
+      },
+    };
+    expect(await headersTo(get, headers, { allowedOrigins, ...throwing })).toEqual([500, readable]);
+  });
+
+  // Promise: allowed-origin
+  it('may ask before a command, without a log-in, and sends the headers that it asks for', async () => {
+    const asking = {
+      origin: console,
+      'access-control-request-method': 'PATCH',
+      'access-control-request-headers': 'authorization,content-type,if-match',
+    };
+    const options = { allowedOrigins, authenticate };
+    expect(await headersTo(['OPTIONS', '/services/My-Service'], asking, options)).toEqual([
+      204,
+      {
+        ...readable,
+        'access-control-allow-methods': 'GET, HEAD, PATCH, OPTIONS',
+        'access-control-allow-headers': 'authorization,content-type,if-match',
+      },
+    ]);
+    const bare = { origin: console, 'access-control-request-method': 'PUT' };
+    expect(await headersTo(['OPTIONS', '/service/My-Service/stop'], bare, options)).toEqual([
+      204,
+      { ...readable, 'access-control-allow-methods': 'PUT, OPTIONS' },
+    ]);
+  });
+
+  // Promise: allowed-origin
+  it.each(['https://evil.example', 'https://console.example:8443', 'http://console.example', 'null', '*'])(
+    'gets nothing if its origin is not allowed: %s',
+    async (origin) => {
+      const asking = { origin, 'access-control-request-method': 'PUT' };
+      expect(await headersTo(['GET', '/services'], asking)).toEqual([200, { vary: 'Origin' }]);
+      expect(await headersTo(['OPTIONS', '/service/My-Service/stop'], asking)).toEqual([
+        204,
+        { vary: 'Origin' },
+      ]);
+    },
+  );
+
+  it('makes no difference if no origin is allowed', async () => {
+    expect(await headersTo(['GET', '/services'], { origin: console }, {})).toEqual([200, {}]);
+  });
+});
+
 describe('without a log-in', () => {
   // Promise: rebound-host
   it.each([

@@ -132,7 +132,7 @@ describe('the sentence for', () => {
       {},
       ['GET', services],
       { headers: { host: 'gateway.example' } },
-      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address, under localhost, and under the names in the option allowedHosts.',
+      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address and under localhost. To allow a name, add it to the option allowedHosts.',
     ],
     [
       'an old entity tag',

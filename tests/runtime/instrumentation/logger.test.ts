@@ -17,7 +17,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 import pino from 'pino';
 
-import { createWorld } from '../../fleet/node.ts';
+import { altered, createWorld } from '../../fleet/node.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { planted, sampleDocument } from '../../support/document.ts';
 import { lookAt, takeLeaks } from '../../support/leak.ts';
@@ -118,6 +118,35 @@ describe('the line of a start', () => {
       await admin.close();
     },
   );
+});
+
+describe('the lines of a start', () => {
+  const warning = ['warn', 'The store was empty: the document is in use', {}];
+
+  // Promise: store-empty
+  it('warn that a durable store was empty, at the first start and after its content was deleted', async () => {
+    const { logger, lines } = takeLines();
+    const store = new FailingStore();
+    for (const each of [store, store, new FailingStore()])
+      await (await openRunning(each, { logger })).admin.close();
+    const starts = lines.filter(([, message]) => message !== 'Interface closed').map(([level]) => level);
+    expect(starts).toEqual(['warn', 'info', 'info', 'warn', 'info']);
+    expect(lines[0]).toEqual(warning);
+  });
+
+  it('warn at the node that begins a fleet on an empty store, and at no other node', async () => {
+    const { logger, lines } = takeLines();
+    const world = createWorld({ wrap: (store) => altered(store, { durable: true }) });
+    const nodes = [await world.open('one', 10_000, { logger }), await world.open('two', 10_000, { logger })];
+    expect(lines.filter(([level]) => level === 'warn')).toEqual([warning]);
+    for (const { admin } of nodes) await admin.close();
+  });
+
+  it('do not warn of a store in memory, which is empty at each start', async () => {
+    const { logger, lines } = takeLines();
+    await (await openRunning(createMemoryStore(), { logger })).admin.close();
+    expect(lines.map(([level]) => level)).toEqual(['info', 'info']);
+  });
 });
 
 describe('the line of a document that differs from the store', () => {

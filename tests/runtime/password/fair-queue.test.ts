@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { systemClock } from 'gateway-admin-core';
 import { createRandom, createVirtualClock } from 'gateway-admin-core/testing';
 
+import { createFailedLogins } from '../../../src/runtime/password/failed-logins.ts';
 import { createFairQueue, type FairQueue, type Share } from '../../../src/runtime/password/fair-queue.ts';
 
 /** A job that a test ends. */
@@ -40,7 +41,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** A share of one network; `attempt` tells the tries of a name apart. */
 function share(peer: string, name: string, attempt = ''): Share {
-  return { isKnown: false, networks: [peer], name, attempt };
+  return { standing: 'fresh', networks: [peer], name, attempt };
 }
 
 const someone = share('192.0.2.1', 'ada');
@@ -204,6 +205,19 @@ describe('a fair queue', () => {
   });
 });
 
+/** Wrong guesses of many connections. */
+interface Flood {
+  /** The share of each guess, by its number. */
+  readonly guess: (number: number) => Share;
+  readonly connections?: number;
+  /** The largest number of guesses at a time. */
+  readonly most?: number;
+  /** The number of rounds before the newcomer comes. */
+  readonly after?: number;
+  /** The networks whose guesses had a turn before. */
+  readonly guessed?: readonly string[];
+}
+
 /** The rounds of a flood after which somebody has a turn: in a round, one job ends. */
 const mostRounds = 80; // 10 seconds, if two passwords are hashed at a time in a quarter of a second each
 
@@ -211,31 +225,35 @@ describe('a fair queue under a flood', () => {
   const count = (length: number): readonly number[] => [...Array(length).keys()];
 
   /**
-   * Floods a queue with 100 connections, each of which asks again as soon as it is answered, up to `haste` times a round.
+   * Floods a queue with connections, each of which asks again as soon as it is answered, up to `haste` times a round.
+   * Every guess is wrong.
    *
-   * @param guess - the share of each guess, by its number
    * @param seed - drawn for each round of asking, so that the newcomer asks at any moment of a round
-   * @returns the round in which the newcomer, who comes again every eighth round, has a turn
+   * @returns the rounds until the newcomer, who comes again every eighth round, has a turn
    */
   async function roundsUntilTurn(
-    guess: (number: number) => Share,
+    { guess, connections = 100, most = Infinity, after = 0, guessed = [] }: Flood,
     newcomer: Share,
     { seed, haste }: { readonly seed: number; readonly haste: number },
   ): Promise<number> {
     const random = createRandom(seed);
     const queue = queueOf(2, 64);
+    const failed = createFailedLogins({ monotonic: () => 0 });
+    for (const network of guessed) failed.add(network);
     const jobs = createJobs();
     const held: (() => void)[] = [];
-    let [guesses, idle, isDone, isWaiting] = [0, 100, false, false];
-    const hold = (): Promise<number> => {
-      const job = jobs.create();
-      held.push(job.end);
-      return job.run();
-    };
+    let [guesses, idle, isDone, isWaiting] = [0, connections, false, false];
     const ask = (): void => {
       guesses += 1;
       idle -= 1;
-      void queue(guess(guesses), hold).finally(() => (idle += 1));
+      const share = guess(guesses);
+      const network = share.networks.at(-1) ?? '';
+      const hold = (): Promise<number> => {
+        const job = jobs.create();
+        held.push(job.end);
+        return job.run().finally(() => failed.add(network));
+      };
+      void queue({ ...share, standing: failed.standingOf(network) }, hold).finally(() => (idle += 1));
     };
     const arrive = async (): Promise<void> => {
       if (isDone || isWaiting) return;
@@ -244,46 +262,73 @@ describe('a fair queue under a flood', () => {
       isWaiting = false;
       isDone = outcome === 'done';
     };
-    times(100, ask);
+    times(connections, ask);
     await turn();
-    for (const round of count(mostRounds)) {
+    for (const round of count(after + mostRounds)) {
       const moment = random.below(haste);
       held.shift()?.();
       for (const each of count(haste)) {
-        times(idle, ask);
-        if (each === moment && round % 8 === 0) void arrive();
+        times(Math.min(idle, most), ask);
+        if (each === moment && round >= after && round % 8 === 0) void arrive();
         await turn();
         if (isDone) break;
       }
-      if (isDone) return round;
+      if (isDone) return round - after;
     }
     return Infinity;
   }
 
   const ada = share('192.0.2.1', 'ada', 'right');
-  const floods: readonly (readonly [string, (number: number) => Share])[] = [
-    ['ever new names at the same peer', (n) => share('192.0.2.1', `guess${String(n)}`, String(n))],
-    ['ever new passwords of the same name at the same peer', (n) => share('192.0.2.1', 'ada', String(n))],
-    ['ever new peers', (n) => share(`peer ${String(n)}`, 'ada', String(n))],
+  const newNames: Flood = { guess: (n) => share('192.0.2.1', `guess${String(n)}`, String(n)) };
+  const floods: readonly (readonly [string, Flood])[] = [
+    ['ever new names at the same peer', newNames],
+    [
+      'ever new passwords of the same name at the same peer',
+      { guess: (n) => share('192.0.2.1', 'ada', String(n)) },
+    ],
+    ['ever new peers', { guess: (n) => share(`peer ${String(n)}`, 'ada', String(n)) }],
     [
       'ever new networks of one wider network',
-      (n) => ({ ...share('', 'ada', String(n)), networks: ['wide', `narrow ${String(n)}`] }),
+      { guess: (n) => ({ ...share('', 'ada', String(n)), networks: ['wide', `narrow ${String(n)}`] }) },
     ],
   ];
+
+  /** A flood of peers that repeat their guesses, and come again after a second. */
+  const repeating = (peers: number, networkOf: (peer: number) => string): Flood => ({
+    guess: (n) => {
+      const peer = n % peers;
+      return { ...share('', 'ada', String(peer)), networks: [networkOf(peer), `peer ${String(peer)}`] };
+    },
+    connections: peers,
+    most: peers / 8,
+    after: 8,
+  });
 
   // Promise: log-in-flood
   it.each(floods)(
     'gives somebody who comes again a turn within ten seconds, against %s',
-    async (_what, guess) => {
+    async (_what, flood) => {
       for (const seed of count(10)) {
-        expect(await roundsUntilTurn(guess, ada, { seed, haste: 1 + (seed % 5) })).toBeLessThan(mostRounds);
+        expect(await roundsUntilTurn(flood, ada, { seed, haste: 1 + (seed % 5) })).toBeLessThan(mostRounds);
       }
     },
   );
 
+  // Promise: log-in-repeat
+  it('gives somebody without a failed log-in one of the next ten turns, against 1,000 peers that repeat guesses', async () => {
+    const guessed = count(1000).map((peer) => `peer ${String(peer)}`);
+    const flood = { ...repeating(1000, (peer) => `site ${String(peer)}`), after: 40, guessed };
+    expect(await roundsUntilTurn(flood, ada, { seed: 1, haste: 1 })).toBeLessThanOrEqual(10);
+  });
+
+  it('gives somebody at another site a turn within ten seconds, while a flood of 250 peers of one site begins', async () => {
+    const flood = repeating(250, () => 'site');
+    for (const seed of count(3))
+      expect(await roundsUntilTurn(flood, ada, { seed, haste: 1 + seed })).toBeLessThan(mostRounds);
+  });
+
   it('gives a caller who has logged in a turn at once', async () => {
-    const [[, guess]] = floods as [(typeof floods)[0]];
-    const rounds = await roundsUntilTurn(guess, { ...ada, isKnown: true }, { seed: 1, haste: 3 });
+    const rounds = await roundsUntilTurn(newNames, { ...ada, standing: 'known' }, { seed: 1, haste: 3 });
     expect(rounds).toBeLessThan(4);
   });
 

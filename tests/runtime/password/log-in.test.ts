@@ -160,7 +160,7 @@ describe('many log-ins at the same time', () => {
   it.each([
     ['other names of the same address', (at: number) => ({ name: `guess${String(at)}`, peer: '192.0.2.1' })],
     ['the same name of the same address', () => ({ name: 'ada', peer: '192.0.2.1' })],
-    ['other addresses', (at: number) => ({ name: 'ada', peer: `192.0.3.${String(at)}` })],
+    ['other addresses', (at: number) => ({ name: 'ada', peer: `198.51.${String(at)}.1` })],
   ])('leave a place for a client who comes again, against guesses for %s', async (_what, guessOf) => {
     const held = createHeldHasher();
     const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 10 });
@@ -180,6 +180,31 @@ describe('many log-ins at the same time', () => {
     expect(await again).toEqual({ name: 'ada' });
     await Promise.all(guesses);
     expect(held.verified.indexOf('engine')).toBeLessThanOrEqual(2);
+  });
+
+  it('leave a turn for a client without a failed log-in, against 20 addresses that repeat their guesses', async () => {
+    const held = createHeldHasher();
+    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 10 });
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const guess = (at: number) =>
+      logIn(requestWith(credentials('ada', String(at)), { peer: `192.0.2.${String(at)}` }), snapshot);
+    held.release();
+    const peers = [...Array(20).keys()];
+    for (const at of peers) expect(await guess(at)).toBeUndefined();
+    const stuck = createHeldHasher();
+    held.verifyWith(stuck.hasher);
+    let throttled = 0;
+    const again = peers.map(async (at) => {
+      if ((await guess(at)) === 'throttled') throttled += 1;
+    });
+    await until(() => throttled === 9);
+    const right = requestWith(credentials('ada', 'engine'), { peer: '192.0.2.99' });
+    const answer = logIn(right, snapshot);
+    await until(() => throttled === 10);
+    stuck.release();
+    expect(await answer).toEqual({ name: 'ada' });
+    await Promise.all(again);
+    expect(stuck.verified.indexOf('engine')).toBeLessThanOrEqual(2);
   });
 
   it('leave a place for a client at any other network, against guesses from a /56 of IPv6', async () => {
@@ -250,6 +275,29 @@ describe('a log-in that was verified', () => {
     await clock.advance(1);
     expect(await again()).toEqual({ name: 'Ada' });
     expect(verifications(work)).toBe(2);
+  });
+
+  it('starts no timer for the five minutes', async () => {
+    const clock = createVirtualClock(0, { turn: 'event-loop' });
+    const logIn = createLogIn(quickHasher, {}, clock);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    for (const peer of ['192.0.2.1', '192.0.2.2'])
+      expect(await logIn(requestWith(header, { peer }), snapshot)).toEqual({ name: 'ada' });
+    expect(clock.sleeping).toBe(0);
+  });
+
+  it('is remembered for five minutes again, once another log-in has pushed it out', async () => {
+    const { hasher, work } = createNotingHasher();
+    const clock = createVirtualClock(0, { turn: 'event-loop' });
+    const logIn = createLogIn(hasher, {}, clock);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const from = (at: number) => logIn(requestWith(header, { peer: `192.0.2.${String(at)}` }), snapshot);
+    for (let at = 0; at < 17; at += 1) await from(at);
+    await clock.advance(200_000);
+    await from(0);
+    await clock.advance(299_999);
+    await from(0);
+    expect(verifications(work)).toBe(18);
   });
 
   it('is verified once, if its client sends many requests at the same time', async () => {

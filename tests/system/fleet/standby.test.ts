@@ -7,7 +7,7 @@ import { buildPackage } from '../../support/built-package.ts';
 import { PostgresServer } from '../../support/postgres.ts';
 import { FleetRound } from './round.ts';
 
-const rounds = Math.ceil(Number(process.env['FLEET_ROUNDS'] ?? 1) / 5);
+const rounds = Number(process.env['FLEET_WORST'] ?? 1);
 const first = Number(process.env['FLEET_FIRST'] ?? 0);
 
 const servers: PostgresServer[] = [];

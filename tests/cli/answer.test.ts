@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { hostProblem, problem, type ProblemCode } from 'gateway-admin-core';
+
+import { nextSteps, refusal } from '../../src/cli/answer.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { problemExamples } from '../../src/openapi/example.ts';
+
+const codes = Object.keys(nextSteps) as ProblemCode[];
+const http = /\b(?:GET|PUT|POST|PATCH|DELETE) \/|If-(?:None-)?Match|Content-Type|[Tt]he header/;
+
+describe('what gateway-admin says about a problem', () => {
+  it.each(codes)('is a cause and a step of the command line for %s', (code) => {
+    const example = (problemExamples as Readonly<Record<string, object>>)[code];
+    const given = example ?? problem(code, 'A cause. Send GET /x.');
+    const { message } = refusal(given as ReturnType<typeof problem>);
+    const [, cause = '', step = ''] = /^(.+) \((?:[a-z-]+)\) (.+)$/.exec(message) ?? [];
+    expect([cause.length > 5, step.length > 5]).toEqual([true, true]);
+    expect(message).not.toMatch(http);
+    expect(message).not.toContain('COMMAND');
+    for (const [, named = ''] of message.matchAll(/gateway-admin ([a-z-]+)/g))
+      expect([...commands.keys(), 'help']).toContain(named);
+  });
+
+  it.each([
+    [
+      'command-in-progress',
+      'The outcome of an earlier command (sample-1) on this resource is not known yet, so this command was refused. ' +
+        'Nothing was changed. Try again in a moment. (command-in-progress) Try again in 2 s. ' +
+        'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon sample-1',
+    ],
+    [
+      'precondition-failed',
+      'A condition of the request is not met. Read the resource again, and send the command again if it still makes ' +
+        'sense. (precondition-failed) Try again in 2 s. Another command has changed the resource. Its values and its ' +
+        'entity tag are new: gateway-admin show',
+    ],
+  ] as const)('leaves out the sentences for programs, for %s', (code, told) => {
+    const example = problemExamples[code] as unknown as ReturnType<typeof problem>;
+    expect(refusal(example, 1500).message).toBe(told);
+  });
+
+  it('is the sentence of the host for a code of the host', () => {
+    const given = hostProblem('host-in-use', { status: 409, title: 'In use', detail: 'Not now.' });
+    expect(refusal(given).message).toBe('Not now. (host-in-use)');
+  });
+
+  it('has no words of HTTP in the list of faults', () => {
+    const detail = 'names no existing resource; GET /servers lists the existing ones';
+    const faults = ['/servers/0', '/servers/1'].map(
+      (pointer) => ({ pointer, code: 'link-unresolved', detail }) as const,
+    );
+    expect(refusal(problem('link-unresolved', 'x', faults)).message).toBe(
+      'A link does not resolve (link-unresolved) Try: gateway-admin list servers, or gateway-admin list filters\n' +
+        '  /servers/0: names no existing resource\n  /servers/1: names no existing resource',
+    );
+  });
+});

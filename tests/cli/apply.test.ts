@@ -321,7 +321,7 @@ describe('gateway-admin apply', () => {
       { name: 'Failed Monitor', module: 'pgmon', state: 'stopped' },
     ];
     const { code, out, err } = await ask(apply, { monitors });
-    expect([code, out]).toEqual([1, expect.not.stringContaining('Done')]);
+    expect([code, out]).toEqual([7, expect.not.stringContaining('Done')]);
     expect(err).toContain('/monitors/');
     expect(err).toContain('not today');
     expect(err).toContain('1 change of 3 made before.');

@@ -11,11 +11,13 @@ import {
   createBasicAuthentication,
   createFirstUser,
   createSnapshot,
+  EffectRefused,
   type AdminOptions,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { buildPackage } from '../support/built-package.ts';
+import { openedSessions } from '../support/opened-session.ts';
 import { root } from '../support/project.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
@@ -44,6 +46,13 @@ function ask(args: readonly string[], circumstances?: Circumstances): Promise<Re
 }
 
 describe('a change by gateway-admin', () => {
+  it('ends with a status of its own if the gateway refuses in the middle', async () => {
+    running.gateway.will('done', new EffectRefused('Busy'));
+    running.admin.report(openedSessions(1500));
+    const { code, err } = await ask(['close', 'sessions', 'my-service', '--yes']);
+    expect([code, err]).toEqual([7, expect.stringContaining('1 of 2 parts were done')]);
+  });
+
   // Promise: command-line-plan
   it.each([
     [['stop', 'service', 'my-service'], 'service.stop /services/My-Service'],

@@ -16,12 +16,13 @@ import { createHandler } from 'gateway-admin-core/node';
 import { runAdmin } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 
-const newDirectory = temporaryDirectories();
-const browser = findBrowser();
 const closing: (() => Promise<unknown>)[] = [];
+// First: a browser writes into its folder until it ends.
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
+const newDirectory = temporaryDirectories();
+const browser = findBrowser();
 
 function findBrowser(): string | undefined {
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];

@@ -11,6 +11,7 @@ import type { Version } from '../core/version.ts';
 import type { Operation } from '../json/patch.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem, Result } from '../problem.ts';
+import type { AdminRequest } from './message.ts';
 
 /**
  * The variable segments of a path, by name and percent-decoded once: `{ name: 'Sales' }` for `/services/:name`.
@@ -222,3 +223,24 @@ export const patchMediaTypes = Object.freeze([
   'application/json-patch',
   'application/json',
 ] as const);
+
+/** Describes an endpoint of the host, for `authorize` and for audit records. @internal */
+export function hostRoute(
+  { method, target }: Pick<AdminRequest, 'method' | 'target'>,
+  role: Role = 'administrator',
+): Route {
+  return {
+    kind: method === 'GET' || method === 'HEAD' ? 'item' : 'command',
+    id: 'host',
+    // The host serves any method.
+    method: method as Method,
+    path: target.replace(/\?.*$/s, ''),
+    aliases: [],
+    role,
+    query: [],
+    search: [],
+    summary: 'An endpoint of the host.',
+    fields: [],
+    mediaTypes: [],
+  };
+}

@@ -10,8 +10,11 @@ import type {
   Logger,
   SecretSealer,
 } from '../ports/port.ts';
-import type { AdminRequest } from '../http/message.ts';
-import type { AuditGap, AuditRecord } from '../ports/audit-record.ts';
+import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
+import type { Role } from '../http/route.ts';
+import type { Json } from '../json/value.ts';
+import type { AuditGap, AuditRecord, WriteRecord } from '../ports/audit-record.ts';
+import type { HostProblemCode } from '../problem.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -209,13 +212,59 @@ export interface Admin {
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
   /**
-   * Follows the audit records in order, from now on or after a given record: one for each attempt to change something, and
-   * failed log-ins.
+   * Decides whether a request to an endpoint of the host may go on, as {@link Admin.handle} decides for its own endpoints:
+   * the origin, the log-in, `authorize`, and the read-only mode for every method but `GET` and `HEAD`. Never rejects for what
+   * a request contains. A refused attempt leaves its audit record; record an admitted one with `audit.record`.
    *
-   * @throws RangeError if `after` is not the id of an audit record
-   * @throws TypeError if an option has a wrong type
+   * `authorize` gets a route with the id `host`, the path of the request, and the given role.
+   *
+   * @param request - the request to the endpoint of the host; the body is not read
+   * @param role - the least role that may use the endpoint
+   * @returns the caller, `undefined` if nobody has to log in; or the response to send
+   * @throws TypeError if the role is unknown
    */
-  audit(options?: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap>;
+  guard(
+    request: AdminRequest,
+    role: Role,
+  ): Promise<
+    | { readonly admitted: true; readonly principal: Principal | undefined }
+    | { readonly admitted: false; readonly response: AdminResponse }
+  >;
+  /** The audit records. */
+  readonly audit: {
+    /**
+     * Follows the audit records in order, from now on or after a given record: one for each attempt to change something, and
+     * failed log-ins.
+     *
+     * @throws RangeError if `after` is not the id of an audit record
+     * @throws TypeError if an option has a wrong type
+     */
+    (options?: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap>;
+    /**
+     * Leaves the record of an attempt at an endpoint of the host, with `host` as the id of the route. Secrets are redacted
+     * from `change`.
+     *
+     * @returns resolves when the client can be answered: at once, or when a required sink has the record
+     * @throws TypeError if a member has a wrong type
+     */
+    record(
+      this: void,
+      attempt: {
+        /** The request, for the method, the path and the peer. */
+        readonly request: AdminRequest;
+        /** The caller, as {@link Admin.guard} has given it. */
+        readonly principal?: Principal | undefined;
+        /** How the attempt has ended. */
+        readonly outcome: WriteRecord['outcome'];
+        /** The code of the problem, if the attempt was refused. */
+        readonly code?: HostProblemCode;
+        /** Links of the resources of the attempt, at most 100. */
+        readonly resources?: readonly string[];
+        /** What was to be changed, as plain JSON. */
+        readonly change?: readonly Json[];
+      },
+    ): Promise<void>;
+  };
   /**
    * Refuses waiting commands and later ones. Resolves when every started command has ended, and every earlier call of
    * {@link Admin.handle}, {@link Admin.execute} and {@link Admin.abandon} has its answer.

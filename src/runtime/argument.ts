@@ -3,6 +3,8 @@
  * a sentence that names the argument.
  */
 import { assertMembers } from '../core/member.ts';
+import type { Role } from '../http/route.ts';
+import type { WriteRecord } from '../ports/audit-record.ts';
 import { assertSnapshot } from '../snapshot/snapshot.ts';
 import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
 import { assertTransition } from '../resources/index.ts';
@@ -185,6 +187,37 @@ export function assertCommandId(id: unknown): void {
 /** @throws TypeError if the mode of the interface is not true or false @internal */
 export function assertReadOnly(readOnly: unknown): void {
   if (typeof readOnly !== 'boolean') throw new TypeError('readOnly must be true or false');
+}
+
+/** @throws TypeError if a role is unknown @internal */
+export function assertRole(role: unknown): void {
+  if (!roles.includes(role as Role)) throw new TypeError(`role must be one of ${roles.join(', ')}`);
+}
+
+const roles: readonly Role[] = ['reader', 'operator', 'administrator'];
+const outcomes = [
+  'accepted',
+  'unchanged',
+  'refused',
+  'unknown',
+] as const satisfies readonly WriteRecord['outcome'][];
+const attemptMembers = ['request', 'principal', 'outcome', 'code', 'resources', 'change'] as const;
+
+/** @throws TypeError if a member of an attempt at an endpoint of the host has a wrong type @internal */
+export function assertHostAttempt(attempt: unknown): void {
+  if (!isObject(attempt))
+    throw new TypeError('audit.record needs an attempt: an object with request and outcome');
+  assertMembers(attempt, attemptMembers, 'member of an attempt');
+  const { request, principal, outcome, code, resources, change } = attempt;
+  if (!(isObject(request) && isText(request['method']) && isText(request['target'])))
+    throw new TypeError('request must be the request that guard got');
+  if (!isOptional(principal, (value) => isObject(value) && isText(value['name'])))
+    throw new TypeError('principal must be an object with a name');
+  if (!outcomes.some((each) => each === outcome))
+    throw new TypeError(`outcome must be one of ${outcomes.join(', ')}`);
+  if (!isOptional(code, isText)) throw new TypeError('code must be a string');
+  if (!isOptional(resources, isTexts)) throw new TypeError('resources must be a list of strings');
+  if (!isOptional(change, Array.isArray)) throw new TypeError('change must be a list of plain JSON');
 }
 
 /** What `after` must be, by the function that takes it. */

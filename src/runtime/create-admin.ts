@@ -19,8 +19,10 @@ import {
   assertCommandId,
   assertOpenOptions,
   assertOptions,
+  assertHostAttempt,
   assertReadOnly,
   assertReaderOptions,
+  assertRole,
 } from './argument.ts';
 import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './condition.ts';
@@ -31,7 +33,8 @@ import { guardTelemetry } from './guarded-telemetry.ts';
 import type { FleetView } from './fleet-view.ts';
 import { shareSecrets } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
-import { createRequestHandler } from './handler/handler.ts';
+import { createGuard } from './handler/guard.ts';
+import { createRequestHandler, type HandlerOptions } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { TextCache } from './handler/text-cache.ts';
 import { isEmpty, restore } from './history.ts';
@@ -238,7 +241,7 @@ export function assemble(
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
   const closing = new AbortController();
-  const handle = handlerOf(options, {
+  const { handle, guard } = handlerOf(options, {
     ...{ writer, journal, mode, passwords, audit, streams, refuseAll, closing: closing.signal },
     timeZone: options.timeZone,
     ...around,
@@ -253,7 +256,7 @@ export function assemble(
     await journal.close();
     options.instruments.closed(writer.snapshot);
   });
-  const admin = adminOf(options, { writer, log, audit, mode, handle, close, pending });
+  const admin = adminOf(options, { writer, log, audit, mode, handle, guard, close, pending });
   const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
   shareSecrets(admin, {
     ...options.secrets,
@@ -270,13 +273,14 @@ interface Parts {
   readonly audit: Audit;
   readonly mode: Mode;
   readonly handle: Admin['handle'];
+  readonly guard: Admin['guard'];
   readonly close: () => Promise<void>;
   readonly pending: PendingAnswers;
 }
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, close, pending }: Parts,
+  { writer, log, audit, mode, handle, guard, close, pending }: Parts,
 ): Admin {
   return {
     get snapshot() {
@@ -318,13 +322,27 @@ function adminOf(
       assertReaderOptions(where, 'events');
       return log.read(where);
     },
-    audit(where = {}) {
-      assertReaderOptions(where, 'audit');
-      return audit.read(where);
+    guard: async (request, role) => {
+      assertRole(role);
+      return pending.track(guard(request, role));
     },
+    audit: auditOf(audit, pending),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function auditOf(audit: Audit, pending: PendingAnswers): Admin['audit'] {
+  const read: (...given: Parameters<Admin['audit']>) => ReturnType<Admin['audit']> = (where = {}) => {
+    assertReaderOptions(where, 'audit');
+    return audit.read(where);
+  };
+  return Object.assign(read, {
+    record: async (attempt: Parameters<Admin['audit']['record']>[0]) => {
+      assertHostAttempt(attempt);
+      return pending.track(audit.record(attempt));
+    },
+  });
 }
 
 function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
@@ -346,9 +364,9 @@ function handlerOf(
       readonly closing: AbortSignal;
       readonly fleet?: FleetView;
     },
-): Admin['handle'] {
+): Pick<Admin, 'handle' | 'guard'> {
   const { writer, mode, passwords, audit, streams, closing, fleet } = parts;
-  return createRequestHandler({
+  const complete: HandlerOptions = {
     ...options,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
@@ -363,7 +381,8 @@ function handlerOf(
     closing,
     texts: new TextCache(),
     ...(fleet === undefined ? {} : { fleet, readOn: (links) => writer.readOn(links) }),
-  });
+  };
+  return { handle: createRequestHandler(complete), guard: createGuard(complete) };
 }
 
 function writerOf(

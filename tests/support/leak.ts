@@ -31,7 +31,7 @@ export function watch<A extends Admin>(admin: A): A {
   const handle = admin.handle.bind(admin);
   const plan = admin.plan.bind(admin);
   const execute = admin.execute.bind(admin);
-  const audit = admin.audit.bind(admin);
+  const { audit } = admin;
   const watched: Partial<Admin> = {
     async handle(request) {
       const handled = await handle(request);
@@ -55,17 +55,20 @@ export function watch<A extends Admin>(admin: A): A {
       if ('problem' in execution) lookAt('a problem', execution.problem);
       return execution;
     },
-    audit(where) {
-      const reader = audit(where);
-      const next = reader.next.bind(reader);
-      return Object.assign(reader, {
-        next: async () => {
-          const result = await next();
-          lookAt('an audit record', result.value);
-          return result;
-        },
-      });
-    },
+    audit: Object.assign(
+      (where?: Parameters<Admin['audit']>[0]) => {
+        const reader = audit(where);
+        const next = reader.next.bind(reader);
+        return Object.assign(reader, {
+          next: async () => {
+            const result = await next();
+            lookAt('an audit record', result.value);
+            return result;
+          },
+        });
+      },
+      { record: audit.record },
+    ),
   };
   return Object.assign(admin, watched);
 }

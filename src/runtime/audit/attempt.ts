@@ -12,7 +12,7 @@ import type { Execution } from '../execution.ts';
 import { canonical } from '../handler/access.ts';
 import type { Acceptance, Command, CommandRequest, CommandWatch } from '../turn.ts';
 import type { AuditEntry } from './audit-log.ts';
-import { askedChange, decidedChange } from './change.ts';
+import { askedChange, decidedChange, toldChange } from './change.ts';
 import type { StrangerEntry } from './stranger.ts';
 
 type WriteEntry = Extract<AuditEntry, { readonly kind: 'write' }>;
@@ -34,6 +34,9 @@ export interface AttemptLog {
   /** Counts an attempt that was refused before the caller was known; see `Strangers.note`. */
   readonly countStranger: (kind: string, entry: StrangerEntry) => void;
 }
+
+/** What the host says of an attempt at an endpoint of its own. */
+type Told = Pick<WriteRecord, 'outcome' | 'code' | 'resources' | 'change'>;
 
 /** An action that was not refused. */
 type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;
@@ -72,6 +75,8 @@ export class Attempt implements CommandWatch {
   #execution: Execution | undefined;
   /** The outcome of a command that was `unknown` before. */
   #later: Execution | undefined;
+  /** The end of an attempt at an endpoint of the host. */
+  #told: Pick<Ending, 'outcome' | 'code'> | undefined;
   #hasEnded = false;
 
   constructor(log: AttemptLog) {
@@ -111,6 +116,13 @@ export class Attempt implements CommandWatch {
   act({ outcome, patch = [] }: Pick<DoneAction, 'outcome' | 'patch'>): void {
     this.#done = outcome;
     if (patch.length > 0) this.#know({ change: [{ operations: patch as unknown as Json }] });
+  }
+
+  /** Takes the end of an attempt at an endpoint of the host, in the words of the host. */
+  tell({ outcome, code, resources, change }: Told): void {
+    this.#told = { outcome, ...(code === undefined ? {} : { code }) };
+    if (resources !== undefined) this.decided(resources);
+    if (change !== undefined) this.#know({ change: toldChange(change) });
   }
 
   /** Executes a command, and takes the result. */
@@ -192,6 +204,7 @@ export class Attempt implements CommandWatch {
   }
 
   #ending(): Ending {
+    if (this.#told !== undefined) return { ...this.#told, revision: this.#log.revision() };
     if (this.#execution !== undefined) return this.#endingOf(this.#execution);
     const [code, revision] = [this.#code, this.#log.revision()];
     if (code === undefined) return { outcome: this.#done, revision };

@@ -64,6 +64,14 @@ export function askedChange(body: Json): readonly Json[] {
   return bounded([Object.fromEntries(shown)]);
 }
 
+/** Describes what was to be changed at an endpoint of the host, in the words of the host. What is no JSON is left out. @internal */
+export function toldChange(change: readonly Json[]): readonly Json[] {
+  const copied = copyJson(change, { depth: 64 });
+  return copied.ok
+    ? bounded((redactSecrets(copied.value) as readonly Json[]).map((item) => item as JsonObject))
+    : [];
+}
+
 function described(event: JsonObject, total: number | undefined): JsonObject {
   const members = pick(event, (name) => !repeated.has(name));
   const { sessions, connections, ...rest } = members;

@@ -134,7 +134,8 @@ function signed(fleet: FleetView, response: AdminResponse): AdminResponse {
   return { ...response, headers: { ...response.headers, 'fleet-node': fleet.node() } };
 }
 
-function withoutProblem({ problem: _problem, ...response }: Reply): AdminResponse {
+/** The response of a reply. @internal */
+export function withoutProblem({ problem: _problem, ...response }: Reply): AdminResponse {
   return response;
 }
 
@@ -164,8 +165,8 @@ async function replyTo(
   }
 }
 
-/** The reply to a request that has thrown. */
-function failureReply({ onError }: HandlerOptions, request: AdminRequest, error: unknown): Reply {
+/** The reply to a request that has thrown. @internal */
+export function failureReply({ onError }: HandlerOptions, request: AdminRequest, error: unknown): Reply {
   const isLate = error instanceof LateAnswer;
   if (!isLate && hasLeft(request)) return refusal(goneAway());
   onError(error);
@@ -174,8 +175,8 @@ function failureReply({ onError }: HandlerOptions, request: AdminRequest, error:
   return refusal(problem('internal', isCallers ? `${error.message}. ${nothingDone}` : internalError));
 }
 
-/** Adds what depends on the sender and not on the route, and leaves out what the method does not have. */
-function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
+/** Adds what depends on the sender and not on the route, and leaves out what the method does not have. @internal */
+export function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
   const access = reply.problem && accessHeaders(options, request, reply.problem);
   const origin = crossOriginHeaders(request, options.origins, reply.headers['allow']);
   const isWhole = access === undefined && origin === undefined;

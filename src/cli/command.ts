@@ -145,8 +145,8 @@ export const printOptions = {
   json: { does: 'print JSON for programs' },
 } as const satisfies Command['options'];
 
-/** Options of every command that asks an interface. */
-export const connectionOptions = {
+/** Options that say where an interface is, and how to reach it. */
+export const placeOptions = {
   url: {
     value: 'URL',
     does: 'address of the interface with the path of its mount; also GATEWAY_ADMIN_URL; default http://127.0.0.1:8989',
@@ -155,6 +155,22 @@ export const connectionOptions = {
   'password-file': {
     value: 'FILE',
     does: 'file with the password of the user; also GATEWAY_ADMIN_PASSWORD_FILE; otherwise the password is asked for',
+  },
+  cacert: {
+    value: 'FILE',
+    does: 'certificates of the authorities to trust instead of those of the system, in PEM',
+  },
+  cert: { value: 'FILE', does: 'certificate of the user for the server, in PEM' },
+  key: { value: 'FILE', does: 'key of --cert, in PEM; left out if the file of --cert has it' },
+  timeout: { value: 'SECONDS', does: 'end if nothing comes for so long; default 10, and 300 for a change' },
+} as const satisfies Command['options'];
+
+/** Options of every command that asks an interface. */
+export const connectionOptions = {
+  ...placeOptions,
+  context: {
+    value: 'NAME',
+    does: 'connection of gateway-admin context; also GATEWAY_ADMIN_CONTEXT; otherwise the one in use',
   },
   ...printOptions,
 } as const satisfies Command['options'];

@@ -3,6 +3,7 @@
  */
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
+import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, undo, watch } from './following.ts';
 import {
@@ -47,6 +48,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     flush,
     hold,
     release,
+    context,
     seal,
     'hash-password': hashPassword,
     completion,

@@ -1,36 +1,60 @@
 /**
  * The connection: from the options and the environment to a client, and what goes wrong on the way.
  */
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 
-import {
-  createClient,
-  sendWithFetch,
-  type Answer,
-  type Client,
-  type EndpointId,
-  type Send,
-} from '../client/index.ts';
+import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
+import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
+import { contextOf } from './context-file.ts';
+import { readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
 import { readPassword } from './password-input.ts';
+import { isReading, silent, TransportError, transportTo, type Place } from './transport.ts';
 
 const defaultUrl = 'http://127.0.0.1:8989';
 
-/** Connects to the interface that the options name. Nothing is sent yet. */
+/** Connects to the interface that the options, the context or the environment names. Nothing is sent yet. */
 export async function connect(call: Call): Promise<Client> {
-  const url = urlOf(call);
-  const user = userOf(call);
-  const headers = user === undefined ? {} : { authorization: await authorizationOf(call, url, user) };
-  return createClient(explaining(sendWithFetch(url.href, { headers, fetch: fetchHere }), url));
+  const settings = settingsOf(call);
+  const url = urlFrom(settings('url') ?? defaultUrl);
+  const user = userFrom(settings('user'));
+  const timeoutMs = timeoutFrom(settings('timeout') ?? '10');
+  const tls = await tlsOf(settings, call);
+  const headers =
+    user === undefined
+      ? {}
+      : { authorization: await authorizationOf(call, url, user, settings('password-file')) };
+  const place = { url, tls, timeoutMs, headers };
+  return createClient(explaining(transportTo(place), place));
 }
 
-/** Follows no redirect: the log-in, and a password in a body, are for this address alone. */
-const fetchHere: typeof fetch = (url, init) => fetch(url, { ...init, redirect: 'manual' });
+/** Gives the value of an option of a connection. */
+type Settings = (name: keyof typeof placeOptions) => string | undefined;
 
-function urlOf({ valueOf, surroundings }: Call): URL {
-  const text = valueOf('url') ?? surroundings.env['GATEWAY_ADMIN_URL'] ?? defaultUrl;
+const variables: Readonly<Record<string, string>> = {
+  url: 'GATEWAY_ADMIN_URL',
+  user: 'GATEWAY_ADMIN_USER',
+  'password-file': 'GATEWAY_ADMIN_PASSWORD_FILE',
+};
+
+/** An option counts most. Then the context counts, or the environment if there is no context. */
+function settingsOf(call: Call): Settings {
+  const { valueOf, surroundings } = call;
+  const context = contextOf(call);
+  return (name) => {
+    const given = valueOf(name);
+    if (given !== undefined) return given;
+    // The password of the context is that of its own user.
+    if (name === 'password-file' && context !== undefined && valueOf('user') !== undefined) return undefined;
+    return context === undefined ? surroundings.env[variables[name] ?? ''] : context[name];
+  };
+}
+
+/** The address in a text. */
+export function urlFrom(text: string): URL {
   const url = parsedUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new CommandError('The address must be a URL such as http://127.0.0.1:8989.', exitCodes.wrongUse);
@@ -53,25 +77,62 @@ function parsedUrl(text: string): URL | undefined {
   }
 }
 
-function userOf({ valueOf, surroundings }: Call): string | undefined {
-  const user = valueOf('user') ?? surroundings.env['GATEWAY_ADMIN_USER'];
+/** The user to log in; `undefined` if there is none. */
+export function userFrom(user: string | undefined): string | undefined {
   // Basic authentication ends the name at the first colon (RFC 7617, 2): the rest would count as the password.
   if (user?.includes(':') === true)
     throw new CommandError('The name of a user to log in has no colon.', exitCodes.wrongUse);
   return user === '' ? undefined : user;
 }
 
-async function authorizationOf(call: Call, url: URL, user: string): Promise<string> {
-  const { surroundings, valueOf, output } = call;
+/** A day: nobody waits longer. */
+const longestSeconds = 86_400;
+
+function timeoutFrom(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds > 0 && seconds <= longestSeconds) return Math.ceil(seconds * 1000);
+  throw new CommandError('--timeout takes a number of seconds, such as 30.', exitCodes.wrongUse);
+}
+
+/** More characters than any file of certificates has. */
+const longestFile = 16 * 1024 * 1024;
+
+/** Reads the certificates. A file of --cert can have the key, too. */
+async function tlsOf(settings: Settings, { surroundings, output }: Call): Promise<Place['tls']> {
+  const read = async (option: keyof typeof placeOptions): Promise<string | undefined> => {
+    const file = settings(option);
+    return file === undefined ? undefined : readText(file, surroundings, longestFile);
+  };
+  const [ca, cert, ownKey] = [await read('cacert'), await read('cert'), await read('key')];
+  const key = ownKey ?? cert;
+  const tls = Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, text]) => text !== undefined));
+  try {
+    if (ca !== undefined) new X509Certificate(ca);
+    createSecureContext(tls);
+  } catch (error) {
+    throw new CommandError(
+      `--cacert, --cert and --key take files in PEM form, and --key the key of --cert: ${(error as Error).message}.`,
+      exitCodes.wrongUse,
+    );
+  }
+  await warnOfReaders(settings('key') ?? settings('cert'), { output });
+  return tls;
+}
+
+async function authorizationOf(
+  { surroundings, output }: Call,
+  url: URL,
+  user: string,
+  file: string | undefined,
+): Promise<string> {
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     output.note(`gateway-admin: the password goes to ${url.host} without encryption`);
-  const file = valueOf('password-file') ?? surroundings.env['GATEWAY_ADMIN_PASSWORD_FILE'];
   if (file === undefined && !surroundings.stdin.isTTY)
     throw new CommandError(
       'The user needs a password: give --password-file, or use a terminal.',
       exitCodes.wrongUse,
     );
-  const password = await readPassword(file, `Password of ${safeText(user)}: `, surroundings);
+  const password = await readPassword(file, `Password of ${safeText(user)}: `, { surroundings, output });
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
@@ -92,15 +153,15 @@ export function methodOf(client: Client, id: EndpointId): Method {
 }
 
 /** Explains what goes wrong between here and the interface. */
-function explaining(send: Send, url: URL): Send {
+function explaining(send: Send, place: Place): Send {
   return async (request) => {
-    const isReading = request.method === 'GET' || request.target.includes('dry_run=');
+    const isHarmless = isReading(request);
     try {
       const response = await send(request);
-      assertInterface(request, response, url, isReading);
-      return { ...response, body: explainedBody(response, url, isReading) };
+      assertInterface(request, response, place.url);
+      return { ...response, body: explainedBody(response, place, isHarmless) };
     } catch (error) {
-      throw explained(error, 'Nobody answers at', url, isReading);
+      throw explained(error, place, isHarmless);
     }
   };
 }
@@ -110,17 +171,12 @@ function isEvents(headers: AdminResponse['headers']): boolean {
 }
 
 /** A proxy on the way may answer instead of the interface. */
-function assertInterface(
-  { target }: AdminRequest,
-  { status, headers }: AdminResponse,
-  url: URL,
-  isReading: boolean,
-): void {
+function assertInterface(request: AdminRequest, { status, headers }: AdminResponse, url: URL): void {
   if (headers['content-type']?.startsWith('application/problem+json') === true) return;
-  if (status < 300 && isEvents(headers) === target.startsWith('/events')) return;
+  if (status < 300 && isEvents(headers) === request.target.startsWith('/events')) return;
   const what = `Something other than the interface answers at ${url.href}: status ${String(status)}.`;
   // A proxy that gives up, or that says yes, does not know what the interface has done.
-  if ((status >= 500 || status < 300) && !isReading)
+  if ((status >= 500 || status < 300) && !isReading(request))
     throw new CommandError(
       `${what} The outcome of the command is unknown: look at the state.`,
       exitCodes.unknown,
@@ -137,8 +193,8 @@ const longestAnswer = 256 * 1024 * 1024;
 
 function explainedBody(
   { headers, body }: AdminResponse,
-  url: URL,
-  isReading: boolean,
+  place: Place,
+  isHarmless: boolean,
 ): NonNullable<AdminResponse['body']> {
   if (body === undefined || typeof body === 'string') return body ?? '';
   const isStream = isEvents(headers);
@@ -152,28 +208,70 @@ function explainedBody(
         yield chunk;
       }
     } catch (error) {
-      throw explained(error, 'The answer is not complete from', url, isReading);
+      throw explained(error, place, isHarmless, 'The answer is not complete from');
     }
   })();
 }
 
-/** The failures of a connection that was never there: nothing was sent. */
-const notSent =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
-
-function explained(error: unknown, what: string, url: URL, isReading: boolean): unknown {
+function explained(error: unknown, place: Place, isHarmless: boolean, what = 'Nobody answers at'): unknown {
   if (error instanceof CommandError) return error;
-  const { cause = error as Error } = error as { readonly cause?: NodeJS.ErrnoException };
-  const [code, text] = [codeOf(cause), causeText(cause)];
-  if (isReading || notSent.test(code))
-    return new CommandError(
-      `${what} ${url.href}: ${text}. Give the address with --url or GATEWAY_ADMIN_URL.`,
-      exitCodes.unreachable,
-    );
+  const { cause, wasSent } =
+    error instanceof TransportError ? error : { cause: error as Error, wasSent: true };
+  const why = whyOf(cause, place) ?? `${what} ${place.url.href}: ${causeText(cause)}. ${otherAddress}`;
+  if (isHarmless || !wasSent) return new CommandError(why, exitCodes.unreachable);
   return new CommandError(
-    `The connection to ${url.href} broke: ${text}. The outcome of the command is unknown: look at the state.`,
+    `The connection to ${place.url.href} broke: ${causeText(cause)}. ` +
+      'The outcome of the command is unknown: look at the state.',
     exitCodes.unknown,
   );
+}
+
+const otherAddress = 'Give the address with --url or GATEWAY_ADMIN_URL.';
+
+/** The failures that say what is at an address, by the code and the message of the error. */
+const knownFailures: readonly (readonly [error: RegExp, why: (url: URL) => string, next: string])[] = [
+  [
+    /^ERR_TLS_CERT_ALTNAME/,
+    ({ host }) => `The certificate of ${host} is for other names`,
+    'Give the address with a name of the certificate.',
+  ],
+  [
+    /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY))/,
+    ({ host }) => `The certificate of ${host} is not trusted`,
+    'Give the certificate of its authority with --cacert FILE.',
+  ],
+  [
+    /^ERR_SSL_.*(?:ALERT|HANDSHAKE_FAILURE)/,
+    ({ host }) => `${host} refuses the TLS connection`,
+    'If the server asks for a certificate, give --cert FILE and --key FILE.',
+  ],
+  [
+    /^(?:EPROTO|ERR_SSL_)/,
+    ({ host }) => `What answers at ${host} does not speak TLS`,
+    'If the server speaks HTTP without TLS, give the address with http://.',
+  ],
+  [
+    // A body that ends too soon is "aborted".
+    /^ECONNRESET (?!aborted)/,
+    ({ host }) => `${host} closed the connection without an answer`,
+    'If the server speaks TLS, give the address with https://. If it asks for a certificate, give --cert FILE and --key FILE.',
+  ],
+  [
+    /^HPE_/,
+    ({ host }) => `What answers at ${host} does not speak HTTP`,
+    'If the server speaks TLS, give the address with https://.',
+  ],
+];
+
+/** Says what is at the address, if the error shows it. */
+function whyOf(cause: NodeJS.ErrnoException, { url, timeoutMs }: Place): string | undefined {
+  const code = codeOf(cause);
+  if (code === silent)
+    return `Nothing came from ${url.href} for ${String(timeoutMs / 1000)} s. Wait longer with --timeout SECONDS, or give another address.`;
+  const known = knownFailures.find(([error]) => error.test(`${code} ${cause.message}`));
+  if (known === undefined) return undefined;
+  const [, why, next] = known;
+  return `${why(url)}: ${causeText(cause)}. ${next}`;
 }
 
 /** Several addresses of one name fail together. */

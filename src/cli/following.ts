@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { undoOf, type Client, type EventStreamItem, type ShownEvent } from '../client/index.ts';
-import type { InterfaceRepresentation } from '../index.ts';
+import type { InterfaceRepresentation, Problem } from '../index.ts';
 import { refusal, valueOf } from './answer.ts';
 import { make, operationLine } from './change.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type Command,
 } from './command.ts';
 import { connect } from './connection.ts';
-import { kindOf, kinds } from './kind.ts';
+import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
 
@@ -35,7 +35,8 @@ export const events: Command = {
   },
   async run(call) {
     const { output } = call;
-    const types = call.valueOf('types')?.split(',');
+    // The interface may have types that this program does not know.
+    const types = call.valueOf('types')?.split(',') as EventTypes | undefined;
     const after = call.valueOf('after');
     if (after !== undefined) assertEventId(after);
     const given = {
@@ -80,8 +81,8 @@ async function* following(
   try {
     yield* client.events(options);
   } catch (error) {
-    const { cause } = error as { readonly cause?: Parameters<typeof refusal>[0] };
-    throw error instanceof CommandError || cause === undefined ? error : refusal(cause);
+    const { cause } = error as { readonly cause?: Partial<Problem> };
+    throw error instanceof CommandError || cause?.code === undefined ? error : refusal(cause as Problem);
   }
 }
 

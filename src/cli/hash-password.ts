@@ -8,7 +8,7 @@ import { readNewPassword } from './password-input.ts';
 
 /** Prints the hash of a new password. */
 export async function printHash({ has, valueOf, surroundings, output }: Call): Promise<void> {
-  const password = await readNewPassword(valueOf('password-file'), surroundings);
+  const password = await readNewPassword(valueOf('password-file'), { surroundings, output });
   output.lines(await hashOf(password, has('scrypt') ? createScryptHasher() : createPbkdf2Hasher()));
 }
 

@@ -2,9 +2,11 @@
  * Input: texts from files and from the standard input.
  */
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
-import { CommandError, exitCodes, type Surroundings } from './command.ts';
+import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
+import { safeText } from './output.ts';
 
 /**
  * Reads a text from a file; `-` is the standard input.
@@ -50,6 +52,18 @@ async function textOf(stream: Readable, longest: number): Promise<string> {
   }
   // Some editors begin a file with a byte order mark.
   return text.replace(/^\ufeff/, '');
+}
+
+/** Warns if every user of the machine can read a file with a secret. Only a file has such a mode, and not on Windows. */
+export async function warnOfReaders(
+  file: string | undefined,
+  { output }: Pick<Call, 'output'>,
+): Promise<void> {
+  if (file === undefined || file === '-' || process.platform === 'win32') return;
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true || (found.mode & 0o004) === 0) return;
+  const name = safeText(file);
+  output.note(`gateway-admin: every user of this machine can read ${name}. Try: chmod 600 ${name}`);
 }
 
 /** More characters than any gateway document has. */

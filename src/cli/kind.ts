@@ -1,11 +1,14 @@
 /**
  * The kinds of resources that the command line lists and shows, as data.
  */
-import type { EndpointId } from '../client/index.ts';
+import type { EndpointId, EventOptions } from '../client/index.ts';
 
 /** The endpoints that list something, or that read one resource. */
 type ListId = Extract<EndpointId, `${string}.${'list' | 'tasks' | 'modules'}`>;
 type ItemId = Extract<EndpointId, `${string}.get`>;
+
+/** Types of events, or their first words. */
+export type EventTypes = NonNullable<EventOptions['types']>;
 
 /** What the command line knows of a kind. */
 export interface Kind {
@@ -17,10 +20,10 @@ export interface Kind {
   /** The field that tells the resources apart. Default: `name`. */
   readonly id?: string;
   /** The beginnings of the types of events after which the table may be another one; none if no event says so. */
-  readonly events?: readonly string[];
+  readonly events?: EventTypes;
 }
 
-const traffic = ['session', 'sessions'];
+const traffic: EventTypes = ['session', 'sessions'];
 
 /** Every kind, by its word in the singular. */
 export const kinds = {

@@ -48,7 +48,8 @@ export class Output {
       header.map((title) => safeText(title).replaceAll('_', ' ').toUpperCase()),
       ...rows,
     ]);
-    this.lines(this.style('dim', head), ...lines);
+    // One text: a call takes only so many arguments.
+    this.lines([this.style('dim', head), ...lines].join('\n'));
   }
 
   /** Tells the user something that is no result. Programs do not get it. */
@@ -73,14 +74,18 @@ export class Output {
   }
 }
 
+/** A wider cell stands out of its column: to fill every other row up to it would take the memory of all. */
+const widestColumn = 1000;
+
 /** Lays rows out in columns, two spaces apart. */
 export function columns(rows: readonly Cells[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+    for (const [at, cell] of row.entries())
+      widths[at] = Math.max(widths[at] ?? 0, Math.min(widthOf(cell), widestColumn));
   return rows.map((row) =>
     row
-      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell)))
+      .map((cell, at) => cell + ' '.repeat(Math.max((widths[at] ?? 0) - widthOf(cell), 0)))
       .join('  ')
       .trimEnd(),
   );

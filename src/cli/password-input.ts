@@ -5,31 +5,37 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
-import { CommandError, exitCodes, type Surroundings } from './command.ts';
-import { readText } from './input.ts';
+import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
+import { readText, warnOfReaders } from './input.ts';
+
+/** What reading a secret needs of a call. */
+type Reading = Pick<Call, 'surroundings' | 'output'>;
 
 /** Reads a new password. On a terminal, the password is asked for twice. */
-export async function readNewPassword(file: string | undefined, surroundings: Surroundings): Promise<string> {
+export async function readNewPassword(file: string | undefined, call: Reading): Promise<string> {
+  const { surroundings } = call;
   if (file === undefined && surroundings.stdin.isTTY) return asking(surroundings, askTwice);
-  return readGiven(file, surroundings);
+  return readGiven(file, call);
 }
 
 /** Reads the password of a user. On a terminal, the password is asked for. */
 export async function readPassword(
   file: string | undefined,
   question: string,
-  surroundings: Surroundings,
+  call: Reading,
 ): Promise<string> {
+  const { surroundings } = call;
   if (file === undefined && surroundings.stdin.isTTY) return asking(surroundings, (ask) => ask(question));
-  return readGiven(file, surroundings);
+  return readGiven(file, call);
 }
 
 /** More characters than any acceptable password has. */
 const enough = 16_384;
 
 /** Reads a secret from a file; `-`, and no file, are the standard input. */
-export async function readGiven(file: string | undefined, surroundings: Surroundings): Promise<string> {
-  return withoutLineEnd(await readText(file ?? '-', surroundings, enough));
+export async function readGiven(file: string | undefined, call: Reading): Promise<string> {
+  await warnOfReaders(file, call);
+  return withoutLineEnd(await readText(file ?? '-', call.surroundings, enough));
 }
 
 /** Editors and `echo` end a line, and that end is no part of the password. */

@@ -95,7 +95,7 @@ function parsePatch(text: string): Json {
 }
 
 async function operationOf(
-  { words: [kind = ''], surroundings }: Call,
+  call: Call,
   { name, value: text = '' }: GivenOption,
   present: Resource,
 ): Promise<Operation> {
@@ -105,10 +105,14 @@ async function operationOf(
     throw wrongPatch(`needs a path and a value: --${name} PATH=VALUE`);
   const path = pointerOf(place);
   const op = isElement(path, present) ? 'replace' : 'add';
-  if (name === 'set-from') return { op, path, value: await readGiven(given, surroundings) };
+  if (name === 'set-from') return { op, path, value: await readGiven(given, call) };
   if (path.split('/').includes('password'))
     throw wrongPatch('takes no password as an argument, which others can read: use --set-from PATH=FILE');
-  return { op: name === 'test' ? 'test' : op, path, value: await valueFrom(given, kind, path) };
+  return {
+    op: name === 'test' ? 'test' : op,
+    path,
+    value: await valueFrom(given, call.words[0] ?? '', path),
+  };
 }
 
 /** A path with or without the first slash. */

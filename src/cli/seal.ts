@@ -10,12 +10,15 @@ import {
 } from '../index.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { readBytes } from './input.ts';
+import { warnOfReaders } from './input.ts';
 import { readNewPassword } from './password-input.ts';
 
 /** Prints the sealed text of a new secret. */
 export async function printSealed({ valueOf, surroundings, output }: Call): Promise<void> {
-  const key = await readKey(valueOf('key-file') ?? surroundings.env['GATEWAY_ADMIN_KEY_FILE']);
-  const secret = await readNewPassword(valueOf('password-file'), surroundings);
+  const keyFile = valueOf('key-file') ?? surroundings.env['GATEWAY_ADMIN_KEY_FILE'];
+  await warnOfReaders(keyFile, { output });
+  const key = await readKey(keyFile);
+  const secret = await readNewPassword(valueOf('password-file'), { surroundings, output });
   output.lines(await sealedBy(createSecretSealer({ key }), secret));
 }
 

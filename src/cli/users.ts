@@ -33,7 +33,7 @@ async function changeOf(call: Call): Promise<Change> {
   const [what = '', name = ''] = call.words;
   if (what === 'delete')
     return { title: `delete user ${name}`, id: 'users.delete', given: [name], asks: true };
-  const password = await readNewPassword(call.valueOf('new-password-file'), call.surroundings);
+  const password = await readNewPassword(call.valueOf('new-password-file'), call);
   if (what === 'add') return { title: `add user ${name}`, id: 'users.create', given: [{ name, password }] };
   const operations = [{ op: 'replace', path: '/password', value: password }];
   return { title: `change the password of ${name}`, id: 'users.patch', given: [name, operations] };

@@ -2,6 +2,7 @@
  * Answers: what the interface says to a request.
  */
 import type { AdminResponse, Problem } from '../index.ts';
+import type { ReceivedResponse } from './send.ts';
 
 /**
  * The answer to a request.
@@ -25,13 +26,11 @@ export type Answer<T> =
     };
 
 /** Reads the answer in a response. @internal */
-export async function answerOf(
-  { status, headers, body }: AdminResponse,
-  isList: boolean,
-): Promise<Answer<unknown>> {
+export async function answerOf(response: ReceivedResponse, isList: boolean): Promise<Answer<unknown>> {
+  const { status, headers, body } = response;
   const text = await textOf(body);
-  if (status >= 300) return refusalOf(status, headers, text);
-  const value: unknown = status === 204 ? undefined : JSON.parse(text);
+  if (status >= 300) return refusalOf(response, text);
+  const value = status === 204 ? undefined : valueOf(response, text);
   return {
     ok: true,
     value: isList ? { elements: value, total: Number(headers['x-total-count']) } : value,
@@ -41,19 +40,38 @@ export async function answerOf(
 
 /** The problem in a refusal. @internal */
 export function refusalOf(
-  status: number,
-  headers: AdminResponse['headers'],
+  response: ReceivedResponse,
   text: string,
 ): Extract<Answer<never>, { readonly ok: false }> {
-  // Something other than the interface answered, such as a proxy on the way.
+  const { headers } = response;
   if (headers['content-type']?.startsWith('application/problem+json') !== true)
-    throw new Error(`Not an answer of the interface: status ${String(status)}, ${text.slice(0, 100)}`);
+    throw strangeAnswer(response, text);
   const after = headers['retry-after'];
   return {
     ok: false,
-    problem: JSON.parse(text) as Problem,
+    problem: valueOf(response, text) as Problem,
     retryAfterMs: after === undefined ? undefined : Number(after) * 1000,
   };
+}
+
+/** The value of a text in a response. @internal */
+export function valueOf(response: ReceivedResponse, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw strangeAnswer(response, text);
+  }
+}
+
+/** The error for a response of something other than the interface, such as a proxy on the way. @internal */
+export function strangeAnswer({ status, headers, url }: ReceivedResponse, text: string): Error {
+  const place = url === undefined ? '' : ` at ${url}`;
+  return new Error(
+    `Not an answer of the interface${place}: status ${String(status)}, ${text.slice(0, 100)}`,
+    {
+      cause: { status, headers },
+    },
+  );
 }
 
 /** The text of a body. @internal */

@@ -7,6 +7,7 @@ import { answerOf, type Answer } from './answer.ts';
 import type { Command, EndpointId, Endpoints, Item, List } from './endpoints.ts';
 import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
 import type { Send } from './send.ts';
+import type { Undo } from './undo.ts';
 
 /**
  * A list, or the part of a list that was asked for.
@@ -108,7 +109,7 @@ type GroupOf<Id> = Id extends `${infer G}.${string}` ? G : never;
 type NameOf<Id, G extends string> = Id extends `${G}.${infer N}` ? N : never;
 
 /**
- * A method for each endpoint, such as `client.services.stop('Sales')`, and `events`.
+ * A method for each endpoint, such as `client.services.stop('Sales')`, and `events` and `run`.
  *
  * @public
  */
@@ -123,6 +124,8 @@ export type Client = {
    * @throws an error whose `cause` is the problem, when the interface refuses the stream
    */
   events(options?: EventOptions): AsyncGenerator<EventStreamItem, void, undefined>;
+  /** Sends the command that `undoOf` has given. */
+  run(undo: Undo, options?: CommandOptions): Promise<Answer<unknown>>;
 };
 
 /**
@@ -157,7 +160,9 @@ export function createClient(send: Send): Client {
   }
   const events = (options?: EventOptions): AsyncGenerator<EventStreamItem, void, undefined> =>
     readEvents(send, options);
-  return { ...groups, events } as unknown as Client;
+  const run = ({ id, given }: Undo, options?: CommandOptions): Promise<unknown> =>
+    call(endpoints[id], send, [...given, options], {});
+  return { ...groups, events, run } as unknown as Client;
 }
 
 interface AnyOptions extends ReadOptions<string>, CommandOptions {

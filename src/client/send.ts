@@ -4,11 +4,19 @@
 import type { Admin, AdminRequest, AdminResponse } from '../index.ts';
 
 /**
- * Carries a request to the interface and brings back the response, over whatever connects the two.
+ * A response as it was received. `url` is where it came from, for errors.
+ *
+ * @internal
+ */
+export type ReceivedResponse = AdminResponse & { readonly url?: string };
+
+/**
+ * Carries a request to the interface and brings back the response, over whatever connects the two. Both must end when the
+ * `signal` of the request aborts.
  *
  * @public
  */
-export type Send = (request: AdminRequest) => Promise<AdminResponse>;
+export type Send = (request: AdminRequest) => Promise<ReceivedResponse>;
 
 /**
  * The options of `sendWithFetch`.
@@ -39,14 +47,28 @@ export function sendWithFetch(base: string, { headers, fetch: own = fetch }: Fet
     if (!url.href.endsWith(target)) throw new RangeError(`No URL has the path ${target}`);
     const all = new Headers(headers);
     for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
+    const place = url.origin + url.pathname;
     // An interface redirects nobody: the log-in and the body would go to somebody else.
-    const response = await own(url, { method, headers: all, body, signal, redirect: 'error' } as RequestInit);
+    const init = { method, headers: all, body, signal, redirect: 'error' } as RequestInit;
+    const response = await own(url, init).catch((error: unknown) => {
+      throw signal?.aborted === true ? error : noAnswer(place, error);
+    });
     return {
+      url: place,
       status: response.status,
       headers: Object.fromEntries(response.headers),
-      body: response.body ? chunksOf(response.body) : '',
+      body: response.body ? chunksOf(response.body, signal) : '',
     };
   };
+}
+
+/** The error for a request that got no response. The reason of Node stands in the cause of the error. */
+function noAnswer(place: string, cause: unknown): Error {
+  const { message, cause: reason } = cause as Error & {
+    readonly cause?: { readonly [K in 'code' | 'message']?: string };
+  };
+  const why = reason?.code ?? reason?.message ?? '';
+  return new Error(`No answer from ${place}: ${message} ${why}`.trimEnd(), { cause });
 }
 
 /**
@@ -68,13 +90,25 @@ export function sendTo(admin: Pick<Admin, 'handle'>): Send {
   };
 }
 
-/** The chunks of a stream. Not every browser can loop over a stream itself. */
-async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+/**
+ * The chunks of a stream. Not every browser can loop over a stream itself. The signal is listened to here as well, because
+ * `fetch` of Node 20 and 22 forgets it when memory is collected while the stream is read.
+ */
+async function* chunksOf(
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = stream.getReader();
+  // Ends the read that waits. A stream that fetch has ended with the signal rejects.
+  const leave = (): void => void reader.cancel().catch(() => undefined);
+  signal?.addEventListener('abort', leave);
   try {
+    signal?.throwIfAborted();
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())
       yield value as Uint8Array;
+    signal?.throwIfAborted();
   } finally {
+    signal?.removeEventListener('abort', leave);
     await reader.cancel();
   }
 }

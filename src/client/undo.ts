@@ -5,7 +5,7 @@ import type { Operation } from '../index.ts';
 import type { ShownEvent } from './event-stream.ts';
 
 /**
- * A command that undoes an event: `client[group][name](...given)` for the endpoint `<group>.<name>`.
+ * A command that undoes an event, for `client.run`: the endpoint `id` with the arguments `given`.
  *
  * @public
  */

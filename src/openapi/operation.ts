@@ -146,19 +146,19 @@ function notModified({ version }: ReadRoute): Members {
 function commandSuccesses(route: CommandRoute): Members {
   const { id, answerShape } = route;
   const { answer: shown, plan } = routeExamples[id] ?? {};
+  const headers = headersNamed('version' in route ? ['ETag'] : []);
   if (answerShape === undefined)
     return {
       200: {
         description: 'The plan of a dry run.',
         content: { 'application/json': { schema: ref('schemas', 'Plan'), ...example(plan) } },
       },
-      204: { description: 'The change is made.' },
+      204: { description: 'The change is made.', headers },
     };
-  const isTagged = 'version' in route;
   return {
     200: {
       description: 'The changed resource; the plan of a dry run.',
-      headers: headersNamed(isTagged ? ['ETag'] : []),
+      headers,
       content: {
         'application/json': {
           schema: { anyOf: [answerSchema(answerShape), ref('schemas', 'Plan')] },

@@ -104,7 +104,7 @@ describe.each([
     const served = run();
     const client = await (await open(served))();
     expect(client.status).toBe(200);
-    expect(await client.piece()).toMatch(/^retry: 2000\nid: /);
+    expect(await client.piece()).toMatch(/^retry: 2000\n: heartbeat: 15000\nid: /);
     for (const place of ['1.0', '2.0']) {
       const next = client.messages(1);
       await served.execute(flushLogs);

@@ -307,7 +307,7 @@ describe('gateway-admin patch', () => {
 
   it('shows the operations in a plan with the values before them, and no secret', async () => {
     const file = join(await newDirectory(), 'password');
-    writeFileSync(file, 'planted-secret\n');
+    writeFileSync(file, 'planted-secret\n', { mode: 0o600 });
     const args = ['patch', 'service', 'my-service', '--set', 'max_connection=7', '--unset', 'weightby'];
     const { out, err } = await ask([...args, '--set-from', `password=${file}`, '--dry-run']);
     expect(err).toBe('');
@@ -369,7 +369,7 @@ describe('gateway-admin user', () => {
     const directory = await newDirectory();
     const fileWith = (password: string): string => {
       const file = join(directory, password);
-      writeFileSync(file, `${password}\n`);
+      writeFileSync(file, `${password}\n`, { mode: 0o600 });
       return file;
     };
     await start({ snapshot: createSnapshot({}), authenticate: createBasicAuthentication() });

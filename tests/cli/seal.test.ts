@@ -21,7 +21,7 @@ describe('gateway-admin seal', () => {
 
   function fileOf(name: string, content: string | Uint8Array): string {
     const file = join(directory, name);
-    writeFileSync(file, content);
+    writeFileSync(file, content, { mode: 0o600 });
     return file;
   }
 

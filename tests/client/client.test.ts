@@ -85,7 +85,7 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     const plan = await client.services.closeSessions.plan('Backup');
     expect(plan).toMatchObject({ ok: true, value: { outcome: 'accepted', closes: { sessions: 3 } } });
     expect(admin.snapshot.sessions.size).toBe(3);
-    expect(await client.services.closeSessions('Backup')).toEqual({ ok: true });
+    expect(await client.services.closeSessions('Backup')).toMatchObject({ ok: true, value: undefined });
     expect(admin.snapshot.sessions.size).toBe(0);
   });
 
@@ -157,10 +157,11 @@ describe('createClient', () => {
     await expect(createClient(proxy).services.list()).rejects.toThrow('status 502, <h1>Bad gateway</h1>');
   });
 
-  it('rejects if nobody answers', async () => {
+  it('rejects with the address if nobody answers', async () => {
     const base = await serve(run());
     await closing.pop()?.();
-    await expect(createClient(sendWithFetch(base)).services.list()).rejects.toThrow('fetch failed');
+    const list = createClient(sendWithFetch(base)).services.list({ range: [0, 9] });
+    await expect(list).rejects.toThrow(`No answer from ${base}/services: fetch failed ECONNREFUSED`);
   });
 });
 
@@ -198,6 +199,27 @@ describe('sendWithFetch', () => {
     expect(asked).toBe(0);
   });
 
+  it.each([
+    ['a page of HTML', 'text/html', '<h1>Log in</h1>'],
+    ['no JSON', 'application/json', 'moved'],
+    ['nothing', 'application/json', ''],
+  ])('rejects with the address if a proxy answers 200 with %s', async (_what, type, body) => {
+    const base = await addressOf((_request, response) => {
+      response.writeHead(200, { 'content-type': type }).end(body);
+    });
+    const client = createClient(sendWithFetch(`${base}/admin`));
+    const message = `Not an answer of the interface at ${base}/admin/services: status 200, ${body}`;
+    await expect(client.services.list()).rejects.toThrow(message);
+  });
+
+  it('rejects with the reason of the signal alone', async () => {
+    const client = createClient(sendWithFetch(await addressOf(() => undefined)));
+    const control = new AbortController();
+    const list = client.services.list({ signal: control.signal });
+    control.abort(new Error('left'));
+    await expect(list).rejects.toThrow(/^left$/);
+  });
+
   it.each(['.', '..'])('refuses the name %j, which a URL would resolve', async (name) => {
     const client = createClient(sendWithFetch(await serve(run())));
     await expect(client.services.stop(name)).rejects.toThrow(RangeError);
@@ -233,20 +255,63 @@ describe('withEtags', () => {
     expect(await client.services.stop('Backup')).toMatchObject({ ok: true });
   });
 
-  it('takes the tag from the answer of a patch, and forgets it after a command without one', async () => {
+  it('takes the tag from the answer of each command', async () => {
     const { client, sent } = keeping(run());
     await client.services.get('Backup');
-    expect(
+    for (const answer of [
       await client.services.patch('Backup', [{ op: 'add', path: '/user', value: 'app' }]),
-    ).toHaveProperty('ok', true);
-    expect(await client.services.stop('Backup')).toHaveProperty('ok', true);
-    expect(await client.services.start('Backup')).toHaveProperty('ok', true);
+      await client.services.stop('Backup'),
+      await client.services.closeSessions('Backup'),
+      await client.services.start('Backup'),
+    ])
+      expect(answer).toHaveProperty('ok', true);
     expect(sent.map(({ headers }) => typeof headers['if-match'])).toEqual([
       'undefined',
       'string',
       'string',
-      'undefined',
+      'string',
+      'string',
     ]);
+  });
+
+  it('refuses a patch after a stop of its own if somebody else has patched in between', async () => {
+    const admin = run();
+    const { client } = keeping(admin);
+    const user = (value: string) => [{ op: 'add', path: '/user', value }] as const;
+    await client.services.get('Backup');
+    await client.services.stop('Backup');
+    await createClient(sendTo(admin)).services.patch('Backup', user('other'));
+    expect(await client.services.patch('Backup', user('mine'))).toMatchObject({
+      problem: { code: 'precondition-failed' },
+    });
+  });
+
+  it.each([
+    [
+      'users, which have one tag together',
+      async (client: Client) => [
+        await client.users.create({ name: 'joan', password: 'arc' }),
+        await client.users.create({ name: 'ada', password: 'engine' }),
+        await client.users.delete('joan'),
+        await client.users.create({ name: 'bob', password: 'builder' }),
+        await client.users.list(),
+        await client.users.delete('ada'),
+      ],
+      ['undefined', 'string', 'string', 'string', 'undefined', 'string'],
+    ],
+    [
+      'the logs',
+      async (client: Client) => [
+        await client.gateway.logs(),
+        await client.gateway.flushLogs(),
+        await client.gateway.flushLogs(),
+      ],
+      ['undefined', 'string', 'string'],
+    ],
+  ])('keeps the tag of %s', async (_what, call, tags) => {
+    const { client, sent } = keeping(run());
+    for (const answer of await call(client)) expect(answer).toHaveProperty('ok', true);
+    expect(sent.map(({ headers }) => typeof headers['if-match'])).toEqual(tags);
   });
 
   it('keeps the tag of the whole resource alone, and no tag of a dry run', async () => {

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createUser, stopService, startService, type Admin } from 'gateway-admin-core';
 import {
   createClient,
@@ -10,6 +11,7 @@ import {
   type EventStreamItem,
   type Send,
 } from 'gateway-admin-core/client';
+import { connect, serve } from 'gateway-admin-core/message-port';
 import { createHandler } from 'gateway-admin-core/node';
 
 import { otherLife, placeOf } from '../support/event-reader.ts';
@@ -96,4 +98,158 @@ it('client.events connects again when the connection breaks, and gives each even
     if (places.length === 3) break;
   }
   expect(places).toEqual(['gap', '1.0', '2.0']);
+});
+
+/** A transport whose first connection sends the given texts, and whose later ones send nothing. */
+function sending(texts: Iterable<string>, type = 'text/event-stream'): Send {
+  const encoder = new TextEncoder();
+  async function* body(): AsyncGenerator<Uint8Array> {
+    await Promise.resolve();
+    for (const text of texts) yield encoder.encode(text);
+  }
+  return () => Promise.resolve({ status: 200, headers: { 'content-type': type }, body: body() });
+}
+
+const frame = (data: string, id = '5f0c8e21a9b3.1.0'): string =>
+  `id: ${id}\nevent: service.stopped\ndata: ${data}\n\n`;
+
+function* repeated(text: string, count: number): Generator<string> {
+  for (let at = 0; at < count; at += 1) yield text;
+}
+
+describe('client.events, and a stream that', () => {
+  const firstOf = (send: Send) => createClient(send).events().next();
+
+  it('brings a long event in small pieces, is read in linear time', async () => {
+    const [piece, count] = ['x'.repeat(1024), 8192];
+    const texts = ['id: a.1.0\nevent: x\ndata: "', ...repeated(piece, count), '"\n', '\n'];
+    const { value } = await firstOf(sending(texts));
+    expect(value).toMatchObject({ id: 'a.1.0' });
+    expect((value as unknown as { readonly event: string }).event).toHaveLength(1024 * count);
+  });
+
+  it('brings an event without end, ends with an error', async () => {
+    const events = firstOf(sending(repeated('x'.repeat(1_048_576), 70)));
+    await expect(events).rejects.toThrow('status 200, an event of more than 64 MiB');
+  });
+
+  it.each([
+    ['an id that no header can carry', frame('{}', 'ā.1.0')],
+    ['an event that is no JSON', frame('<html>')],
+  ])('brings %s, ends with an error', async (_what, text) => {
+    await expect(firstOf(sending([text]))).rejects.toThrow('Not an answer of the interface: status 200, ');
+  });
+
+  it('is a page of HTML, ends with an error also after a break', async () => {
+    const streams = [sending([frame('{}')]), sending(['<h1>Log in</h1>'], 'text/html')];
+    const send: Send = (request) => (streams.shift() as Send)(request);
+    const events = createClient(send).events();
+    expect((await events.next()).value).toMatchObject({ id: '5f0c8e21a9b3.1.0' });
+    await expect(events.next()).rejects.toThrow('status 200, <h1>Log in</h1>');
+  });
+
+  it('has a line separator in a text, gives the whole text', async () => {
+    const { value } = await firstOf(sending([frame(JSON.stringify({ reason: 'a\u2028id: b' }))]));
+    expect(value).toMatchObject({ id: '5f0c8e21a9b3.1.0', event: { reason: 'a\u2028id: b' } });
+  });
+});
+
+function overPort(admin: Admin): Promise<Send> {
+  const { port1, port2 } = new MessageChannel();
+  serve(admin, port1);
+  closing.push(() => port2.close());
+  return Promise.resolve(connect(port2));
+}
+
+it.each([
+  ['in process', (admin: Admin) => Promise.resolve(sendTo(admin))],
+  ['over fetch', overFetch],
+  ['over a message port', overPort],
+])('client.events, %s, ends a silent connection, and goes on after the last event', async (_way, open) => {
+  // The clock of the interface stands still, so the heartbeats that it announces do not come.
+  const { admin } = runAdmin({ limits: { heartbeatMs: 100, maxEventReaders: 1 } });
+  closing.push(() => admin.close());
+  const send = await open(admin);
+  const sent: (string | undefined)[] = [];
+  const client = createClient(async (request) => {
+    sent.push(request.headers['last-event-id']);
+    const response = await send(request);
+    // The only place for a reader is free again: the first connection has ended.
+    expect(response.status).toBe(200);
+    if (sent.length === 2) await start(admin);
+    return response;
+  });
+  const places: string[] = [];
+  for await (const item of client.events({ after: otherLife })) {
+    places.push('gap' in item ? 'gap' : placeOf(item.id));
+    if (places.length === 1) await stop(admin);
+    if (places.length === 3) break;
+  }
+  expect(places).toEqual(['gap', '1.0', '2.0']);
+  expect(sent).toEqual([otherLife, expect.stringMatching(/\.1\.0$/)]);
+});
+
+describe('client.events, and a connection', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** A transport whose connections bring one text, and then nothing until their signals abort. */
+  function silent(text: string): { readonly send: Send; readonly opened: () => number } {
+    let opened = 0;
+    const send: Send = ({ signal }) => {
+      opened += 1;
+      const body = (async function* (): AsyncGenerator<Uint8Array> {
+        yield new TextEncoder().encode(text);
+        await new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        });
+      })();
+      return Promise.resolve({ status: 200, headers: { 'content-type': 'text/event-stream' }, body });
+    };
+    return { send, opened: () => opened };
+  }
+
+  const begin = 'retry: 2000\n: heartbeat: 60000\n';
+
+  it.each([
+    ['three heartbeats that the interface announces', `${begin}id: a.1.0\n\n`, 180_000],
+    ['45 seconds if the interface announces no heartbeat', 'retry: 2000\nid: a.1.0\n\n', 45_000],
+    [
+      'the longest time of a timer if the heartbeats are rarer',
+      'retry: 2000\n: heartbeat: 9007199254740991\nid: a.1.0\n\n',
+      2 ** 31 - 1,
+    ],
+  ])('ends after %s', async (_time, text, silenceMs) => {
+    const { send, opened } = silent(text);
+    const control = new AbortController();
+    const next = createClient(send).events({ signal: control.signal }).next();
+    await jest.advanceTimersByTimeAsync(silenceMs + 1999);
+    expect(opened()).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(opened()).toBe(2);
+    control.abort();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('stays while the program is busy with an event', async () => {
+    const { send, opened } = silent(`${begin}id: a.1.0\nevent: x\ndata: {}\n\n`);
+    const events = createClient(send).events();
+    await events.next();
+    await jest.advanceTimersByTimeAsync(1_000_000);
+    expect(opened()).toBe(1);
+    await events.return();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('that is silent from the beginning, ends the loop with an error', async () => {
+    const send: Send = ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const next = expect(createClient(send).events().next()).rejects.toThrow('Nothing came for 45000 ms');
+    await jest.advanceTimersByTimeAsync(45_000);
+    await next;
+  });
 });

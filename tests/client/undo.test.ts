@@ -1,13 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSnapshot, redactSecrets, type Admin } from 'gateway-admin-core';
-import {
-  createClient,
-  sendTo,
-  undoOf,
-  type Client,
-  type ShownEvent,
-  type Undo,
-} from 'gateway-admin-core/client';
+import { createClient, sendTo, undoOf, type Client, type ShownEvent } from 'gateway-admin-core/client';
 
 import { runAdmin } from '../support/running-admin.ts';
 
@@ -33,15 +26,6 @@ async function shownAfter(admin: Admin, command: () => Promise<unknown>): Promis
     if ('event' in item) return redactSecrets(item.event) as unknown as ShownEvent;
   }
   throw new Error('No event');
-}
-
-function send(client: Client, { id, given }: Undo): Promise<{ readonly ok: boolean }> {
-  const [group, name] = id.split('.') as [keyof Client, string];
-  const method = (
-    client[group] as unknown as Record<string, (...given: unknown[]) => Promise<{ ok: boolean }>>
-  )[name];
-  if (method === undefined) throw new Error(id);
-  return method(...given);
 }
 
 describe('undoOf', () => {
@@ -77,7 +61,7 @@ describe('undoOf', () => {
     const before = await shown();
     const undo = undoOf(await shownAfter(admin, () => command(client)));
     expect(await shown()).not.toEqual(before);
-    expect(undo === undefined ? undefined : await send(client, undo)).toHaveProperty('ok', true);
+    expect(undo && (await client.run(undo))).toHaveProperty('ok', true);
     expect(await shown()).toEqual(before);
   });
 
@@ -95,7 +79,10 @@ describe('undoOf', () => {
       client.services.patch('Sales', [{ op: 'replace', path: '/max_connection', value }]);
     const undo = undoOf(await shownAfter(admin, () => limit(5)));
     await limit(6);
-    expect(undo === undefined ? undefined : await send(client, undo)).toMatchObject({
+    expect(undo && (await client.run(undo, { ifMatch: '"other"' }))).toMatchObject({
+      problem: { code: 'precondition-failed' },
+    });
+    expect(undo && (await client.run(undo))).toMatchObject({
       problem: { code: 'patch-test-failed' },
     });
   });

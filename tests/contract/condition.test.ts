@@ -219,6 +219,20 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
+  it.each(rowsThrough(name, writes, ({ answer }) => answer.status))(
+    '$method $path answers with the entity tag that the resource of If-Match has then',
+    async (endpoint) => {
+      const type = endpoint.body === undefined ? {} : { 'content-type': endpoint.body.type };
+      const { status, headers } = await transport.send(endpoint.method, targetOf(endpoint), {
+        headers: type,
+        ...(endpoint.body === undefined ? {} : { body: JSON.stringify(endpoint.body.json) }),
+      });
+      const target = conditionTargetOf(endpoint);
+      const tag = target === undefined ? undefined : await tagOf(target);
+      expect([status, headers['etag']]).toEqual([endpoint.answer.status, tag]);
+    },
+  );
+
   it('If-None-Match of a writing request compares whole tags, and comes after a 404', async () => {
     const part = await tagOf('/services/My-Service?fields=name');
     const type = { 'content-type': 'application/json-patch+json' };

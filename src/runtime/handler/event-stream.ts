@@ -139,8 +139,11 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   async *#makePieces(): AsyncGenerator<Uint8Array, undefined> {
     try {
       void this.#beat();
-      // The id lets a client resume that loses its connection before the first event.
-      yield this.#encoder.encode(`retry: ${String(retryMs)}\n${this.#passedId()}\n`);
+      // The id lets a client resume that loses its connection before the first event. The comment says how long silence can be.
+      const { heartbeatMs } = this.#parts.limits;
+      yield this.#encoder.encode(
+        `retry: ${String(retryMs)}\n: heartbeat: ${String(heartbeatMs)}\n${this.#passedId()}\n`,
+      );
       while (this.#mayContinue()) {
         const frames = this.#takeFrames();
         const text = frames === undefined || frames === '' ? this.#heartbeat() : frames;

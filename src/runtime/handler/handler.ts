@@ -547,14 +547,16 @@ async function conclude(
     onError(
       new Error('There is a user now, but nobody has to log in: give createAdmin the option authenticate'),
     );
-  const headers = fleet === undefined ? {} : await fleetHeaders(fleet, request, execution);
-  if (route.answer === undefined) return empty(204, headers);
   const { snapshot } = execution;
+  const etag = etagOf(snapshot, versionAt(asked, snapshot));
+  const headers = {
+    ...(fleet === undefined ? {} : await fleetHeaders(fleet, request, execution)),
+    ...(etag === undefined ? {} : { etag }),
+  };
+  if (route.answer === undefined) return empty(204, headers);
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
-  const etag = etagOf(snapshot, route.version?.(snapshot, found.value));
-  const answer = route.answer(snapshot, found.value, options.surroundings);
-  return json(200, answer, etag === undefined ? headers : { ...headers, etag });
+  return json(200, route.answer(snapshot, found.value, options.surroundings), headers);
 }
 
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */

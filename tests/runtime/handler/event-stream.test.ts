@@ -78,7 +78,7 @@ describe('a stream of events', () => {
         'x-content-type-options': 'nosniff',
       },
     });
-    expect(await stream.piece()).toMatch(/^retry: 2000\nid: [0-9a-f]{12}\.0\.0\n\n$/);
+    expect(await stream.piece()).toMatch(/^retry: 2000\n: heartbeat: 15000\nid: [0-9a-f]{12}\.0\.0\n\n$/);
     await admin.execute(stop, { actor: 'a\nb' });
     const event = { type: 'service.stopped', actor: 'a\nb', service: 'my-service' };
     const text = await stream.piece();
@@ -143,7 +143,7 @@ describe('a stream of events', () => {
     await flushTimes(admin, 4);
     for (const id of [otherLife, first?.id]) {
       const late = await openStream(admin, { headers: { 'last-event-id': id } });
-      expect(await late.piece()).toBe('retry: 2000\n\n');
+      expect(await late.piece()).toBe('retry: 2000\n: heartbeat: 15000\n\n');
       expect(await late.piece()).toMatch(
         /^event: gap\ndata: \{"next":"[0-9a-f]{12}\.4\.0"\}\n\nid: [0-9a-f]{12}\.4\.0\nevent: logs/,
       );

@@ -1,0 +1,236 @@
+/**
+ * The connection of the command line: what is at an address, and the options that reach it.
+ */
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { stopService, type Admin } from 'gateway-admin-core';
+import { createHandler } from 'gateway-admin-core/node';
+
+import { selfSigned } from '../support/certificate.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { command, type Result } from './command-line.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const directory = mkdtempSync(join(tmpdir(), 'gateway-admin-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function fileOf(name: string, text: string): string {
+  const file = join(directory, name);
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+const { cert, key } = selfSigned();
+const [certFile, keyFile] = [fileOf('cert.pem', cert), fileOf('key.pem', key)];
+
+function run(): Admin {
+  const { admin } = runAdmin();
+  closing.push(() => admin.close());
+  return admin;
+}
+
+/** Opens a server, and gives its host and port. */
+async function open(server: Server, port = 0): Promise<string> {
+  const sockets = new Set<Socket>();
+  server
+    .on('connection', (socket) => sockets.add(socket))
+    .on('secureConnection', (socket: Socket) => sockets.add(socket));
+  server.listen(port, '0.0.0.0');
+  closing.push(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  await once(server, 'listening');
+  return `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
+
+const overTls = (admin: Admin, options: ServerOptions = {}): Promise<string> =>
+  open(createTlsServer({ cert, key, ...options }, createHandler(admin)));
+
+const list = (url: string, ...options: readonly string[]): Promise<Result> =>
+  command(['list', 'services', '--url', url, ...options]);
+
+/** What a command says that reaches nobody. */
+async function complaintOf(url: string, ...options: readonly string[]): Promise<string> {
+  const { code, out, err } = await list(url, ...options);
+  expect([code, out]).toEqual([3, '']);
+  return err;
+}
+
+describe('gateway-admin', () => {
+  it('reaches a port that fetch refuses', async () => {
+    for (const port of [10_080, 6000, 6566, 6669]) {
+      const address = await open(createServer(createHandler(run())), port).catch(() => undefined);
+      if (address === undefined) continue;
+      await expect(fetch(`http://${address}`)).rejects.toThrow('fetch failed');
+      expect(await list(`http://${address}`)).toMatchObject({ code: 0, err: '' });
+      return;
+    }
+    throw new Error('All these ports are in use');
+  });
+
+  it('trusts the authorities of --cacert', async () => {
+    const url = `https://${await overTls(run())}`;
+    expect(await list(url, '--cacert', certFile)).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('shows a certificate to a server that asks for one', async () => {
+    const url = `https://${await overTls(run(), { requestCert: true, ca: cert })}`;
+    const both = fileOf('both.pem', cert + key);
+    for (const own of [
+      ['--cert', certFile, '--key', keyFile],
+      ['--cert', both],
+    ])
+      expect(await list(url, '--cacert', certFile, ...own)).toMatchObject({ code: 0, err: '' });
+    expect(await complaintOf(url, '--cacert', certFile)).toMatch(
+      /127.0.0.1:\d+ (?:refuses the TLS connection|closed the connection).* give --cert FILE and --key FILE\./,
+    );
+  });
+
+  it('says that a certificate is not trusted', async () => {
+    const address = await overTls(run());
+    expect(await complaintOf(`https://${address}`)).toBe(
+      `gateway-admin: The certificate of ${address} is not trusted: self-signed certificate. ` +
+        'Give the certificate of its authority with --cacert FILE.\n',
+    );
+  });
+
+  it('says that a certificate is for other names', async () => {
+    const address = (await overTls(run())).replace('127.0.0.1', '127.0.0.2');
+    expect(await complaintOf(`https://${address}`, '--cacert', certFile)).toContain(
+      `The certificate of ${address} is for other names: `,
+    );
+  });
+
+  it('says that a server does not speak TLS', async () => {
+    const address = await open(createServer(createHandler(run())));
+    expect(await complaintOf(`https://${address}`)).toMatch(
+      /What answers at 127.0.0.1:\d+ does not speak TLS: .* give the address with http:\/\/\.\n/,
+    );
+  });
+
+  it('says that a server may speak TLS', async () => {
+    const address = await overTls(run());
+    expect(await complaintOf(`http://${address}`)).toMatch(
+      /127.0.0.1:\d+ closed the connection without an answer: socket hang up\. .* with https:\/\/\./,
+    );
+  });
+
+  it('says that a server does not speak HTTP', async () => {
+    const address = await open(createTcpServer((socket) => socket.end('220 mail ready\r\n')));
+    expect(await complaintOf(`http://${address}`)).toContain(
+      `What answers at ${address} does not speak HTTP`,
+    );
+  });
+});
+
+describe('gateway-admin and a server that is silent', () => {
+  const beginning: RequestListener = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('[');
+  };
+  const servers: readonly (readonly [string, () => Server, string])[] = [
+    ['from the beginning', () => createTcpServer(), 'http'],
+    ['instead of TLS', () => createTcpServer(), 'https'],
+    ['in the middle of an answer', () => createServer(beginning), 'http'],
+  ];
+
+  it.each(servers)('%s, ends after --timeout', async (_when, create, scheme) => {
+    const url = `${scheme}://${await open(create())}`;
+    for (const args of [
+      ['list', 'services'],
+      ['stop', 'service', 'x'],
+    ]) {
+      const { code, err } = await command([...args, '--url', url, '--timeout', '0.2']);
+      expect([code, err]).toEqual([
+        3,
+        `gateway-admin: Nothing came from ${url}/ for 0.2 s. Wait longer with --timeout SECONDS, or give another address.\n`,
+      ]);
+    }
+  });
+
+  it('waits longer for a command, and for events', async () => {
+    const { admin, gateway } = runAdmin();
+    closing.push(() => admin.close());
+    const opened: string[] = [];
+    const handler = createHandler(admin);
+    const url = `http://${await open(
+      createServer((request, response) => {
+        opened.push(request.url ?? '');
+        const wait = request.method === 'GET' || request.url?.includes('dry_run') === true ? 0 : 400;
+        setTimeout(() => handler(request, response), wait);
+      }),
+    )}`;
+    const [events, stopped] = await Promise.all([
+      command(['events', '--url', url, '--timeout', '0.2'], {
+        leavesWhen: (out) => out.includes('service.stopped'),
+      }),
+      command(['stop', 'service', 'my-service', '--url', url, '--timeout', '0.2']),
+    ]);
+    expect([events.code, stopped.code]).toEqual([0, 0]);
+    expect(events.out).toContain('service.stopped');
+    expect(opened.filter((target) => target === '/events')).toHaveLength(1);
+    expect(gateway.applied).toHaveLength(1);
+    expect(admin.plan((state, context) => stopService(state, 'My Service', context)).outcome).toBe(
+      'unchanged',
+    );
+  });
+});
+
+describe('gateway-admin refuses', () => {
+  it.each([
+    ['--timeout', 'soon', '--timeout takes a number of seconds, such as 30.'],
+    ['--timeout', '0', '--timeout takes a number of seconds, such as 30.'],
+    ['--timeout', '1e9', '--timeout takes a number of seconds, such as 30.'],
+    ['--cacert', keyFile, '--cacert, --cert and --key take files in PEM form'],
+    ['--cert', certFile, '--cacert, --cert and --key take files in PEM form'],
+    ['--key', certFile, '--cacert, --cert and --key take files in PEM form'],
+  ])('%s %s', async (option, value, told) => {
+    const { code, err } = await list('https://127.0.0.1:1', option, value);
+    expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+  });
+});
+
+describe('gateway-admin and a file that every user can read', () => {
+  const warning = (file: string): string =>
+    `gateway-admin: every user of this machine can read ${file}. Try: chmod 600 ${file}\n`;
+  const shared = (name: string, text: string): string => {
+    const file = fileOf(name, text);
+    chmodSync(file, 0o644);
+    return file;
+  };
+
+  it('warns of a password of the user, and of a new one', async () => {
+    const url = `http://${await open(createServer(createHandler(run())))}`;
+    const [password, next] = [shared('password', 'engine'), shared('next', 'builder')];
+    const login = ['--user', 'ada', '--password-file', password];
+    expect(await list(url, ...login)).toMatchObject({ code: 0, err: warning(password) });
+    expect(await list(url, ...login, '--json')).toMatchObject({ code: 0, err: '' });
+    const added = await command(['user', 'add', 'bob', '--new-password-file', next, '--url', url]);
+    expect(added).toMatchObject({ code: 0, err: warning(next) });
+    const set = ['patch', 'service', 'my-service', '--set-from', `password=${next}`];
+    expect(await command([...set, '--url', url])).toMatchObject({ code: 0, err: warning(next) });
+    expect(await list(url, '--user', 'ada', '--password-file', fileOf('own', 'engine'))).toMatchObject({
+      err: '',
+    });
+  });
+
+  it('warns of a key', async () => {
+    const url = `https://${await overTls(run())}`;
+    const both = shared('both.pem', cert + key);
+    expect(await list(url, '--cacert', certFile, '--cert', both)).toMatchObject({
+      code: 0,
+      err: warning(both),
+    });
+  });
+});

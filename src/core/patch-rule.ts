@@ -86,9 +86,10 @@ export function prepareOperations(rules: PatchRules, operations: readonly Parsed
       faults.push(...refused);
       continue;
     }
-    // Found once: to find them folds every name.
-    const secrets = secretEntriesIn(rules, operation, field);
-    const fault = valueFault(operation) ?? entryFault(operation, field, secrets);
+    const oversize = valueFault(operation);
+    // Found once, and not in a value that is too large: to find them folds every name.
+    const secrets = oversize === undefined ? secretEntriesIn(rules, operation, field) : [];
+    const fault = oversize ?? entryFault(operation, field, secrets);
     if (fault !== undefined) faults.push(fault);
     else if (field === undefined) {
       readsMore = true;

@@ -281,8 +281,11 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
 /** A field that no answer shows. */
 function secretOf(endpoint: Endpoint): string {
   return (
-    { servers: '/parameters/password', filters: '/parameters/password/value' }[kindOf(endpoint)] ??
-    '/password'
+    {
+      servers: '/parameters/password',
+      monitors: '/parameters/password',
+      filters: '/parameters/password/value',
+    }[kindOf(endpoint)] ?? '/password'
   );
 }
 

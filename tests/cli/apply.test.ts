@@ -371,7 +371,7 @@ describe('gateway-admin apply', () => {
     const bare = { name: 'Bare Service', router: 'cli', state: 'stopped', max_connection: 7 };
     const given = { services: [{ ...exportedService, max_connection: 7 }, bare] };
     const { code, err } = await running.ask(apply, given);
-    expect([code, err]).toEqual([1, expect.stringContaining('(precondition-failed)')]);
+    expect([code, err]).toEqual([7, expect.stringContaining('(precondition-failed)')]);
   });
 });
 

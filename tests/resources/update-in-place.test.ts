@@ -64,6 +64,15 @@ describe('isUpdateInPlace', () => {
     expect(isUpdateInPlace(removal, other)).toBe(false);
   });
 
+  it.each(['constructor', '__proto__'])('takes a parameter named %s for any other', (name) => {
+    const [without, having] = [{ parameters: {} }, { parameters: { [name]: 7 } }];
+    const type = 'server.update';
+    const adding = { type, before: without, after: having, operations: [] } as const;
+    const removing = { type, before: having, after: without, operations: [] } as const;
+    expect([without, having].map((now) => isUpdateInPlace(adding, now))).toEqual([false, true]);
+    expect([without, having].map((now) => isUpdateInPlace(removing, now))).toEqual([true, false]);
+  });
+
   it('looks at the words of a status that the update adds or removes, and at no others', () => {
     const effect = serverEffect({ op: 'add', path: '/state/-', value: 'synced' });
     expect(isUpdateInPlace(effect, reported(effect, 'synced'))).toBe(true);

@@ -41,10 +41,13 @@ export function isUpdateInPlace(
   assertObject(effect, 'effect');
   const [now, before, after] = [settings, effect.before, effect.after] as readonly Settings[];
   if (effect.type !== 'server.update') return hasChange(now, before, after);
-  const [own, was, will] = [now, before, after].map((each) => withWords(each, ['maintenance']));
-  if (hasChange(was, was, will)) return hasChange(withWords(now), withWords(before), withWords(after));
-  return hasChange(own, was, will);
+  const holds = (settings: Settings, counted?: readonly string[]): boolean =>
+    hasChange(withWords(settings, counted), withWords(before, counted), withWords(after, counted));
+  return holds(before, administrators) ? holds(now) : holds(now, administrators);
 }
+
+/** The words of a status that belong to the administrator: no monitor finds or clears them. */
+const administrators = ['maintenance'];
 
 type Settings = JsonObject | undefined;
 
@@ -53,16 +56,15 @@ function hasChange(now: Json | undefined, before: Json | undefined, after: Json 
   // Settings have no null.
   if (sameJson(before ?? null, after ?? null)) return true;
   if (!isObject(now) || !isObject(before) || !isObject(after)) return sameJson(now ?? null, after ?? null);
-  const [own, old, next] = [now, before, after].map((map) => new Map(Object.entries(map)));
+  // For a name such as `constructor`, maps without the member give the same inherited value.
   return Object.keys({ ...before, ...after }).every((name) =>
-    hasChange(own?.get(name), old?.get(name), next?.get(name)),
+    hasChange(now[name], before[name], after[name]),
   );
 }
 
 /** The settings of a server, with a member for each word of its status; of the given words alone, if some are given. */
 function withWords(settings: Settings, counted?: readonly string[]): Settings {
-  const words = ((settings?.['state'] ?? []) as readonly string[]).filter(
-    (word) => counted?.includes(word) !== false,
-  );
+  const all = (settings?.['state'] ?? []) as readonly string[];
+  const words = counted === undefined ? all : all.filter((word) => counted.includes(word));
   return settings && { ...settings, state: Object.fromEntries(words.map((word) => [word, true])) };
 }

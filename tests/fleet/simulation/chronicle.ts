@@ -54,7 +54,7 @@ export class Chronicle {
     this.#ledger = readLedger(steps);
     // What the set-back has ended is each node's own now, until it is taken back.
     this.#ever.clear();
-    for (const { link, content } of shownIn(this.#ledger.snapshot, undefined)) add(this.#ever, link, content);
+    for (const { link, content } of shownIn(this.#ledger.snapshot)) add(this.#ever, link, content);
     this.#note([false, ...modesIn(steps)].slice(-1));
   }
 

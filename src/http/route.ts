@@ -11,7 +11,6 @@ import type { Version } from '../core/version.ts';
 import type { Operation } from '../json/patch.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem, Result } from '../problem.ts';
-import type { AdminRequest } from './message.ts';
 
 /**
  * The variable segments of a path, by name and percent-decoded once: `{ name: 'Sales' }` for `/services/:name`.
@@ -226,7 +225,7 @@ export const patchMediaTypes = Object.freeze([
 
 /** Describes an endpoint of the host, for `authorize` and for audit records. @internal */
 export function hostRoute(
-  { method, target }: Pick<AdminRequest, 'method' | 'target'>,
+  { method, target }: { readonly method: string; readonly target: string },
   role: Role = 'administrator',
 ): Route {
   return {

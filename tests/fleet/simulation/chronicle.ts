@@ -20,7 +20,7 @@ export class Chronicle {
   #ledger: LedgerReader | undefined;
   /** The contents that a resource had under a command number, by link and number. Two only if a lost number came again. */
   readonly #contents = new Map<string, Set<string>>();
-  /** All contents that a resource ever had, by link. */
+  /** All contents that a resource had since the last set-back, by link. */
   readonly #ever = new Map<string, Set<string>>();
   /** The nodes with the links of the resources on which a command of theirs was ended. */
   readonly #fenced = new Set<string>();
@@ -52,6 +52,9 @@ export class Chronicle {
       for (const intent of this.#ledger.open.values()) this.#noteFenced(intent);
     }
     this.#ledger = readLedger(steps);
+    // What the set-back has ended is each node's own now, until it is taken back.
+    this.#ever.clear();
+    for (const { link, content } of shownIn(this.#ledger.snapshot)) add(this.#ever, link, content);
     this.#note([false, ...modesIn(steps)].slice(-1));
   }
 
@@ -60,8 +63,8 @@ export class Chronicle {
     return this.#contents.get(`${link} ${String(command)}`);
   }
 
-  /** Whether a resource ever had a content. */
-  hadEver(link: string, content: string): boolean {
+  /** Whether a resource had a content at any time since the last set-back. */
+  hadSince(link: string, content: string): boolean {
     return this.#ever.get(link)?.has(content) === true;
   }
 

@@ -96,7 +96,7 @@ export class Readings {
     if (before !== content) return this.#tell(`${what}, and ${before} had that number before`);
     // What was the node's own may be over when an answer comes that shows it.
     const isPresent = snapshot === node.running?.admin.snapshot;
-    if (isPresent && this.#chronicle.hadEver(link, content) && !this.#isOwn(node, link))
+    if (isPresent && this.#chronicle.hadSince(link, content) && !this.#isOwn(node, link))
       this.#tell(`${what}, which the log has with another number`);
   }
 

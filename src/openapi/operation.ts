@@ -16,7 +16,7 @@ import {
   type ReadRoute,
 } from './component.ts';
 import { routeExamples } from './example.ts';
-import { parametersOf } from './parameter.ts';
+import { fleetHeaderNames, parametersOf } from './parameter.ts';
 import { problemsOf } from './problem-code.ts';
 
 type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
@@ -68,7 +68,7 @@ function operation(route: BoundRoute, path: string, ways: readonly string[]): Me
     summary: route.summary,
     description: `${isAlias ? same : ''}Needs the role \`${route.role}\`.`,
     'x-role': route.role,
-    ...(additions.has(route.id) ? { 'x-addition': true } : {}),
+    ...(isAlias || additions.has(route.id) ? { 'x-addition': true } : {}),
     ...(isOpen ? { security: [...ways.map((name) => ({ [name]: [] })), {}] } : {}),
     parameters: parametersOf(route),
     ...(route.mediaTypes.length === 0 ? {} : { requestBody: requestBody(route as CommandRoute) }),
@@ -146,11 +146,15 @@ function notModified({ version }: ReadRoute): Members {
 function commandSuccesses(route: CommandRoute): Members {
   const { id, answerShape } = route;
   const { answer: shown, plan } = routeExamples[id] ?? {};
-  const headers = headersNamed('version' in route ? ['ETag'] : []);
+  const headers = headersNamed([
+    ...('version' in route ? ['ETag'] : []),
+    ...('findIn' in route ? [] : fleetHeaderNames),
+  ]);
   if (answerShape === undefined)
     return {
       200: {
         description: 'The plan of a dry run.',
+        headers: headersNamed([]),
         content: { 'application/json': { schema: ref('schemas', 'Plan'), ...example(plan) } },
       },
       204: { description: 'The change is made.', headers },
@@ -169,8 +173,9 @@ function commandSuccesses(route: CommandRoute): Members {
   };
 }
 
+/** The headers of an answer, besides those of every answer. */
 function headersNamed(names: readonly string[]): Members {
-  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+  return Object.fromEntries([...names, 'Fleet-Node'].map((name) => [name, ref('headers', name)]));
 }
 
 function example(value: unknown): Members {

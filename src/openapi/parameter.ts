@@ -34,24 +34,38 @@ export const parameters: Members = {
     in: 'query',
     description: 'With `true`, nothing is changed, and the answer is the plan of the command.',
     schema: { ...text, enum: ['true', 'false'] },
+    'x-addition': true,
   },
   ifMatch: {
     name: 'If-Match',
     in: 'header',
     description: 'Entity tags. The command is refused if the resource has none of them.',
     schema: text,
+    'x-addition': true,
   },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'Entity tags. The answer is 304 if the representation has one of them.',
+    description:
+      'Entity tags. If the representation has one of them, the answer to a read is 304, and a command is refused.',
     schema: text,
+    'x-addition': true,
+  },
+  prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'In a fleet, `wait=N`: the answer comes when the other nodes have followed, or N seconds are over (RFC 7240).',
+    schema: text,
+    example: 'wait=5',
+    'x-addition': true,
   },
   after: {
     name: 'after',
     in: 'query',
     description: 'The id of the last event that the client knows. The stream goes on with the next event.',
     schema: text,
+    'x-addition': true,
   },
   types: {
     name: 'types',
@@ -61,12 +75,14 @@ export const parameters: Members = {
     style: 'form',
     explode: false,
     schema: { type: 'array', minItems: 1, items: text },
+    'x-addition': true,
   },
   lastEventId: {
     name: 'Last-Event-ID',
     in: 'header',
     description: 'The same as `after`, which browsers send by themselves. It goes before `after`.',
     schema: text,
+    'x-addition': true,
   },
   ...fieldParameters(),
 };
@@ -87,7 +103,22 @@ export const headers: Members = {
   Accept: { description: 'The media type that the body must have.', schema: text },
   'X-Accel-Buffering': { description: 'Tells a proxy not to hold the events back.', schema: text },
   'Accept-Patch': { description: 'The media type that the patch must have.', schema: text },
+  'Fleet-Node': { description: 'In a fleet: the name of the node that answers.', schema: text },
+  'Fleet-Position': { description: 'In a fleet: the place of the change in the log.', schema: text },
+  'Preference-Applied': { description: 'In a fleet: the preference `wait` that was used.', schema: text },
+  'Fleet-Applied': { description: 'After a wait: the nodes that have followed.', schema: text },
+  'Fleet-Behind': { description: 'After a wait: the nodes that cannot follow at the moment.', schema: text },
+  'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
 };
+
+/** The headers of the answer of a fleet to a change. @internal */
+export const fleetHeaderNames = [
+  'Fleet-Position',
+  'Preference-Applied',
+  'Fleet-Applied',
+  'Fleet-Behind',
+  'Fleet-Waiting',
+] as const;
 
 /** The parameters of a route. @internal */
 export function parametersOf(route: BoundRoute): readonly Members[] {
@@ -107,7 +138,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
 
 /** The header that makes a request conditional, or that continues a stream. */
 function conditionOf(route: BoundRoute): readonly string[] {
-  if (route.kind === 'command') return ['ifMatch'];
+  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', ...('findIn' in route ? [] : ['prefer'])];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }

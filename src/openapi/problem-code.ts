@@ -61,6 +61,7 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'filters.patch': ['parameter-not-configurable'],
   'services.closeSessions': ['partly-done'],
   'servers.closeConnections': ['partly-done'],
+  'interface.patch': ['outcome-unknown'],
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
   'commands.abandon': ['command-not-abandonable'],
@@ -190,5 +191,6 @@ function response({ status, codes, orOfHost }: Refusals): Members {
 }
 
 function headersOf(status: string): Members {
-  return Object.fromEntries((headerNames[status] ?? []).map((name) => [name, ref('headers', name)]));
+  const names = [...(headerNames[status] ?? []), 'Fleet-Node'];
+  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
 }

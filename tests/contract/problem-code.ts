@@ -10,10 +10,12 @@ import {
   type Json,
   type ProblemCode,
 } from 'gateway-admin-core';
+import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord } from '../../src/fleet/shared-history.ts';
 import {
+  altered,
   createWorld,
   openSampleFleet,
   runSampleFleet,
@@ -42,6 +44,8 @@ interface Provocation {
   readonly before?: (running: Running & Partial<Pick<Node, 'cut'>>, send: () => Promise<unknown>) => unknown;
   /** Whether the interface is a node of a fleet. The endpoints of a fleet have nothing to do elsewhere. */
   readonly inFleet?: boolean;
+  /** Changes the shared store of the fleet. */
+  readonly wrap?: (store: SharedStore) => SharedStore;
   /** Time that passes until the answer, in milliseconds. */
   readonly after?: number;
 }
@@ -98,8 +102,18 @@ const hasher = { hash: () => Promise.resolve('opaque'), verify: () => Promise.re
 const holding = (): ReturnType<typeof sampleGateway> =>
   sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
 
+/** In a fleet, the mode of the interface is changed in the shared store. */
+const unconfirmed = (): Provocation => {
+  let isSilent = false;
+  const wrap = (store: SharedStore): SharedStore =>
+    altered(store, { append: (...how) => (isSilent ? new Promise(() => undefined) : store.append(...how)) });
+  const before = (): void => void (isSilent = true);
+  return { inFleet: true, wrap, before, after: longTime };
+};
+
 /** A command without effects waits for the store. */
 const unanswered: Row = (endpoint) => {
+  if (endpoint.path === '/') return unconfirmed();
   if (kindOf(endpoint) !== 'users') return { options: { gateway: holding() }, after: longTime };
   const store = new FailingStore();
   const before = (): void => store.fail('never answers, and nothing is kept');
@@ -370,10 +384,11 @@ export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   if (Object.hasOwn(fleetProvocations, code)) return provokeInFleet(code, endpoint);
   const row = provocations[code];
   if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
-  const { store, options, inFleet = isOfFleet(endpoint), before, after, ...sent } = row(endpoint);
+  const { store, options, inFleet = isOfFleet(endpoint), wrap, before, after, ...sent } = row(endpoint);
   const all = { hasher, ...options };
+  const inFleetOf = { ...all, ...(wrap === undefined ? {} : { wrap }) };
   const openAlone = () => (store === undefined ? runAdmin(all) : openRunning(store, all));
-  const running = await (inFleet ? runWithEndedNode(all) : openAlone());
+  const running = await (inFleet ? runWithEndedNode(inFleetOf) : openAlone());
   if (code !== 'command-not-abandonable') await runFor(endpoint, running);
   const { body, method } = endpoint;
   const own = {

@@ -19,6 +19,7 @@ import { createScriptedGateway, type ScriptedGateway, type VirtualClock } from '
 
 import { openNode } from '../../src/fleet/open-fleet.ts';
 import { level } from '../../src/fleet/shared-history.ts';
+import { watch } from '../support/leak.ts';
 import { sampleDocument, sampleZone } from '../support/document.ts';
 import { sampleClock, type Running } from '../support/running-admin.ts';
 
@@ -108,7 +109,7 @@ export function createWorld({
         onError: (error: unknown) => errors.push(error),
         ...rest,
       };
-      const admin = await openNode(options, levels);
+      const admin = watch(await openNode(options, levels));
       return {
         admin,
         gateway,

@@ -43,7 +43,7 @@ interface Place {
 }
 
 /** The other tests send too much for that. */
-const isJudged = /[\\/](?:contract|system)[\\/]/.test(expect.getState().testPath ?? '');
+const isJudged = /[\\/](?:contract|system|fleet)[\\/](?!simulation)/.test(expect.getState().testPath ?? '');
 
 const document = JSON.parse(isJudged ? read('etc/openapi.json') : '{"paths":{}}') as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -65,6 +65,9 @@ const everywhere: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-expose-headers',
 ]);
+
+/** The headers of requests that mean something to an endpoint. */
+const requestHeaders: ReadonlySet<string> = new Set(['if-match', 'if-none-match', 'prefer', 'last-event-id']);
 
 const breaches: string[] = [];
 
@@ -133,7 +136,10 @@ function requestBreaches(
   const strange = [...new URLSearchParams(target.split('?')[1]).keys()].filter(
     (name) => !names.includes(name),
   );
-  const told = strange.map((name) => `the parameter ${name} is not documented`);
+  const unnamed = Object.keys(headers).filter(
+    (name) => requestHeaders.has(name) && !names.some((each) => each.toLowerCase() === name),
+  );
+  const told = [...strange, ...unnamed].map((name) => `the parameter ${name} is not documented`);
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (operation.requestBody === undefined || typeof body !== 'string') return told;
   if (operation.requestBody.content[type] === undefined)

@@ -200,7 +200,9 @@ describe('a store that is emptied under its nodes', () => {
     empty.isEmpty = true;
     await world.clock.advance(2000);
     expect(await node.admin.execute(limit(7))).toMatchObject({ problem: { code: 'store-unavailable' } });
-    expect(told(node)).toEqual([expect.stringMatching(/^The shared store is empty: its content was deleted/)]);
+    expect(told(node)).toEqual([
+      expect.stringMatching(/^The shared store is empty: its content was deleted/),
+    ]);
     expect(node.gateway.applied).toEqual([]);
     await node.admin.close();
   });

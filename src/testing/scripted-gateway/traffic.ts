@@ -95,16 +95,7 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
     openConnection(id, name) {
       const server = keyIn(gateway, 'servers', name);
       const session = sessions.get(id);
-      if (session === undefined) return [];
-      const { connected, connections, used } = session;
-      const connection = { session: id, connected, id: freeConnection(session, server) };
-      const content = { server, role: 'Slave', state: 'In use' };
-      const earlier = used.get(connection.id);
-      connections.set(connection.id, content);
-      used.set(connection.id, new Set(earlier).add(server));
-      const closed: HostReport[] =
-        earlier === undefined ? [] : [{ type: 'connection.closed', ...connection }];
-      return [...closed, { type: 'connection.opened', ...connection, ...content }];
+      return session === undefined ? [] : openingConnection(id, session, server);
     },
     closeConnection(session, id) {
       const { connected, connections } = sessions.get(session) ?? {};
@@ -176,6 +167,17 @@ function freeId(sessions: ReadonlyMap<number, unknown>): number {
   let id = 0;
   while (sessions.has(id)) id += 1;
   return id;
+}
+
+function openingConnection(id: number, session: LiveSession, server: string): readonly HostReport[] {
+  const { connected, connections, used } = session;
+  const connection = { session: id, connected, id: freeConnection(session, server) };
+  const content = { server, role: 'Slave', state: 'In use' };
+  const earlier = used.get(connection.id);
+  connections.set(connection.id, content);
+  used.set(connection.id, new Set(earlier).add(server));
+  const closed: HostReport[] = earlier === undefined ? [] : [{ type: 'connection.closed', ...connection }];
+  return [...closed, { type: 'connection.opened', ...connection, ...content }];
 }
 
 function freeConnection({ connections, used }: LiveSession, server: string): number {

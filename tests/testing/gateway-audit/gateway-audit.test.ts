@@ -426,8 +426,9 @@ function withTimesOf({ sessions }: ScriptedGateway['state'], effect: Effect): Ef
 /** An effect on connections as if it named the server that its first connection is on. */
 function withServersOf({ sessions }: ScriptedGateway['state'], effect: Effect): Effect {
   if (effect.type !== 'connections.close') return effect;
-  const [{ session = NaN, id = NaN } = {}] = effect.connections;
-  const server = sessions[String(session)]?.connections[String(id)]?.server ?? effect.server;
+  const [first] = effect.connections;
+  const open = sessions[String(first?.session)]?.connections;
+  const server = open?.[String(first?.id)]?.server ?? effect.server;
   return { ...effect, server };
 }
 

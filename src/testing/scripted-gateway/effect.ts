@@ -5,6 +5,8 @@ import {
   EffectRefused,
   isUpdateInPlace,
   type Effect,
+  type MonitorSettings,
+  type ServerSettings,
   type ServiceSettings,
   type Update,
 } from '../../index.ts';
@@ -126,15 +128,20 @@ function serverUpdate(effect: Update<object>): Change {
   return { before: withWordMap(before), after: withWordMap(after) };
 }
 
-/** The settings of a service that are left out while they have no value. Every other setting always has a value. */
-const optionalSettings: readonly string[] = [
-  ...(['user', 'passwordSealed', 'root_user', 'version_string', 'weightby'] as const),
-  ...(['connection_timeout', 'max_connection', 'strip_db_esc'] as const),
-] satisfies readonly (keyof ServiceSettings)[];
+/** The names of the optional members of a type. */
+type OptionalNames<T> = keyof { [K in keyof T as object extends Pick<T, K> ? K : never]: true };
+
+/** The settings that are left out while they have no value. Every other setting always has a value. */
+const optionalSettings: Readonly<
+  Record<OptionalNames<ServiceSettings & ServerSettings & MonitorSettings>, true>
+> = {
+  ...{ user: true, passwordSealed: true, root_user: true, version_string: true, weightby: true },
+  ...{ connection_timeout: true, max_connection: true, strip_db_esc: true, port: true },
+};
 
 function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {
   const unknown = Object.keys(after).find(
-    (name) => !(name in thing.settings || optionalSettings.includes(name)),
+    (name) => !(name in thing.settings || Object.hasOwn(optionalSettings, name)),
   );
   if (unknown !== undefined) throw new EffectRefused(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };

@@ -119,7 +119,7 @@ export const nextSteps = {
   'command-not-abandonable': 'Try: gateway-admin commands',
   'node-alive': 'End the process of the node, and give --url another node.',
   'effect-refused': 'Look at the state: gateway-admin show',
-  'partly-done': 'Look at what is left: gateway-admin list sessions',
+  'partly-done': 'Send the command again for the rest. Try: gateway-admin help close',
   'precondition-failed':
     'Another command has changed the resource. Its values and its entity tag are new: gateway-admin show',
   'content-too-large': 'Send a smaller patch.',

@@ -160,7 +160,7 @@ function splitter(response: ReceivedResponse): (text: string) => readonly Block[
 
 /** The fields of a block. A heartbeat stands in a comment, which browsers skip. */
 function blockOf(text: string): Block {
-  const lines = text.matchAll(/^(?:: )?(\w+): ?([^\n]*)/gm);
+  const lines = text.matchAll(/^(?:: (?=heartbeat: \d+$))?(\w+): ?([^\n]*)/gm);
   return Object.fromEntries(Array.from(lines, ([, ...nameAndValue]) => nameAndValue)) as Block;
 }
 

@@ -98,12 +98,13 @@ export const portUnlessSocket: Requirement = Object.freeze({
   unless: 'the address is the path of a socket',
 });
 
-/** A check that an object has a member if nothing replaces the member, also if other members have faults. */
+/** A check that an object has a member, unless another member replaces it. Made also if other members have faults. */
 export function requiredMember(
   name: string,
   { member, pattern, unless }: Requirement,
 ): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
-  return z.refine((value) => value[name] !== undefined || pattern.test(String(value[member])), {
+  const isReplaced = (other: unknown): boolean => typeof other === 'string' && pattern.test(other);
+  return z.refine((value) => value[name] !== undefined || isReplaced(value[member]), {
     path: [name],
     error: `is required unless ${unless}`,
     when: ({ value }) => typeof value === 'object' && value !== null,

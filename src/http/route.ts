@@ -229,7 +229,7 @@ export function hostRoute(
   role: Role = 'administrator',
 ): Route {
   return {
-    kind: method === 'GET' || method === 'HEAD' ? 'item' : 'command',
+    kind: ['GET', 'HEAD', 'OPTIONS'].includes(method) ? 'item' : 'command',
     id: 'host',
     // The host serves any method.
     method: method as Method,

@@ -94,7 +94,7 @@ function examples(): object {
 const description = `Stops and starts services, closes sessions, patches settings and manages admin users of one database gateway.
 
 - A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed, with
-  one exception: \`partly-done\` names the parts that are done. A 504 means that the outcome is not known yet.
+  one exception: \`partly-done\` says how many parts are done. A 504 means that the outcome is not known yet.
 - \`HEAD\` is served wherever \`GET\` is, and \`OPTIONS\` on every path.
 - Every answer has \`Cache-Control: no-store\` and \`X-Content-Type-Options: nosniff\`.
 - If the gateway allows other origins, every answer has \`Vary: Origin\`, and a page of an allowed origin gets the headers of

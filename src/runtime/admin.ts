@@ -12,7 +12,7 @@ import type {
 } from '../ports/port.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
-import type { Json } from '../json/value.ts';
+import type { JsonObject } from '../json/value.ts';
 import type { AuditGap, AuditRecord, WriteRecord } from '../ports/audit-record.ts';
 import type { HostProblemCode } from '../problem.ts';
 import type { CommandInFlight } from '../resources/command.ts';
@@ -260,8 +260,8 @@ export interface Admin {
         readonly code?: HostProblemCode;
         /** Links of the resources of the attempt, at most 100. */
         readonly resources?: readonly string[];
-        /** What was to be changed, as plain JSON. */
-        readonly change?: readonly Json[];
+        /** What was to be changed, as objects of plain JSON. */
+        readonly change?: readonly JsonObject[];
       },
     ): Promise<void>;
   };

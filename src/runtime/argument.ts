@@ -3,6 +3,7 @@
  * a sentence that names the argument.
  */
 import { assertMembers } from '../core/member.ts';
+import { copyJson } from '../json/copy.ts';
 import type { Role } from '../http/route.ts';
 import type { WriteRecord } from '../ports/audit-record.ts';
 import { assertSnapshot } from '../snapshot/snapshot.ts';
@@ -227,7 +228,11 @@ export function assertHostAttempt(attempt: unknown): void {
     throw new TypeError(`outcome must be one of ${outcomes.join(', ')}`);
   if (!isOptional(code, isText)) throw new TypeError('code must be a string');
   if (!isOptional(resources, isTexts)) throw new TypeError('resources must be a list of strings');
-  if (!isOptional(change, Array.isArray)) throw new TypeError('change must be a list of plain JSON');
+  if (!isOptional(request['peer'], isText)) throw new TypeError('The peer of request must be a string');
+  if (change === undefined) return;
+  const copied = copyJson(change, { depth: 64 });
+  if (!copied.ok || !Array.isArray(copied.value) || !copied.value.every(isObject))
+    throw new TypeError('change must be a list of objects of plain JSON');
 }
 
 /** What `after` must be, by the function that takes it. */

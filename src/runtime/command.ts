@@ -23,6 +23,8 @@ export interface Performed {
   readonly events: readonly AdminEvent[];
   /** Why the host refused, and which events stand anyway; left out if every effect was applied. */
   readonly refusal?: string;
+  /** Whether a part was done before the host refused, and stays done. */
+  readonly isPart?: true;
 }
 
 /** The position of a settlement in its command. @internal */
@@ -110,7 +112,8 @@ export async function settleGroups(
   const end = async (refused: RefusedGroup): Promise<Performed> => {
     const refusal = refusalText(refused, { done, of });
     events.push(...(await options.settle(refused.kept, { at: 'end', refusal })));
-    return { events, refusal };
+    const isPart = done > 0 || refused.kept.length > 0;
+    return { events, refusal, ...(isPart ? { isPart } : {}) };
   };
   for (const group of groups) {
     // Each part of a long teardown has a turn of the event loop to itself, the first part too: it follows the decision.

@@ -148,7 +148,8 @@ async function endingOf(
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
-    const answer = (await gateway.apply(effect, context)) as unknown;
+    const answering: Promise<unknown> = gateway.apply(effect, context);
+    const answer = await answering;
     if (answer !== undefined) onError(new HostError(wrongAnswer(answer, placeOf(effect, context)), details));
     const late = lateness[call.standing].done;
     if (late !== undefined)

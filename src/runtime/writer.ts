@@ -460,7 +460,8 @@ export class Writer {
     const { id, resources } = command;
     const { revision } = this.#snapshot;
     const last = place.at === 'end';
-    const use = !asksHost ? 'change' : events.length > 0 ? 'result' : 'refusal';
+    const isRefused = last && place.refusal !== undefined && events.length === 0;
+    const use = !asksHost ? 'change' : isRefused ? 'refusal' : 'result';
     try {
       return await journal.keep({
         record: { type: 'settlement', command: id, revision, events, last },
@@ -536,9 +537,9 @@ export class Writer {
     );
   }
 
-  #executionOf({ events, refusal: reason }: Performed): Execution {
+  #executionOf({ events, refusal: reason, isPart }: Performed): Execution {
     if (reason !== undefined)
-      return refusal(events.length > 0 ? 'partly-done' : 'effect-refused', reason, events);
+      return refusal(isPart === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events };
   }
 }

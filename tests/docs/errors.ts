@@ -23,7 +23,7 @@ next step of a client, the endpoints that answer with the code, and an answer of
 - Base decisions on \`code\`. The code, its status and its title do not change. \`detail\` is for people, and may change.
 - The last word of \`type\` is the code, and the code is the anchor of its section on this page. For example,
   \`urn:problem-type:gateway-admin:last-user\` leads to [#last-user](#last-user).
-- After a 4xx nothing has changed, with one exception: [partly-done](#partly-done) names the parts that are done.
+- After a 4xx nothing has changed, with one exception: [partly-done](#partly-done) says how many parts are done.
 - \`errors\` lists the single faults, each with a \`pointer\` to its place, a \`code\` and a \`detail\`. If the faults have
   different codes, the problem is [validation-failed](#validation-failed), or [patch-malformed](#patch-malformed) for the
   form of a patch.
@@ -215,7 +215,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'partly-done': {
     meaning:
       'The gateway refused the change after a part of it was done that cannot be undone. `detail` says how many parts are ' +
-      'done, and names them.',
+      'done.',
     next: 'Read the resource. Remove the cause in `detail`, and send the command again for the rest.',
   },
   'precondition-failed': {

@@ -42,7 +42,7 @@ gateway document, so no command depends on an earlier one. To try a command on t
 the names by those of the example.
 
 - A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed, with
-  one exception: [\`partly-done\`](errors.md#partly-done) names the parts that are done. A 504 means that the outcome is
+  one exception: [\`partly-done\`](errors.md#partly-done) says how many parts are done. A 504 means that the outcome is
   not known yet; see [What an answer means](runtime.md#what-an-answer-means).
 - If the interface is mounted under a path, put the path into each URL: \`http://127.0.0.1:8989/admin/services\`. Links in
   answers are relative to the interface: \`/servers/db-1\` then stands for \`http://127.0.0.1:8989/admin/servers/db-1\`.

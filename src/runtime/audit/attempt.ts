@@ -4,7 +4,7 @@
 import { encodeSegment } from '../../core/link.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { DecidedAction, Route } from '../../http/route.ts';
-import type { Json } from '../../json/value.ts';
+import type { Json, JsonObject } from '../../json/value.ts';
 import type { AuditedRoute, WriteRecord } from '../../ports/audit-record.ts';
 import type { Problem } from '../../problem.ts';
 import type { AdminEvent } from '../../resources/index.ts';
@@ -36,7 +36,7 @@ export interface AttemptLog {
 }
 
 /** What the host says of an attempt at an endpoint of its own. */
-type Told = Pick<WriteRecord, 'outcome' | 'code' | 'resources' | 'change'>;
+type Told = Pick<WriteRecord, 'outcome' | 'code' | 'resources'> & { readonly change?: readonly JsonObject[] };
 
 /** An action that was not refused. */
 type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;

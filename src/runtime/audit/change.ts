@@ -64,12 +64,9 @@ export function askedChange(body: Json): readonly Json[] {
   return bounded([Object.fromEntries(shown)]);
 }
 
-/** Describes what was to be changed at an endpoint of the host, in the words of the host. What is no JSON is left out. @internal */
-export function toldChange(change: readonly Json[]): readonly Json[] {
-  const copied = copyJson(change, { depth: 64 });
-  return copied.ok
-    ? bounded((redactSecrets(copied.value) as readonly Json[]).map((item) => item as JsonObject))
-    : [];
+/** Describes what was to be changed at an endpoint of the host, in the words of the host. @internal */
+export function toldChange(change: readonly JsonObject[]): readonly Json[] {
+  return bounded(redactSecrets(change) as readonly JsonObject[]);
 }
 
 function described(event: JsonObject, total: number | undefined): JsonObject {

@@ -4,10 +4,10 @@
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
 import { hostRoute, type Role } from '../../http/route.ts';
 import { admit, isOpen } from './access.ts';
-import { complete, failureReply, withoutProblem, type HandlerOptions } from './handler.ts';
+import { complete, failureReply, retryAfter, withoutProblem, type HandlerOptions } from './handler.ts';
 import { originProblem } from './origin.ts';
 import { checkRequest } from './request.ts';
-import { refusal, type Reply } from './respond.ts';
+import { empty, refusal, type Reply } from './respond.ts';
 
 /** The decision about a request to an endpoint of the host. @internal */
 export type Guarded =
@@ -24,6 +24,9 @@ export function createGuard(
     const decided = async (): Promise<Reply | Guarded> => {
       const { request, problem: fault } = checkRequest(given);
       asked = request;
+      const preflight = request.headers['access-control-request-method'];
+      // A preflight has no credentials (Fetch Standard, CORS protocol). The actual request is guarded.
+      if (request.method === 'OPTIONS' && preflight !== undefined) return empty(204, { allow: preflight });
       const route = hostRoute(request, role);
       const isWriting = route.kind === 'command';
       attempt.receive(request, isWriting ? { route, parameters: {} } : undefined);
@@ -33,7 +36,10 @@ export function createGuard(
       const caller = await admit(options, request, { route, parameters: {} }, (principal) => {
         attempt.identify(principal);
       });
-      return caller.ok ? { admitted: true, principal: caller.value.principal } : refusal(caller.problem);
+      if (!caller.ok) return refusal(caller.problem);
+      const closed = isWriting ? (options.refuseClosed() ?? options.refuseAll()) : undefined;
+      if (closed !== undefined) return refusal(closed.problem, retryAfter(closed));
+      return { admitted: true, principal: caller.value.principal };
     };
     const result = await decided().catch((error: unknown) => failureReply(options, given, error));
     // The host records the attempt, because only the host knows how it ends.

@@ -562,7 +562,8 @@ async function conclude(
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
 const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
 
-function retryAfter(
+/** The header that says when a request can succeed; none if that is not known. @internal */
+export function retryAfter(
   execution: Extract<Execution | Acted, { readonly problem: Problem }>,
 ): Readonly<Record<string, string>> {
   const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;

@@ -155,12 +155,15 @@ export async function withGateway<Gateway extends AuditedGateway>(
 
 /** The interface, which notes the servers whose status is reported. A report that changes nothing makes no event. */
 function watched(admin: Admin, reported: Set<string>): Admin {
-  const report: Admin['report'] = (reports) => {
-    for (const each of [reports].flat())
-      if (each.type === 'server.reported') reported.add(nameKey(each.server));
-    admin.report(reports);
-  };
-  return Object.create(admin, { report: { value: report } }) as Admin;
+  const report = admin.report.bind(admin);
+  // The same object, because other functions of the library know the interface by its identity.
+  return Object.assign(admin, {
+    report: (reports: Parameters<Admin['report']>[0]) => {
+      for (const each of [reports].flat())
+        if (each.type === 'server.reported') reported.add(nameKey(each.server));
+      report(reports);
+    },
+  });
 }
 
 async function connectClients<Gateway extends AuditedGateway>(

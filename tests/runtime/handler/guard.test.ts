@@ -81,6 +81,23 @@ describe('the guard of an endpoint of the host', () => {
     expect(await decided(running, as('right', { method: 'GET' }), 'operator')).toBe('admitted ada');
   });
 
+  it('answers the preflight of an allowed origin, and counts no log-in', async () => {
+    const running = runAdmin({ ...people, allowedOrigins: ['https://console.test'] });
+    const asked = { origin: 'https://console.test', 'access-control-request-method': 'POST' };
+    const guarded = await running.admin.guard({ ...post, method: 'OPTIONS', headers: asked }, 'operator');
+    expect(guarded).toMatchObject({
+      admitted: false,
+      response: { status: 204, headers: { 'access-control-allow-methods': 'POST' } },
+    });
+  });
+
+  it('admits no change once the interface is closed', async () => {
+    const running = runAdmin(people);
+    await running.admin.close();
+    expect(await decided(running, as('right'), 'operator')).toBe('503 closed');
+    expect(await decided(running, as('right', { method: 'GET' }), 'operator')).toBe('admitted ada');
+  });
+
   it('tells authorize the path and the role', async () => {
     const asked: unknown[] = [];
     const running = runAdmin({
@@ -157,6 +174,18 @@ describe('audit.record', () => {
     [
       { request: post, outcome: 'accepted', actor: 'ada' },
       'There is no member of an attempt with the name "actor"',
+    ],
+    [{ request: { ...post, peer: 7 }, outcome: 'accepted' }, 'The peer of request must be a string'],
+    [{ request: post, outcome: 'accepted', principal: 'ada' }, 'principal must be an object with a name'],
+    [{ request: post, outcome: 'refused', code: 7 }, 'code must be a string'],
+    [{ request: post, outcome: 'accepted', resources: '/x' }, 'resources must be a list of strings'],
+    [
+      { request: post, outcome: 'accepted', change: [null] },
+      'change must be a list of objects of plain JSON',
+    ],
+    [
+      { request: post, outcome: 'accepted', change: [{ at: new Date(0) }] },
+      'change must be a list of objects',
     ],
   ])('refuses %j', async (attempt, message) => {
     await expect(runAdmin().admin.audit.record(attempt as never)).rejects.toThrow(message);

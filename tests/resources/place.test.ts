@@ -52,6 +52,14 @@ describe('a server or a listener on a socket', () => {
   });
 });
 
+describe('an address that is no text', () => {
+  it('is a fault, also without a port', () => {
+    const address = { toString: 1, valueOf: 2 } as unknown as string;
+    const faults = allFaultsOf({ servers: [{ ...portless, address }] });
+    expect(faults.map(({ pointer }) => pointer).toSorted()).toEqual(['/servers/0/address', '/servers/0/port']);
+  });
+});
+
 describe('a patch of the place of a server', () => {
   const toSocket = [
     { op: 'replace', path: '/address', value: onSocket.address },

@@ -1,8 +1,9 @@
 /**
  * Answers: what the interface says to a request.
  */
+import type { Endpoint } from '../http/endpoint.ts';
 import type { AdminResponse, Problem } from '../index.ts';
-import type { ReceivedResponse } from './send.ts';
+import { noAnswer, type ReceivedResponse } from './send.ts';
 
 /**
  * The answer to a request.
@@ -26,32 +27,34 @@ export type Answer<T> =
     };
 
 /** Reads the answer in a response. @internal */
-export async function answerOf(response: ReceivedResponse, isList: boolean): Promise<Answer<unknown>> {
+export async function answerOf(response: ReceivedResponse, kind: Endpoint['kind']): Promise<Answer<unknown>> {
   const { status, headers, body } = response;
-  const text = await textOf(body);
-  if (status >= 300) return refusalOf(response, text);
-  const value = status === 204 ? undefined : valueOf(response, text);
+  if (status >= 300) return refusalOf(response);
+  const value = status === 204 ? undefined : valueOf(response, await textOf(body));
   return {
     ok: true,
-    value: isList ? { elements: value, total: Number(headers['x-total-count']) } : value,
+    value: kind === 'list' ? { elements: value, total: Number(headers['x-total-count']) } : value,
     etag: headers['etag'],
   };
 }
 
-/** The problem in a refusal. @internal */
-export function refusalOf(
+/** Reads the problem in a refusal. @internal */
+export async function refusalOf(
   response: ReceivedResponse,
-  text: string,
-): Extract<Answer<never>, { readonly ok: false }> {
-  const { headers } = response;
-  if (headers['content-type']?.startsWith('application/problem+json') !== true)
-    throw strangeAnswer(response, text);
-  const after = headers['retry-after'];
+): Promise<Extract<Answer<never>, { readonly ok: false }>> {
+  const text = await textOf(response.body);
+  if (!hasType(response, 'application/problem+json')) throw strangeAnswer(response, text);
+  const after = response.headers['retry-after'];
   return {
     ok: false,
     problem: valueOf(response, text) as Problem,
     retryAfterMs: after === undefined ? undefined : Number(after) * 1000,
   };
+}
+
+/** Whether a response has a media type. @internal */
+export function hasType({ headers }: ReceivedResponse, type: string): boolean {
+  return headers['content-type']?.startsWith(type) === true;
 }
 
 /** The value of a text in a response. @internal */
@@ -64,26 +67,20 @@ export function valueOf(response: ReceivedResponse, text: string): unknown {
 }
 
 /** The error for a response of something other than the interface, such as a proxy on the way. @internal */
-export function strangeAnswer({ status, headers, url }: ReceivedResponse, text: string): Error {
-  const place = url === undefined ? '' : ` at ${url}`;
-  return new Error(
-    `Not an answer of the interface${place}: status ${String(status)}, ${text.slice(0, 100)}`,
-    {
-      cause: { status, headers },
-    },
-  );
+export function strangeAnswer(response: ReceivedResponse, text: string): Error {
+  return noAnswer(response.url, `status ${String(response.status)}, ${text.slice(0, 100)}`, response);
 }
 
-/** The text of a body. @internal */
-export async function textOf(body: AdminResponse['body'] = ''): Promise<string> {
-  if (typeof body === 'string') return body;
+/** The text of a body. */
+async function textOf(body: AdminResponse['body']): Promise<string> {
   let text = '';
   for await (const part of textsOf(body)) text += part;
   return text;
 }
 
 /** The text of a body, as it arrives. @internal */
-export async function* textsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* textsOf(body: AdminResponse['body'] = ''): AsyncGenerator<string, void, undefined> {
+  if (typeof body === 'string') return yield body;
   const decoder = new TextDecoder();
   for await (const chunk of body) yield decoder.decode(chunk, { stream: true });
 }

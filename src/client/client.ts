@@ -2,10 +2,11 @@
  * The client: a method for each endpoint. A refusal is a value. An error is thrown only if the interface gave no answer.
  */
 import { endpoints, type Endpoint } from '../http/endpoint.ts';
-import type { AdminRequest, Plan } from '../index.ts';
+import type { Plan } from '../index.ts';
 import { answerOf, type Answer } from './answer.ts';
 import type { Command, EndpointId, Endpoints, Item, List } from './endpoints.ts';
 import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
+import { requestOf } from './request.ts';
 import type { Send } from './send.ts';
 import type { Undo } from './undo.ts';
 
@@ -153,52 +154,19 @@ export type Client = {
 export function createClient(send: Send): Client {
   // A row of `Endpoints` that has no endpoint, or one of another kind, does not compile.
   const table: { readonly [Id in keyof Endpoints]: Endpoint & Pick<Endpoints[Id], 'kind'> } = endpoints;
+  const methodOf =
+    (endpoint: Endpoint, own?: object) =>
+    async (...given: readonly unknown[]): Promise<unknown> =>
+      answerOf(await send(requestOf(endpoint, given, own)), endpoint.kind);
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [id, endpoint] of Object.entries(table)) {
     const [group = '', name = ''] = id.split('.');
-    (groups[group] ??= {})[name] = methodOf(endpoint, send);
+    const plan = endpoint.kind === 'command' && { plan: methodOf(endpoint, { dry_run: true }) };
+    (groups[group] ??= {})[name] = Object.assign(methodOf(endpoint), plan);
   }
-  const events = (options?: EventOptions): AsyncGenerator<EventStreamItem, void, undefined> =>
-    readEvents(send, options);
-  const run = ({ id, given }: Undo, options?: CommandOptions): Promise<unknown> =>
-    call(endpoints[id], send, [...given, options], {});
-  return { ...groups, events, run } as unknown as Client;
-}
-
-interface AnyOptions extends ReadOptions<string>, CommandOptions {
-  readonly range?: readonly [number, number];
-}
-
-function methodOf(endpoint: Endpoint, send: Send): unknown {
-  const methodWith =
-    (given: object) =>
-    (...all: unknown[]): Promise<unknown> =>
-      call(endpoint, send, all, given);
-  return Object.assign(
-    methodWith({}),
-    endpoint.kind === 'command' && { plan: methodWith({ dry_run: true }) },
-  );
-}
-
-/** Sends a request. `given` are the subject, the body and the options; the endpoint says which of them there are. */
-async function call(endpoint: Endpoint, send: Send, given: unknown[], own: object): Promise<unknown> {
-  const path = endpoint.path.replace(/:\w+/, () => segmentOf(given.shift()));
-  const body = endpoint.body === undefined ? undefined : given.shift();
-  const { signal, ifMatch, range, ...query } = (given[0] ?? {}) as AnyOptions;
-  const search = new URLSearchParams({ ...query, ...own } as Record<string, string>);
-  if (range !== undefined) search.set('range', range.join('-'));
-  const response = await send({
-    method: endpoint.method,
-    target: `${path}?${search.toString()}`.replace(/\?$/, ''),
-    headers: { 'content-type': endpoint.body, 'if-match': ifMatch },
-    body: JSON.stringify(body),
-    signal,
-  } as AdminRequest);
-  return answerOf(response, endpoint.kind === 'list');
-}
-
-/** A name or an id as a path segment. An empty one would lead to the list. */
-function segmentOf(subject: unknown): string {
-  if (subject === '') throw new RangeError('The name is empty');
-  return encodeURIComponent(String(subject));
+  return {
+    ...groups,
+    events: (options?: EventOptions) => readEvents(send, options),
+    run: ({ id, given }: Undo, options?: CommandOptions) => methodOf(endpoints[id])(...given, options),
+  } as unknown as Client;
 }

@@ -5,8 +5,9 @@
  */
 import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent } from '../index.ts';
-import { refusalOf, strangeAnswer, textOf, textsOf, valueOf } from './answer.ts';
-import type { ReceivedResponse, Send } from './send.ts';
+import { hasType, refusalOf, strangeAnswer, textsOf, valueOf } from './answer.ts';
+import { requestOf } from './request.ts';
+import { onAbort, type ReceivedResponse, type Send } from './send.ts';
 
 /**
  * The options of `client.events`.
@@ -51,145 +52,129 @@ export type EventStreamItem =
       readonly gap: true;
     };
 
-const { path } = endpoints['events.stream'];
-
 /** How long to wait before the next connection: as long as the interface asks for. */
 const retryMs = 2000;
 
-/** The time between two heartbeats, if the stream names no other. */
-const heartbeatMs = 15_000;
+/** How long a connection may be silent, if the stream names no heartbeat: three times 15 seconds. */
+const longestSilenceMs = 45_000;
 
 /** The longest time of a timer. */
 const longestMs = 2 ** 31 - 1;
 
 /** More characters than any event has: the interface keeps at most 64 MiB of events. */
-const longestEvent = 64 * 1024 * 1024;
+const longestEvent = 2 ** 26;
 
-/** The lines of the stream up to an empty one: an event, a gap, or an id to go on from. */
-type Block = Partial<Record<'heartbeat' | 'id' | 'event' | 'data', string>>;
+type Timer = ReturnType<typeof setTimeout>;
+
+/** How far the stream has been read. */
+interface Position {
+  /** The id of the last event. */
+  after: string | undefined;
+  wasConnected: boolean;
+}
+
+/** The fields of a block: an event, a gap, or an id to go on from. */
+type Block = Partial<Record<string, string>>;
+
+/** A line with a field. Browsers skip comments, and the heartbeat is one. */
+const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 
 /** Reads events until the signal aborts. @internal */
 export async function* readEvents(
   send: Send,
   { after, types = [], signal }: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
-  let last = after;
-  let wasConnected = false;
-  for (;;) {
+  const query = types.length === 0 ? {} : { types };
+  const position = { after, wasConnected: false };
+  do {
     try {
-      for await (const { id, item } of connect(send, last, types, signal)) {
-        wasConnected = true;
-        last = id ?? last;
-        if (item !== undefined) yield item;
-      }
+      yield* connect(send, query, position, signal);
     } catch (error) {
       // A break of the connection has no status, and a refusal of the kind 503 passes.
-      const { status = 500 } = (error as { readonly cause?: { readonly status?: number } }).cause ?? {};
-      if ((status < 500 || !wasConnected) && signal?.aborted !== true) throw error;
+      const status = (error as { readonly cause?: { readonly status?: number } }).cause?.status ?? 500;
+      if ((status < 500 || !position.wasConnected) && signal?.aborted !== true) throw error;
     }
     await wait(signal);
-    if (signal?.aborted === true) return;
-  }
-}
-
-/** What a block brings. */
-interface Step {
-  readonly id: string | undefined;
-  readonly item?: EventStreamItem;
+  } while (signal?.aborted !== true);
 }
 
 /** Opens the stream once, and reads to its end. A connection without three heartbeats is dead. */
 async function* connect(
   send: Send,
-  after: string | undefined,
-  types: readonly string[],
+  query: object,
+  position: Position,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Step, void, undefined> {
+): AsyncGenerator<EventStreamItem, void, undefined> {
   const left = new AbortController();
-  const leave = (): void => left.abort(signal?.reason);
-  signal?.addEventListener('abort', leave);
-  if (signal?.aborted === true) leave();
-  let silenceMs = 3 * heartbeatMs;
-  const listen = (): Timer =>
-    startTimer(() => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)), silenceMs);
-  let timer = listen();
+  const ignore = onAbort(signal, () => left.abort());
+  let silenceMs = longestSilenceMs;
+  let timer: Timer | undefined;
+  const listen = (): void => {
+    timer = setTimeout(() => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)), silenceMs);
+    // The connection keeps the process alive, and the timer does not.
+    (timer as { unref?: () => void }).unref?.();
+  };
+  listen();
   try {
-    const response = await send({
-      method: 'GET',
-      target: types.length === 0 ? path : `${path}?types=${encodeURIComponent(types.join())}`,
-      headers: { 'last-event-id': after },
-      signal: left.signal,
-    });
-    const { headers, body } = response;
-    if (typeof body !== 'object' || headers['content-type']?.startsWith('text/event-stream') !== true) {
-      const { problem } = refusalOf(response, await textOf(body));
+    const response = await send(
+      requestOf(endpoints['events.stream'], [{ ...query, after: position.after, signal: left.signal }]),
+    );
+    if (!hasType(response, 'text/event-stream')) {
+      const { problem } = await refusalOf(response);
       throw new Error(problem.detail, { cause: problem });
     }
     const blocksOf = splitter(response);
-    for await (const text of textsOf(body)) {
+    for await (const text of textsOf(response.body)) {
       clearTimeout(timer);
-      for (const block of blocksOf(text)) {
-        if (block.heartbeat !== undefined) silenceMs = 3 * Number(block.heartbeat);
-        yield stepOf(response, block);
+      for (const { id, event, data = '', ': heartbeat': heartbeat } of blocksOf(text)) {
+        // No header could carry the id when the stream goes on.
+        if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
+        position.wasConnected = true;
+        position.after = id ?? position.after;
+        if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), longestMs);
+        if (event === 'gap') yield { gap: true };
+        else if (event !== undefined && id !== undefined)
+          yield { id, event: valueOf(response, data) as ShownEvent };
       }
-      timer = listen();
+      listen();
     }
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', leave);
+    ignore();
   }
 }
 
 /** Gives a function that takes the texts of a stream, and gives the blocks that each of them completes. */
-function splitter(response: ReceivedResponse): (text: string) => readonly Block[] {
-  let rest = '';
-  let last = '';
-  return (text) => {
-    // To look through the whole rest again and again would take quadratic time.
-    const isComplete = (last + text).includes('\n\n');
-    last = text.slice(-1) || last;
-    rest += text;
-    if (rest.length > longestEvent) throw strangeAnswer(response, 'an event of more than 64 MiB');
-    if (!isComplete) return [];
-    const blocks = rest.split('\n\n');
-    // What follows the last empty line is not complete.
-    rest = blocks.pop() ?? '';
-    return blocks.map(blockOf);
+function splitter(response: ReceivedResponse): (text: string) => Generator<Block> {
+  let block: Block = {};
+  let line = '';
+  let size = 0;
+  return function* (text) {
+    // No line is looked through before it is complete: that would take quadratic time.
+    const lines = text.split('\n');
+    lines[0] = line + String(lines[0]);
+    line = lines.pop() ?? '';
+    for (const whole of lines) {
+      const [, name = '', value = ''] = field.exec(whole) ?? [];
+      block[name] = value;
+      size += whole.length;
+      if (whole !== '') continue;
+      yield block;
+      block = {};
+      size = 0;
+    }
+    if (size + line.length > longestEvent) throw strangeAnswer(response, 'an event over 64 MiB');
   };
 }
 
-/** The fields of a block. A heartbeat stands in a comment, which browsers skip. */
-function blockOf(text: string): Block {
-  const lines = text.matchAll(/^(?:: (?=heartbeat: \d+$))?(\w+): ?([^\n]*)/gm);
-  return Object.fromEntries(Array.from(lines, ([, ...nameAndValue]) => nameAndValue)) as Block;
-}
-
-function stepOf(response: ReceivedResponse, { id, event, data = '' }: Block): Step {
-  // No header could carry the id when the stream goes on.
-  if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
-  if (event === 'gap') return { id, item: { gap: true } };
-  if (event === undefined || id === undefined) return { id };
-  return { id, item: { id, event: valueOf(response, data) as ShownEvent } };
-}
-
-type Timer = ReturnType<typeof setTimeout>;
-
-/** Starts a timer that keeps no process alive: the connection does. */
-function startTimer(callback: () => void, milliseconds: number): Timer {
-  const timer = setTimeout(callback, Math.min(milliseconds, longestMs));
-  (timer as { unref?: () => void }).unref?.();
-  return timer;
-}
-
 /** Waits until the next connection, or until the signal aborts. */
-function wait(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, signal?.aborted === true ? 0 : retryMs);
-    signal?.addEventListener('abort', end);
+async function wait(signal: AbortSignal | undefined): Promise<void> {
+  let timer!: Timer;
+  let ignore!: () => void;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, retryMs);
+    ignore = onAbort(signal, resolve);
   });
+  clearTimeout(timer);
+  ignore();
 }

@@ -41,17 +41,22 @@ export interface FetchOptions {
  */
 export function sendWithFetch(base: string, { headers, fetch: own = fetch }: FetchOptions = {}): Send {
   const root = base.replace(/\/$/, '');
-  return async ({ target, method, headers: given, body, signal }) => {
+  return async (request) => {
+    const { target, signal } = request;
     const url = new URL(root + target);
     // A URL resolves dots, also escaped ones: the request would go to another resource.
     if (!url.href.endsWith(target)) throw new RangeError(`No URL has the path ${target}`);
     const all = new Headers(headers);
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
+    for (const [name, value] of Object.entries(request.headers))
+      if (value !== undefined) all.set(name, value);
     const place = url.origin + url.pathname;
-    // An interface redirects nobody: the log-in and the body would go to somebody else.
-    const init = { method, headers: all, body, signal, redirect: 'error' } as RequestInit;
+    // The interface redirects no request: the log-in and the body would go to another address.
+    const init = { ...request, headers: all, redirect: 'error' } as RequestInit;
     const response = await own(url, init).catch((error: unknown) => {
-      throw signal?.aborted === true ? error : noAnswer(place, error);
+      // Node gives the reason as the cause.
+      const { cause = error } = error as { readonly cause?: unknown };
+      const { code, message } = cause as { readonly code?: string; readonly message: string };
+      throw signal?.aborted === true ? error : noAnswer(place, code ?? message, error);
     });
     return {
       url: place,
@@ -62,13 +67,9 @@ export function sendWithFetch(base: string, { headers, fetch: own = fetch }: Fet
   };
 }
 
-/** The error for a request that got no response. The reason of Node stands in the cause of the error. */
-function noAnswer(place: string, cause: unknown): Error {
-  const { message, cause: reason } = cause as Error & {
-    readonly cause?: { readonly [K in 'code' | 'message']?: string };
-  };
-  const why = reason?.code ?? reason?.message ?? '';
-  return new Error(`No answer from ${place}: ${message} ${why}`.trimEnd(), { cause });
+/** The error for a request that got no answer of the interface. @internal */
+export function noAnswer(url = 'send', why: string, cause: unknown): Error {
+  return new Error(`No answer of the interface from ${url}: ${why}`, { cause });
 }
 
 /**
@@ -101,14 +102,23 @@ async function* chunksOf(
   const reader = stream.getReader();
   // Ends the read that waits. A stream that fetch has ended with the signal rejects.
   const leave = (): void => void reader.cancel().catch(() => undefined);
-  signal?.addEventListener('abort', leave);
+  const ignore = onAbort(signal, leave);
   try {
-    signal?.throwIfAborted();
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())
-      yield value as Uint8Array;
-    signal?.throwIfAborted();
+    for (;;) {
+      const { done, value } = await reader.read();
+      signal?.throwIfAborted();
+      if (done) return;
+      yield value;
+    }
   } finally {
-    signal?.removeEventListener('abort', leave);
-    await reader.cancel();
+    ignore();
+    leave();
   }
+}
+
+/** Calls a function when the signal aborts, or now if it has. Gives a function that ends the listening. @internal */
+export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (signal?.aborted === true) act();
+  signal?.addEventListener('abort', act);
+  return () => signal?.removeEventListener('abort', act);
 }

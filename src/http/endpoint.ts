@@ -11,17 +11,16 @@ export interface Endpoint {
   /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
   /** Media type of the body that clients send; left out if there is no body. */
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 type Method = Endpoint['method'];
 
 const item = <P extends string>(path: P) => ({ kind: 'item', method: 'GET', path }) as const;
 const list = <P extends string>(path: P) => ({ kind: 'list', method: 'GET', path }) as const;
-const command = <M extends Method, P extends string>(method: M, path: P) =>
-  ({ kind: 'command', method, path }) as const;
-const patch = <P extends string>(path: P) =>
-  ({ ...command('PATCH', path), body: 'application/json-patch+json' }) as const;
+const command = <M extends Method, P extends string, B extends string>(method: M, path: P, body?: B) =>
+  ({ kind: 'command', method, path, body }) as const;
+const patch = <P extends string>(path: P) => command('PATCH', path, 'application/json-patch+json');
 
 /** Every endpoint, by its name. @internal */
 export const endpoints = {
@@ -62,7 +61,7 @@ export const endpoints = {
   'fleet.retry': command('POST', '/fleet/behind/retry'),
   'fleet.forget': command('DELETE', '/fleet/:node'),
   'users.list': list('/users'),
-  'users.create': { ...command('PUT', '/users'), body: 'application/json' },
+  'users.create': command('PUT', '/users', 'application/json'),
   'users.patch': patch('/users/:name'),
   'users.delete': command('DELETE', '/users/:name'),
   'commands.list': list('/commands'),

@@ -161,7 +161,7 @@ describe('createClient', () => {
     const base = await serve(run());
     await closing.pop()?.();
     const list = createClient(sendWithFetch(base)).services.list({ range: [0, 9] });
-    await expect(list).rejects.toThrow(`No answer from ${base}/services: fetch failed ECONNREFUSED`);
+    await expect(list).rejects.toThrow(`No answer of the interface from ${base}/services: ECONNREFUSED`);
   });
 });
 
@@ -194,8 +194,10 @@ describe('sendWithFetch', () => {
       response.writeHead(status, { location: other }).end();
     });
     const client = createClient(sendWithFetch(base));
-    await expect(client.users.create({ name: 'ada', password: 'engine' })).rejects.toThrow('fetch failed');
-    await expect(client.services.list()).rejects.toThrow('fetch failed');
+    await expect(client.users.create({ name: 'ada', password: 'engine' })).rejects.toThrow(
+      'unexpected redirect',
+    );
+    await expect(client.services.list()).rejects.toThrow('unexpected redirect');
     expect(asked).toBe(0);
   });
 
@@ -208,7 +210,7 @@ describe('sendWithFetch', () => {
       response.writeHead(200, { 'content-type': type }).end(body);
     });
     const client = createClient(sendWithFetch(`${base}/admin`));
-    const message = `Not an answer of the interface at ${base}/admin/services: status 200, ${body}`;
+    const message = `No answer of the interface from ${base}/admin/services: status 200, ${body}`;
     await expect(client.services.list()).rejects.toThrow(message);
   });
 

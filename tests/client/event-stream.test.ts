@@ -130,14 +130,16 @@ describe('client.events, and a stream that', () => {
 
   it('brings an event without end, ends with an error', async () => {
     const events = firstOf(sending(repeated('x'.repeat(1_048_576), 70)));
-    await expect(events).rejects.toThrow('status 200, an event of more than 64 MiB');
+    await expect(events).rejects.toThrow('status 200, an event over 64 MiB');
   });
 
   it.each([
     ['an id that no header can carry', frame('{}', 'ā.1.0')],
     ['an event that is no JSON', frame('<html>')],
   ])('brings %s, ends with an error', async (_what, text) => {
-    await expect(firstOf(sending([text]))).rejects.toThrow('Not an answer of the interface: status 200, ');
+    await expect(firstOf(sending([text]))).rejects.toThrow(
+      'No answer of the interface from send: status 200, ',
+    );
   });
 
   it('is a page of HTML, ends with an error also after a break', async () => {
@@ -214,6 +216,11 @@ describe('client.events, and a connection', () => {
   it.each([
     ['three heartbeats that the interface announces', `${begin}id: a.1.0\n\n`, 180_000],
     ['45 seconds if the interface announces no heartbeat', 'retry: 2000\nid: a.1.0\n\n', 45_000],
+    [
+      '45 seconds if a field or a comment only resembles a heartbeat or an event',
+      'heartbeat: 1\n: heartbeat: soon\n: event: x\n: data: {}\nid: a.1.0\n\n',
+      45_000,
+    ],
     [
       'the longest time of a timer if the heartbeats are rarer',
       'retry: 2000\n: heartbeat: 9007199254740991\nid: a.1.0\n\n',

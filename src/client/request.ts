@@ -1,0 +1,39 @@
+/**
+ * Requests: what a call of a method sends.
+ */
+import type { Endpoint } from '../http/endpoint.ts';
+import type { AdminRequest } from '../index.ts';
+
+/** The options of all methods, and of the stream. */
+interface AnyOptions {
+  readonly signal?: AbortSignal;
+  readonly ifMatch?: string;
+  readonly after?: string;
+  readonly range?: readonly [number, number];
+}
+
+/**
+ * The request of an endpoint. `given` are the subject, the body and the options; the endpoint says which of them there are.
+ *
+ * @internal
+ */
+export function requestOf(endpoint: Endpoint, [...given]: readonly unknown[], own?: object): AdminRequest {
+  const path = endpoint.path.replace(/:\w+/, () => segmentOf(given.shift()));
+  const body = endpoint.body === undefined ? undefined : given.shift();
+  const { signal, ifMatch, after, range, ...query } = (given[0] ?? {}) as AnyOptions;
+  const search = new URLSearchParams({ ...query, ...own });
+  if (range !== undefined) search.set('range', range.join('-'));
+  return {
+    method: endpoint.method,
+    target: `${path}?${search.toString()}`.replace(/\?$/, ''),
+    headers: { 'content-type': endpoint.body, 'if-match': ifMatch, 'last-event-id': after },
+    body: JSON.stringify(body),
+    signal,
+  } as AdminRequest;
+}
+
+/** A name or an id as a path segment. An empty one would lead to the list. */
+function segmentOf(subject: unknown): string {
+  if (subject === '') throw new RangeError('The name is empty');
+  return encodeURIComponent(String(subject));
+}

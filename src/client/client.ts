@@ -156,7 +156,7 @@ export function createClient(send: Send): Client {
   const table: { readonly [Id in keyof Endpoints]: Endpoint & Pick<Endpoints[Id], 'kind'> } = endpoints;
   const methodOf =
     (endpoint: Endpoint, own?: object) =>
-    async (...given: readonly unknown[]): Promise<unknown> =>
+    async (...given: unknown[]): Promise<unknown> =>
       answerOf(await send(requestOf(endpoint, given, own)), endpoint.kind);
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [id, endpoint] of Object.entries(table)) {

@@ -66,82 +66,66 @@ const longestEvent = 2 ** 26;
 
 type Timer = ReturnType<typeof setTimeout>;
 
-/** How far the stream has been read. */
-interface Position {
-  /** The id of the last event. */
-  after: string | undefined;
-  wasConnected: boolean;
-}
-
 /** The fields of a block: an event, a gap, or an id to go on from. */
 type Block = Partial<Record<string, string>>;
 
 /** A line with a field. Browsers skip comments, and the heartbeat is one. */
 const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 
-/** Reads events until the signal aborts. @internal */
+/** Reads events until the signal aborts. A connection without three heartbeats is dead. @internal */
 export async function* readEvents(
   send: Send,
   { after, types = [], signal }: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
-  const query = types.length === 0 ? {} : { types };
-  const position = { after, wasConnected: false };
+  let last = after;
+  let wasConnected = false;
   do {
+    const left = new AbortController();
+    const ignore = onAbort(signal, () => left.abort());
+    let silenceMs = longestSilenceMs;
+    let timer: Timer | undefined;
+    const listen = (): void => {
+      timer = setTimeout(() => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)), silenceMs);
+      // The connection keeps the process alive, and the timer does not.
+      (timer as { unref?: () => void }).unref?.();
+    };
+    listen();
     try {
-      yield* connect(send, query, position, signal);
+      const options = { ...(types.length > 0 && { types }), after: last, signal: left.signal };
+      const response = await open(send, options);
+      const blocksOf = splitter(response);
+      for await (const text of textsOf(response.body)) {
+        clearTimeout(timer);
+        for (const { id, event, data = '', ': heartbeat': heartbeat } of blocksOf(text)) {
+          // No header could carry the id when the stream goes on.
+          if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
+          wasConnected = true;
+          last = id ?? last;
+          if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), longestMs);
+          if (event === 'gap') yield { gap: true };
+          else if (event !== undefined && id !== undefined)
+            yield { id, event: valueOf(response, data) as ShownEvent };
+        }
+        listen();
+      }
     } catch (error) {
       // A break of the connection has no status, and a refusal of the kind 503 passes.
       const status = (error as { readonly cause?: { readonly status?: number } }).cause?.status ?? 500;
-      if ((status < 500 || !position.wasConnected) && signal?.aborted !== true) throw error;
+      if ((status < 500 || !wasConnected) && signal?.aborted !== true) throw error;
+    } finally {
+      clearTimeout(timer);
+      ignore();
     }
     await wait(signal);
   } while (signal?.aborted !== true);
 }
 
-/** Opens the stream once, and reads to its end. A connection without three heartbeats is dead. */
-async function* connect(
-  send: Send,
-  query: object,
-  position: Position,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<EventStreamItem, void, undefined> {
-  const left = new AbortController();
-  const ignore = onAbort(signal, () => left.abort());
-  let silenceMs = longestSilenceMs;
-  let timer: Timer | undefined;
-  const listen = (): void => {
-    timer = setTimeout(() => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)), silenceMs);
-    // The connection keeps the process alive, and the timer does not.
-    (timer as { unref?: () => void }).unref?.();
-  };
-  listen();
-  try {
-    const response = await send(
-      requestOf(endpoints['events.stream'], [{ ...query, after: position.after, signal: left.signal }]),
-    );
-    if (!hasType(response, 'text/event-stream')) {
-      const { problem } = await refusalOf(response);
-      throw new Error(problem.detail, { cause: problem });
-    }
-    const blocksOf = splitter(response);
-    for await (const text of textsOf(response.body)) {
-      clearTimeout(timer);
-      for (const { id, event, data = '', ': heartbeat': heartbeat } of blocksOf(text)) {
-        // No header could carry the id when the stream goes on.
-        if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
-        position.wasConnected = true;
-        position.after = id ?? position.after;
-        if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), longestMs);
-        if (event === 'gap') yield { gap: true };
-        else if (event !== undefined && id !== undefined)
-          yield { id, event: valueOf(response, data) as ShownEvent };
-      }
-      listen();
-    }
-  } finally {
-    clearTimeout(timer);
-    ignore();
-  }
+/** Opens the stream. */
+async function open(send: Send, options: object): Promise<ReceivedResponse> {
+  const response = await send(requestOf(endpoints['events.stream'], [options]));
+  if (hasType(response, 'text/event-stream')) return response;
+  const { problem } = await refusalOf(response);
+  throw new Error(problem.detail, { cause: problem });
 }
 
 /** Gives a function that takes the texts of a stream, and gives the blocks that each of them completes. */
@@ -150,18 +134,19 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
   let line = '';
   let size = 0;
   return function* (text) {
+    const [first = '', ...others] = text.split('\n');
     // No line is looked through before it is complete: that would take quadratic time.
-    const lines = text.split('\n');
-    lines[0] = line + String(lines[0]);
-    line = lines.pop() ?? '';
-    for (const whole of lines) {
-      const [, name = '', value = ''] = field.exec(whole) ?? [];
+    line += first;
+    for (const next of others) {
+      const [, name = '', value = ''] = field.exec(line) ?? [];
       block[name] = value;
-      size += whole.length;
-      if (whole !== '') continue;
-      yield block;
-      block = {};
-      size = 0;
+      size += line.length;
+      if (line === '') {
+        yield block;
+        block = {};
+        size = 0;
+      }
+      line = next;
     }
     if (size + line.length > longestEvent) throw strangeAnswer(response, 'an event over 64 MiB');
   };

@@ -17,17 +17,17 @@ interface AnyOptions {
  *
  * @internal
  */
-export function requestOf(endpoint: Endpoint, [...given]: readonly unknown[], own?: object): AdminRequest {
-  const path = endpoint.path.replace(/:\w+/, () => segmentOf(given.shift()));
-  const body = endpoint.body === undefined ? undefined : given.shift();
-  const { signal, ifMatch, after, range, ...query } = (given[0] ?? {}) as AnyOptions;
-  const search = new URLSearchParams({ ...query, ...own });
-  if (range !== undefined) search.set('range', range.join('-'));
+export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): AdminRequest {
+  const { method, path, body: type } = endpoint;
+  const place = path.replace(/:\w+/, () => segmentOf(given.shift()));
+  const body = type && JSON.stringify(given.shift());
+  const { signal, ifMatch, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
+  const query = new URLSearchParams({ ...others, ...(range && { range: range.join('-') }), ...own });
   return {
-    method: endpoint.method,
-    target: `${path}?${search.toString()}`.replace(/\?$/, ''),
-    headers: { 'content-type': endpoint.body, 'if-match': ifMatch, 'last-event-id': after },
-    body: JSON.stringify(body),
+    method,
+    target: `${place}?${query.toString()}`.replace(/\?$/, ''),
+    headers: { 'content-type': type, 'if-match': ifMatch, 'last-event-id': after },
+    body,
     signal,
   } as AdminRequest;
 }

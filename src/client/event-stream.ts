@@ -52,18 +52,6 @@ export type EventStreamItem =
       readonly gap: true;
     };
 
-/** How long to wait before the next connection: as long as the interface asks for. */
-const retryMs = 2000;
-
-/** How long a connection may be silent, if the stream names no heartbeat: three times 15 seconds. */
-const longestSilenceMs = 45_000;
-
-/** The longest time of a timer. */
-const longestMs = 2 ** 31 - 1;
-
-/** More characters than any event has: the interface keeps at most 64 MiB of events. */
-const longestEvent = 2 ** 26;
-
 type Timer = ReturnType<typeof setTimeout>;
 
 /** The fields of a block: an event, a gap, or an id to go on from. */
@@ -82,7 +70,8 @@ export async function* readEvents(
   do {
     const left = new AbortController();
     const ignore = onAbort(signal, () => left.abort());
-    let silenceMs = longestSilenceMs;
+    // Three heartbeats of 15 seconds, if the stream names no other.
+    let silenceMs = 45_000;
     let timer: Timer | undefined;
     const listen = (): void => {
       timer = setTimeout(() => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)), silenceMs);
@@ -101,7 +90,8 @@ export async function* readEvents(
           if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
           wasConnected = true;
           last = id ?? last;
-          if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), longestMs);
+          // No timer takes a longer time.
+          if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), 2 ** 31 - 1);
           if (event === 'gap') yield { gap: true };
           else if (event !== undefined && id !== undefined)
             yield { id, event: valueOf(response, data) as ShownEvent };
@@ -148,7 +138,8 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
       }
       line = next;
     }
-    if (size + line.length > longestEvent) throw strangeAnswer(response, 'an event over 64 MiB');
+    // The interface keeps at most 64 MiB of events.
+    if (size + line.length > 2 ** 26) throw strangeAnswer(response, 'an event over 64 MiB');
   };
 }
 
@@ -157,7 +148,8 @@ async function wait(signal: AbortSignal | undefined): Promise<void> {
   let timer!: Timer;
   let ignore!: () => void;
   await new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, retryMs);
+    // As long as the interface asks for.
+    timer = setTimeout(resolve, 2000);
     ignore = onAbort(signal, resolve);
   });
   clearTimeout(timer);

@@ -14,6 +14,7 @@ import type { SessionBeginning } from './beginning.ts';
 import { placeOf } from './place.ts';
 import { fatalError, hasKey, keyIn, type SqlState } from './protocol.ts';
 import { startRelay } from './relay.ts';
+import { logStatements } from './statement-log.ts';
 import { turnAway } from './turn-away.ts';
 
 /** The time for a server to accept a connection, and to receive the last bytes of a client. */
@@ -36,7 +37,9 @@ export function openSession(
 ) {
   const backend = connectTo(server, packet);
   client.pause(); // until the server has accepted
-  const { statistics, idleSeconds, isAtRest, isBetweenMessages } = startRelay(client, backend);
+  const { statistics, idleSeconds, isAtRest, isBetweenMessages } = startRelay(client, backend, (statements) =>
+    logStatements(admin.snapshot, { service: service.key, session: id }, statements),
+  );
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
   let [hasServer, outlives, refusal] = [false, false, 'it gives no answer'];
   let end: readonly [SqlState, string] = ['08006', `The server ${server.name} has closed the connection.`];

@@ -175,6 +175,35 @@ describe('the example gateway without a document', () => {
     expect([reads, writes].map((count) => (count ?? 0) >= 2)).toEqual([true, true]);
   });
 
+  it('prints the statements that match a filter of the service, by the settings of the moment', async () => {
+    const printed = (): readonly (string | undefined)[] =>
+      [...gateway.printed().matchAll(/^statement \/filters\/Statement-Log session \d+: (.*)$/gm)].map(
+        ([, statement]) => statement,
+      );
+    const patch = async (target: string, path: string, value: unknown) =>
+      expect(await gateway.ask('PATCH', target, [{ op: 'add', path, value }])).toMatchObject({ status: 200 });
+    const [writer, reader] = await Promise.all([connect('Read-Write'), connect('Reports')]);
+    await writer.valueOf("select 'DROP\n\u001b[31mstatement /filters/x'");
+    await writer.valueOf('select $1::int + 1', [1]);
+    await reader.valueOf("select 'drop'");
+    await patch('/filters/statement-log', '/parameters/match/value', 'wanted');
+    await patch('/services/reports', '/filters', ['/filters/Statement-Log']);
+    // A long statement, which comes in pieces, does not hide the next one.
+    await reader.valueOf(`select length('${'x'.repeat(300_000)}wanted')`);
+    await reader.valueOf("select $1::text || 'wanted'", ['drop']);
+    await writer.valueOf('select 1 as wanted');
+    const expected = [
+      "select 'DROP [31mstatement /filters/x'",
+      "select $1::text || 'wanted'",
+      'select 1 as wanted',
+    ];
+    await until('the statements are printed', () => printed().length >= expected.length);
+    expect(printed()).toEqual(expected);
+    expect(await gateway.get('/filters/statement-log')).toMatchObject({
+      services: ['/services/Read-Write', '/services/Reports'],
+    });
+  });
+
   it('gives a client that is one too many the error of PostgreSQL', async () => {
     const change = (op: string) =>
       gateway.ask('PATCH', '/services/read-write', [{ op, path: '/max_connection', value: 1 }]);

@@ -33,7 +33,7 @@ async function openServer(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Four services on two servers, two monitors; some of them started, and some stopped. */
+/** Four services on two servers, a filter, two monitors; some of them started, and some stopped. */
 async function auditedDocument(): Promise<GatewayDocument> {
   const place = { address: '127.0.0.1', protocol: 'postgresql' };
   const ports = await Promise.all([openServer(), openServer()]);
@@ -54,6 +54,7 @@ async function auditedDocument(): Promise<GatewayDocument> {
       service('Third', 'one', 'stopped'),
       service('Fourth', 'two', 'stopped'),
     ],
+    filters: [{ name: 'Log', module: 'statementlog', parameters: { match: { value: 'drop' } } }],
     monitors: [
       { name: 'Watch', ...monitor },
       { name: 'Probe', ...monitor, state: 'stopped' },
@@ -96,8 +97,15 @@ it('the example gateway passes the audits of gateways', async () => {
     await run().catch((error: unknown) => failures.push(`${id}: ${String(error)}`));
   expect(failures).toEqual([]);
   expect([...new Set(audits.map(({ id }) => id.split('/')[0]))].sort()).toEqual([
-    ...['connections.close', 'logs.flush', 'monitor.start', 'monitor.stop', 'monitor.update', 'reports'],
-    ...['server.update', 'service.start', 'service.stop', 'service.update', 'sessions.close'],
+    ...[
+      'connections.close',
+      'filter.update',
+      'logs.flush',
+      'monitor.start',
+      'monitor.stop',
+      'monitor.update',
+    ],
+    ...['reports', 'server.update', 'service.start', 'service.stop', 'service.update', 'sessions.close'],
   ]);
 }, 60_000);
 

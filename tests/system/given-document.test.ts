@@ -125,7 +125,7 @@ describe('the example gateway on a document', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
     expect(pointers.sort()).toEqual([
-      '/filters/0',
+      '/filters/0/module',
       '/format',
       '/monitors/0/monitor_interval',
       '/servers/1/address',
@@ -219,10 +219,16 @@ describe('the example gateway on a document', () => {
       monitors: [
         { name: 'M', module: 'tcp', parameters: { user: 'ada' }, parametersSealed: { pin: 'v1.x' } },
       ],
+      filters: [
+        { name: 'F', module: 'statementlog', parameters: { match: { value: 'a' }, exclude: { value: 'b' } } },
+        { name: 'G', module: 'statementlog', parametersSealed: { pin: { value: 'v1.x' } } },
+      ],
     });
     expect(ended.code).toBe(1);
     const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
     expect(pointers.sort()).toEqual([
+      '/filters/0/parameters/exclude',
+      '/filters/1/parametersSealed/pin',
       '/monitors/0/parameters/user',
       '/monitors/0/parametersSealed/pin',
       '/servers/0/parametersSealed/pin',

@@ -1,0 +1,69 @@
+/** The filter `statementlog`: prints the statements of clients that contain the text of its parameter `match`. */
+import { linkTo, type Snapshot } from 'gateway-admin-core';
+
+/** The name of the module in a document. */
+export const statementLog = 'statementlog';
+/** The parameter of the filter. A filter without the parameter prints every statement. */
+export const matchParameter = 'match';
+
+/** A longer statement is matched and printed up to this length. */
+const mostBytes = 65_536;
+const mostPrinted = 500;
+const headBytes = 5;
+
+const query = 'Q'.charCodeAt(0);
+const parse = 'P'.charCodeAt(0);
+
+/**
+ * Creates the function that takes the bytes of a client and gives the statements in them. After the start packet, a client
+ * sends messages only: a byte for the type, the length of the rest, and the rest. A chunk may end anywhere in a message.
+ */
+export function createStatementReader(): (chunk: Buffer) => readonly string[] {
+  let held = Buffer.alloc(0);
+  let [toSkip, isReadable] = [0, true];
+  return (chunk) => {
+    const statements: string[] = [];
+    const skipped = Math.min(toSkip, chunk.length);
+    toSkip -= skipped;
+    let bytes = Buffer.concat([held, chunk.subarray(skipped)]);
+    while (isReadable && bytes.length >= headBytes) {
+      const length = bytes.readInt32BE(1) + 1;
+      isReadable = length >= headBytes; // Otherwise the client does not speak the protocol any more.
+      const hasStatement = bytes[0] === query || bytes[0] === parse;
+      if (hasStatement && bytes.length < Math.min(length, mostBytes)) break;
+      if (hasStatement) statements.push(statementIn(bytes.subarray(0, length)));
+      toSkip = Math.max(0, length - bytes.length);
+      bytes = bytes.subarray(length);
+    }
+    held = isReadable ? bytes : Buffer.alloc(0);
+    return statements;
+  };
+}
+
+/** The statement of a message: the first text in `Query`. In `Parse`, the name of the prepared statement comes before. */
+function statementIn(message: Buffer): string {
+  const begin = message[0] === query ? headBytes : message.indexOf(0, headBytes) + 1;
+  const end = message.indexOf(0, begin);
+  return message.toString('utf8', begin, end < 0 ? message.length : end);
+}
+
+/** Prints the statements that match, once for each filter of the service. The filters are read at each use. */
+export function logStatements(
+  { services, filters }: Snapshot,
+  { service, session }: { readonly service: string; readonly session: number },
+  statements: readonly string[],
+): void {
+  const links = services.find(service)?.settings.filters ?? [];
+  for (const statement of links.length === 0 ? [] : statements)
+    for (const link of links) {
+      const filter = [...filters].find(({ name }) => linkTo('filters', name) === link);
+      const match = filter?.settings.parameters[matchParameter]?.value ?? '';
+      if (!statement.toLowerCase().includes(match.toLowerCase())) continue;
+      // A line break or a colour of a client must not look like another line of the log.
+      const text = statement
+        .replace(/[\p{C}\s]+/gu, ' ')
+        .trim()
+        .slice(0, mostPrinted);
+      console.log(`statement ${link} session ${String(session)}: ${text}`);
+    }
+}

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, readdir } from 'node:fs/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Threads } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
@@ -173,6 +174,27 @@ describe('the example gateway without a document', () => {
     expect(connection).toMatchObject({ server: '/servers/db-1', service: '/services/Read-Write' });
     const { reads, writes } = connection?.['statistics'] as Readonly<Record<string, number>>;
     expect([reads, writes].map((count) => (count ?? 0) >= 2)).toEqual([true, true]);
+  });
+
+  it('shows its one thread, with the load and the sockets of the moment', async () => {
+    const threads = async (): Promise<Threads> => (await gateway.get('/gateway/threads')) as Threads;
+    const before = await threads();
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connect('Reports')));
+    await Promise.all(clients.map((client) => client.valueOf("select repeat('x', 1000000)")));
+    const after = await threads();
+    const [[idle], [busy]] = [before.threads, after.threads];
+    expect(busy).toMatchObject({ id: 0, state: 'processing', event: ['in'] });
+    // A client and its connection to the server.
+    expect(busy?.file_descriptors).toBeGreaterThanOrEqual((idle?.file_descriptors ?? 0) + 20);
+    expect(busy?.run_time).toBeGreaterThan(idle?.run_time ?? 0);
+    const { historic, ...others } = after.load_average;
+    expect(historic).toBeGreaterThan(0);
+    for (const load of [historic, ...Object.values(others)]) {
+      expect(load).toBeGreaterThanOrEqual(0);
+      expect(load).toBeLessThanOrEqual(1);
+    }
+    // The gateway runs for less than five minutes, so these are the loads since its start.
+    expect(others['15min']).toBe(others['5min']);
   });
 
   it('prints the statements that match a filter of the service, by the settings of the moment', async () => {

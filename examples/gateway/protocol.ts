@@ -47,6 +47,11 @@ export function endsReady(chunk: Buffer): boolean {
   return chunk.subarray(-6, -1).equals(readyForQuery);
 }
 
+/** The message `ParameterStatus` with which a server announces its version. */
+export function versionMessage(version: string): Buffer {
+  return withLength(Buffer.from(`S\0\0\0\0server_version\0${version}\0`));
+}
+
 /** Why a connection ends: too many clients, no server to connect to, a server that is gone, the administrator. */
 export type SqlState = '53300' | '57P03' | '08006' | '57P01';
 
@@ -55,7 +60,11 @@ export function fatalError(sqlState: SqlState, sentence: string): Buffer {
   const fields = ['SFATAL', 'VFATAL', `C${sqlState}`, `M${sentence}`, '']
     .map((field) => `${field}\0`)
     .join('');
-  const message = Buffer.from(`E\0\0\0\0${fields}`);
+  return withLength(Buffer.from(`E\0\0\0\0${fields}`));
+}
+
+/** Writes the length of a message after its type. */
+function withLength(message: Buffer): Buffer {
   message.writeInt32BE(message.length - 1, 1);
   return message;
 }

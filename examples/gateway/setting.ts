@@ -7,7 +7,14 @@ import { matchParameter } from './statement-log.ts';
 
 /** The settings that this gateway has, by the effect that changes them. */
 const supported: Partial<Record<Effect['type'], readonly string[]>> = {
-  'service.update': ['servers', 'filters', 'weightby', 'connection_timeout', 'max_connection'],
+  'service.update': [
+    'servers',
+    'filters',
+    'version_string',
+    'weightby',
+    'connection_timeout',
+    'max_connection',
+  ],
   'server.update': ['address', 'port', 'parameters', 'state'],
   'monitor.update': ['servers', 'monitor_interval', 'connect_timeout'],
   'filter.update': ['parameters'],

@@ -226,6 +226,22 @@ describe('the example gateway without a document', () => {
     });
   });
 
+  it('announces the version of a service, and the version of the server without one', async () => {
+    const patch = (operation: object) =>
+      gateway.ask('PATCH', '/services/reports', [{ path: '/version_string', ...operation }]);
+    const version = '9.6-gateway-\u00e4';
+    expect(await patch({ op: 'add', value: version })).toMatchObject({ status: 200 });
+    const [changed, other] = [await connect('Reports'), await connect('Read-Write')];
+    expect(changed.serverVersion).toBe(version);
+    // The rest of the beginning arrives whole, such as the key of a request to cancel.
+    const sleeping = expect(changed.valueOf('select pg_sleep(600)')).rejects.toMatchObject({ code: '57014' });
+    await changed.cancel();
+    await sleeping;
+    expect(await changed.valueOf('show server_version')).toBe(other.serverVersion);
+    expect(await patch({ op: 'remove' })).toMatchObject({ status: 200 });
+    expect((await connect('Reports')).serverVersion).toBe(other.serverVersion);
+  });
+
   it('gives a client that is one too many the error of PostgreSQL', async () => {
     const change = (op: string) =>
       gateway.ask('PATCH', '/services/read-write', [{ op, path: '/max_connection', value: 1 }]);

@@ -114,7 +114,7 @@ describe('the example gateway on a document', () => {
         { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'], user: 'ada' },
         {
           ...serviceDocument('C'),
-          ...{ root_user: true, version_string: '9.6', strip_db_esc: false, passwordSealed: 'v1.x' },
+          ...{ root_user: true, strip_db_esc: false, passwordSealed: 'v1.x' },
           router_options: { router: 'master' },
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
@@ -142,7 +142,6 @@ describe('the example gateway on a document', () => {
       '/services/2/root_user',
       '/services/2/router_options/router',
       '/services/2/strip_db_esc',
-      '/services/2/version_string',
       '/surprise',
     ]);
     expect(one.connections).toBe(0);

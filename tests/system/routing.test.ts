@@ -342,7 +342,6 @@ describe('a setting that the example gateway does not have', () => {
       ['/services/S', 'user', 'ada'],
       ['/services/S', 'password', 'correct horse'],
       ['/services/S', 'root_user', true],
-      ['/services/S', 'version_string', '9.6'],
       ['/services/S', 'strip_db_esc', true],
       ['/services/S', 'router_options', { router: 'master' }],
       ['/services/S', 'weightby', 'power', 'No server of the service has a parameter "power".'],

@@ -56,7 +56,7 @@ const refusals = [
   },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
   {
-    at: /^\/services\/\d+\/(user|password\w*|root_user|strip_db_esc|router_options\w*\/.+)$/,
+    at: /^\/services\/\d+\/(password\w*|root_user|strip_db_esc|router_options\w*\/.+)$/,
     detail: 'this gateway does not have the setting',
   },
   {

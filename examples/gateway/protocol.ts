@@ -25,6 +25,26 @@ export function userIn(packet: Buffer): string {
 }
 
 /**
+ * The packet that starts a session, for another user if there is one. Without a database, the packet means the database with
+ * the name of its user. This database stays.
+ */
+export function withUser(packet: Buffer, user = ''): Buffer {
+  // As bytes: PostgreSQL knows the encoding of the values only later.
+  const words = packet.toString('latin1', 8).split('\0');
+  const values = new Map<string, string>();
+  for (let at = 0; at + 1 < words.length && words[at] !== ''; at += 2)
+    values.set(words[at] ?? '', words[at + 1] ?? '');
+  const own = values.get('user');
+  if (user === '' || own === undefined) return packet;
+  if ((values.get('database') ?? '') === '') values.set('database', own);
+  values.set('user', Buffer.from(user).toString('latin1'));
+  const text = [...values].map(([name, value]) => `${name}\0${value}\0`).join('');
+  const changed = Buffer.concat([packet.subarray(0, 8), Buffer.from(`${text}\0`, 'latin1')]);
+  changed.writeInt32BE(changed.length);
+  return changed;
+}
+
+/**
  * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the packet
  * that asks for it. `undefined` if the key has not come yet.
  */

@@ -12,7 +12,7 @@ import type { Admin, Server, Service } from 'gateway-admin-core';
 
 import type { SessionBeginning } from './beginning.ts';
 import { placeOf } from './place.ts';
-import { fatalError, hasKey, keyIn, type SqlState } from './protocol.ts';
+import { fatalError, hasKey, keyIn, withUser, type SqlState } from './protocol.ts';
 import { startRelay } from './relay.ts';
 import { createVersionWriter } from './server-version.ts';
 import { createStatementLog } from './statement-log.ts';
@@ -36,7 +36,7 @@ export function openSession(
   service: Service,
   server: Server,
 ) {
-  const backend = connectTo(server, packet);
+  const backend = connectTo(server, withUser(packet, service.settings.user));
   client.pause(); // until the server has accepted
   const fromClient = createStatementLog(admin, service.key, id);
   const fromServer = createVersionWriter(service.settings.version_string);

@@ -5,11 +5,15 @@ import { parsePointer } from 'gateway-admin-core/json';
 import { serversAt } from './router.ts';
 import { matchParameter } from './statement-log.ts';
 
-/** The settings that this gateway has, by the effect that changes them. */
+/**
+ * The settings that this gateway has, by the effect that changes them. There is no `password`: a client gives its password to
+ * the server, and the gateway only carries it. So a server must trust the gateway if the service has a `user`.
+ */
 const supported: Partial<Record<Effect['type'], readonly string[]>> = {
   'service.update': [
     'servers',
     'filters',
+    'user',
     'version_string',
     'weightby',
     'connection_timeout',

@@ -242,6 +242,23 @@ describe('the example gateway without a document', () => {
     expect((await connect('Reports')).serverVersion).toBe(other.serverVersion);
   });
 
+  it('connects the clients of a service as the user of the service, if the server knows the user', async () => {
+    const patch = (operation: object) =>
+      gateway.ask('PATCH', '/services/read-write', [{ path: '/user', ...operation }]);
+    const users = "select concat(session_user, ' on ', current_database())";
+    const before = await connect('Read-Write');
+    await before.valueOf('create role service_user login');
+    expect(await patch({ op: 'add', value: 'service_user' })).toMatchObject({ status: 200 });
+    expect(await (await connect('Read-Write')).valueOf(users)).toBe('service_user on postgres');
+    expect(await before.valueOf(users)).toBe('postgres on postgres');
+    // A session shows the user that its client has named.
+    expect(await gateway.get('/sessions?fields=user')).toEqual([{ user: 'postgres' }, { user: 'postgres' }]);
+    expect(await patch({ op: 'replace', value: 'nobody' })).toMatchObject({ status: 200 });
+    await expect(connect('Read-Write')).rejects.toMatchObject({ code: '28000' });
+    expect(await patch({ op: 'remove' })).toMatchObject({ status: 200 });
+    expect(await (await connect('Read-Write')).valueOf(users)).toBe('postgres on postgres');
+  });
+
   it('gives a client that is one too many the error of PostgreSQL', async () => {
     const change = (op: string) =>
       gateway.ask('PATCH', '/services/read-write', [{ op, path: '/max_connection', value: 1 }]);

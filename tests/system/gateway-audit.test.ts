@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   createAdmin,
   createSnapshot,
+  patchFilter,
   type Admin,
   type Effect,
   type GatewayDocument,
@@ -108,6 +109,24 @@ it('the example gateway passes the audits of gateways', async () => {
     ...['reports', 'server.update', 'service.start', 'service.stop', 'service.update', 'sessions.close'],
   ]);
 }, 60_000);
+
+it('the example gateway refuses a parameter that its filter does not have, also without its veto', async () => {
+  const snapshot = createSnapshot({ filters: [{ name: 'Log', module: 'statementlog' }] });
+  const gateway = new Gateway();
+  await gateway.open(createAdmin({ snapshot, gateway }));
+  const patch = (path: string) => patchFilter(snapshot, 'Log', [{ op: 'add', path, value: 'a' }], { now: 0 });
+  const [match, other] = ['/parameters/match', '/parameters/exclude'].map((path) => {
+    const decision = patch(path);
+    return decision.outcome === 'accepted' ? decision.effects : [];
+  });
+  for (const effect of match ?? []) await gateway.apply(effect);
+  expect(other).toHaveLength(1);
+  for (const effect of other ?? [])
+    await expect(gateway.apply(effect)).rejects.toThrow(
+      'The filter has no parameter "exclude". It has match.',
+    );
+  await gateway.close();
+});
 
 it('the example gateway refuses an effect that it does not know, and does not say that the effect is in place', async () => {
   const gateway = new Gateway();

@@ -111,7 +111,7 @@ describe('the example gateway on a document', () => {
       ],
       services: [
         { ...serviceDocument('A', -1), servers: ['/servers/one', '/servers/three'] },
-        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'], user: 'ada' },
+        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
         {
           ...serviceDocument('C'),
           ...{ root_user: true, strip_db_esc: false, passwordSealed: 'v1.x' },
@@ -135,7 +135,6 @@ describe('the example gateway on a document', () => {
       '/services/0/servers/1',
       '/services/1/filters/0',
       '/services/1/router',
-      '/services/1/user',
       '/services/2/listeners/0/ssl',
       '/services/2/listeners/0/ssl_key',
       '/services/2/passwordSealed',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { userIn, withUser } from '../../examples/gateway/protocol.ts';
 import { createVersionWriter } from '../../examples/gateway/server-version.ts';
 import { createStatementReader } from '../../examples/gateway/statement-log.ts';
 
@@ -66,5 +67,25 @@ describe('the version in the bytes of a server', () => {
     const first = type === 'E' ? message('E', 'SFATAL\0\0') : Buffer.from('x\0\0\0\x01');
     const given = Buffer.concat([...begin, first, message('S', 'server_version\x0016\0')]);
     for (const size of sizes) expect(write(given, size)).toEqual(given);
+  });
+});
+
+describe('the packet that starts a session, for the user of a service', () => {
+  const start = (rest: string): Buffer => {
+    const packet = Buffer.from(`\0\0\0\0\0\x03\0\0${rest}\0`);
+    packet.writeInt32BE(packet.length);
+    return packet;
+  };
+
+  it.each([
+    ['keeps the database that it names', 'user\0ada\0database\0sales\0', 'user\0zoë\0database\0sales\0'],
+    ['keeps the database of its user', 'user\0adá\0', 'user\0zoë\0database\0adá\0'],
+    ['keeps that database too if it is empty', 'database\0\0user\0ada\0', 'database\0ada\0user\0zoë\0'],
+    ['keeps other parameters', 'a\0\0user\0ada\0database\0d\0', 'a\0\0user\0zoë\0database\0d\0'],
+    ['gets no user if it has none', 'database\0sales\0', 'database\0sales\0'],
+  ])('%s', (_what, given, expected) => {
+    expect(withUser(start(given), 'zoë')).toEqual(start(expected));
+    expect(userIn(withUser(start(given), 'zoë'))).toBe(userIn(start(expected)));
+    expect(withUser(start(given))).toEqual(start(given));
   });
 });

@@ -339,7 +339,6 @@ describe('a setting that the example gateway does not have', () => {
     const targets = ['/services/S', '/monitors/one', '/filters/Log'];
     const before = await Promise.all(targets.map(gateway.get));
     for (const [target, name, value, detail = `This gateway has no ${name} here.`] of [
-      ['/services/S', 'user', 'ada'],
       ['/services/S', 'password', 'correct horse'],
       ['/services/S', 'root_user', true],
       ['/services/S', 'strip_db_esc', true],

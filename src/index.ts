@@ -171,6 +171,7 @@ export type {
   FailedLogInRecord,
   DroppedRecord,
   AuditGap,
+  HostAttempt,
 } from './ports/audit-record.ts';
 export type { Principal, AdminRequest, AdminResponse } from './http/message.ts';
 export { EffectRefused, StoreConflictError, StoreLost } from './ports/port-error.ts';

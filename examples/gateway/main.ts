@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { createAdmin, createBasicAuthentication } from 'gateway-admin-core';
 import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
-import type { Admin, AdminOptions, GatewayDocument, Logger } from 'gateway-admin-core';
+import type { Admin, AdminOptions, GatewayDocument } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { createHandler } from 'gateway-admin-core/node';
 import { openAdminServer } from './admin-server.ts';
@@ -112,13 +112,7 @@ function createTeller(given: GatewayDocument | undefined): (error: unknown) => v
 async function openInterface(given: AdminOptions, directory?: string): Promise<Admin> {
   const options = { ...given, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) };
   if (directory === undefined) return createAdmin(options);
-  const ignore = (): undefined => undefined;
-  const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  // A user who expects the configuration of an earlier run must see that the store was empty. `onError` prints errors.
-  logger.warn = (_fields, message) => console.error(message);
-  const admin = await openAdmin({ ...options, logger, store: await openFileStore(directory) });
-  logger.warn = ignore;
-  return admin;
+  return openAdmin({ ...options, store: await openFileStore(directory) });
 }
 
 const ending = new AbortController();

@@ -45,7 +45,7 @@ function withEveryNumber(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? Number.MAX_VALUE : value;
 }
 
-/** Makes the error for a body that was read before, and is nowhere. @internal */
+/** Makes the error for a body that was read before and that no member of the request has. @internal */
 export function bodyTaken(advice: string): Error {
   return new Error(
     'The body of a request was read before the interface got the request. Mount the interface before body parsers, or ' +

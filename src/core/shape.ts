@@ -91,7 +91,7 @@ export interface Requirement {
   readonly unless: string;
 }
 
-/** A port is required, unless there is none: the path of a socket has no port. */
+/** A port is required unless the address is the path of a socket. */
 export const portUnlessSocket: Requirement = Object.freeze({
   member: 'address',
   pattern: /^\//,

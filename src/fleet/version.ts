@@ -26,15 +26,20 @@ export function withFleetVersions(
   isMeant: (present: Version) => boolean = () => true,
 ): Snapshot {
   const isDifferent = new Set<keyof Collections>();
+  const isMoved = new Set<keyof Collections>();
   const aligned = alignVersions(own, (collection, present, key) => {
     if (key === undefined) {
       const isWhole = !isDifferent.has(collection) && isSameOrder(own[collection], fleet[collection]);
-      return isWhole ? withCommand(present, fleet[collection].version.command, revision) : present;
+      if (isWhole) return withCommand(present, fleet[collection].version.command, revision);
+      // The list has the latest number of its members. With the new number of one member it would look like that of the fleet.
+      return isMoved.has(collection) ? withCommand(present, revision, revision) : present;
     }
     const command = find(fleet, collection, key)?.version.command;
     if (command === present.command) return present;
-    if (command !== undefined && isMeant(present) && hasContentOf(own, fleet, collection, key))
+    if (command !== undefined && isMeant(present) && hasContentOf(own, fleet, collection, key)) {
+      isMoved.add(collection);
       return withCommand(present, command, revision);
+    }
     isDifferent.add(collection);
     return present;
   });

@@ -1,7 +1,8 @@
 /**
  * Audit records: who tried to change what, and the outcome. Types only.
  */
-import type { Json } from '../json/value.ts';
+import type { AdminRequest, Principal } from '../http/message.ts';
+import type { Json, JsonObject } from '../json/value.ts';
 import type { HostProblemCode, ProblemCode } from '../problem.ts';
 
 /**
@@ -134,4 +135,24 @@ export interface AuditGap {
   readonly next?: string;
   /** The number of missing records; left out if the number is not known. */
   readonly missed?: number;
+}
+
+/**
+ * An attempt at an endpoint of the host, for its audit record.
+ *
+ * @public
+ */
+export interface HostAttempt {
+  /** The request, for the method, the path and the peer. */
+  readonly request: AdminRequest;
+  /** The caller, as {@link Admin.guard} has given it. */
+  readonly principal?: Principal | undefined;
+  /** How the attempt has ended. */
+  readonly outcome: WriteRecord['outcome'];
+  /** The code of the problem, if the attempt was refused. */
+  readonly code?: HostProblemCode;
+  /** Links of the resources of the attempt, at most 100. */
+  readonly resources?: readonly string[];
+  /** What was to be changed, as objects of plain JSON. */
+  readonly change?: readonly JsonObject[];
 }

@@ -318,7 +318,7 @@ function isKnown({ type }: AdminEvent): boolean {
 }
 
 /**
- * Folds the events of a record as {@link evolve}, and takes no event for nothing: a state without it would be wrong.
+ * Folds the events of a record. Refuses an event of unknown type, because the state without the event would be wrong.
  *
  * @throws TypeError for an event of unknown type
  * @internal

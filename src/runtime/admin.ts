@@ -12,9 +12,7 @@ import type {
 } from '../ports/port.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
-import type { JsonObject } from '../json/value.ts';
-import type { AuditGap, AuditRecord, WriteRecord } from '../ports/audit-record.ts';
-import type { HostProblemCode } from '../problem.ts';
+import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -247,23 +245,7 @@ export interface Admin {
      * @returns resolves when the client can be answered: at once, or when a required sink has the record
      * @throws TypeError if a member has a wrong type
      */
-    record(
-      this: void,
-      attempt: {
-        /** The request, for the method, the path and the peer. */
-        readonly request: AdminRequest;
-        /** The caller, as {@link Admin.guard} has given it. */
-        readonly principal?: Principal | undefined;
-        /** How the attempt has ended. */
-        readonly outcome: WriteRecord['outcome'];
-        /** The code of the problem, if the attempt was refused. */
-        readonly code?: HostProblemCode;
-        /** Links of the resources of the attempt, at most 100. */
-        readonly resources?: readonly string[];
-        /** What was to be changed, as objects of plain JSON. */
-        readonly change?: readonly JsonObject[];
-      },
-    ): Promise<void>;
+    record(this: void, attempt: HostAttempt): Promise<void>;
   };
   /**
    * Refuses waiting commands and later ones. Resolves when every started command has ended, and every earlier call of

@@ -5,6 +5,7 @@ import type { Context } from '../core/decision.ts';
 import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
+import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
 import { boundRoutes, differencesOf, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
@@ -338,7 +339,7 @@ function auditOf(audit: Audit, pending: PendingAnswers): Admin['audit'] {
     return audit.read(where);
   };
   return Object.assign(read, {
-    record: async (attempt: Parameters<Admin['audit']['record']>[0]) => {
+    record: async (attempt: HostAttempt) => {
       assertHostAttempt(attempt);
       return pending.track(audit.record(attempt));
     },

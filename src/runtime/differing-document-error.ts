@@ -8,7 +8,7 @@ import type { DocumentDifference } from '../resources/shared/document-difference
  * The error that `onError` gets if the snapshot given to {@link openAdmin} differs from the configuration in the store.
  * The configuration in the store is in use.
  *
- * With a `logger`, differences that {@link adoptDocument} can take over are no error: a line at level info tells them.
+ * With a `logger`, differences that {@link adoptDocument} can take over are no error: they are logged at level info.
  *
  * Told once for each `openAdmin`, after the commands of the last process are settled. {@link adoptDocument} takes the
  * part of the document over that can change while the gateway runs.

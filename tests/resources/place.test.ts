@@ -56,7 +56,10 @@ describe('an address that is no text', () => {
   it('is a fault, also without a port', () => {
     const address = { toString: 1, valueOf: 2 } as unknown as string;
     const faults = allFaultsOf({ servers: [{ ...portless, address }] });
-    expect(faults.map(({ pointer }) => pointer).toSorted()).toEqual(['/servers/0/address', '/servers/0/port']);
+    expect(faults.map(({ pointer }) => pointer).toSorted()).toEqual([
+      '/servers/0/address',
+      '/servers/0/port',
+    ]);
   });
 });
 

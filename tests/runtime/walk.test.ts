@@ -26,7 +26,7 @@ import {
 } from 'gateway-admin-core/testing';
 import { otherLife } from '../support/event-reader.ts';
 
-const depth = 7;
+const depth = 8;
 const deadlineMs = 1000;
 const initial = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }, { epoch: 'walk' });
 

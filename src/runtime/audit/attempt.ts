@@ -4,8 +4,8 @@
 import { encodeSegment } from '../../core/link.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { DecidedAction, Route } from '../../http/route.ts';
-import type { Json, JsonObject } from '../../json/value.ts';
-import type { AuditedRoute, WriteRecord } from '../../ports/audit-record.ts';
+import type { Json } from '../../json/value.ts';
+import type { AuditedRoute, HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
 import type { Problem } from '../../problem.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import type { Execution } from '../execution.ts';
@@ -34,9 +34,6 @@ export interface AttemptLog {
   /** Counts an attempt that was refused before the caller was known; see `Strangers.note`. */
   readonly countStranger: (kind: string, entry: StrangerEntry) => void;
 }
-
-/** What the host says of an attempt at an endpoint of its own. */
-type Told = Pick<WriteRecord, 'outcome' | 'code' | 'resources'> & { readonly change?: readonly JsonObject[] };
 
 /** An action that was not refused. */
 type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;
@@ -119,7 +116,7 @@ export class Attempt implements CommandWatch {
   }
 
   /** Takes the end of an attempt at an endpoint of the host, in the words of the host. */
-  tell({ outcome, code, resources, change }: Told): void {
+  tell({ outcome, code, resources, change }: Omit<HostAttempt, 'request' | 'principal'>): void {
     this.#told = { outcome, ...(code === undefined ? {} : { code }) };
     if (resources !== undefined) this.decided(resources);
     if (change !== undefined) this.#know({ change: toldChange(change) });

@@ -2,9 +2,8 @@
  * The audit: one record for each attempt to change something, however the attempt ends.
  */
 import { hostRoute } from '../../http/route.ts';
-import type { AuditGap, AuditRecord } from '../../ports/audit-record.ts';
+import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
-import type { Admin } from '../admin.ts';
 import { auditUnavailable, type Execution } from '../execution.ts';
 import type { Limits } from '../limits.ts';
 import type { Command, CommandRequest } from '../turn.ts';
@@ -91,7 +90,7 @@ export class Audit {
   }
 
   /** Leaves the record of an attempt at an endpoint of the host. */
-  async record({ request, principal, ...ending }: Parameters<Admin['audit']['record']>[0]): Promise<void> {
+  async record({ request, principal, ...ending }: HostAttempt): Promise<void> {
     const attempt = this.attempt();
     attempt.receive(request, { route: hostRoute(request), parameters: {} });
     attempt.identify(principal);

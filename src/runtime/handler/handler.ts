@@ -121,17 +121,8 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
     const ending = attempt.end();
     if (ending !== undefined) await ending;
     span.ended(reply.status, problem);
-    const response = problem === undefined ? reply : withoutProblem(reply);
-    return {
-      matched: true,
-      response: options.fleet === undefined ? response : signed(options.fleet, response),
-    };
+    return { matched: true, response: problem === undefined ? reply : withoutProblem(reply) };
   };
-}
-
-/** Several nodes may answer at one address, and sessions and connections are those of the node that answers. */
-function signed(fleet: FleetView, response: AdminResponse): AdminResponse {
-  return { ...response, headers: { ...response.headers, 'fleet-node': fleet.node() } };
 }
 
 /** The response of a reply. @internal */
@@ -179,8 +170,10 @@ export function failureReply({ onError }: HandlerOptions, request: AdminRequest,
 export function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
   const access = reply.problem && accessHeaders(options, request, reply.problem);
   const origin = crossOriginHeaders(request, options.origins, reply.headers['allow']);
-  const isWhole = access === undefined && origin === undefined;
-  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin } };
+  // Several nodes may answer at one address, and sessions and connections are those of the node that answers.
+  const node = options.fleet && { 'fleet-node': options.fleet.node() };
+  const isWhole = access === undefined && origin === undefined && node === undefined;
+  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...node } };
   return withoutBody(request, whole);
 }
 
@@ -360,7 +353,7 @@ function follow(
   if (!last.ok) return refusal(last.problem);
   const reader = readerOf(request, caller.principal);
   const full = streams.refusal(reader);
-  if (full !== undefined) return refusal(full, { 'retry-after': '1' });
+  if (full !== undefined) return refusal(full);
   // Nobody would read or end the body of an answer to HEAD.
   if (method === 'HEAD') return stream();
   // A browser that connects again sends the header, and the parameter as it was at first.

@@ -15,7 +15,7 @@ export interface FailedLogins {
   add(this: void, network: string): void;
 }
 
-/** The largest number of networks that are remembered. Four times as many as the log-ins that fail in five minutes. */
+/** The largest number of networks that are remembered: it bounds the memory. */
 const mostNetworks = 10_000;
 
 /**

@@ -7,7 +7,7 @@
  * 2. clients who were turned away before, and clients who ask for the first time;
  * 3. networks, from the widest to the narrowest, and then names.
  *
- * A client without a failed log-in therefore never waits behind clients who repeat wrong guesses, however many they are.
+ * A client without a failed log-in therefore takes turns with all clients who repeat wrong guesses together.
  */
 import { beforeDeadline } from '../deadline.ts';
 import type { Clock } from '../../ports/port.ts';

@@ -28,11 +28,13 @@ export function shownIn(snapshot: Snapshot, before?: Snapshot): readonly Shown[]
     const entities: Entities = snapshot[name];
     if (entities === before?.[name]) return [];
     const changed = [...entities].filter((entity) => before?.[name].find(entity.name) !== entity);
-    return changed.map((entity) => ({
+    const list = { link: `/${name}`, command: commandNumberOf(entities), content: contentOfAll(entities) };
+    const resources = changed.map((entity) => ({
       link: `/${name}/${entity.name}`,
       command: entity.version.command,
       content: contentOf(entity),
     }));
+    return [...resources, list];
   });
   const { users } = snapshot;
   if (users === before?.users) return shown;

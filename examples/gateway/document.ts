@@ -8,10 +8,11 @@ import type { Fault, GatewayDocument, Listener } from 'gateway-admin-core';
 
 import type { Database } from './database.ts';
 import { protocol } from './protocol.ts';
+import { matchParameter, statementLog } from './statement-log.ts';
 
 const router = 'readconnroute';
 
-/** Two services on two databases. The databases are independent: a table in one is not in the other. */
+/** Two services on two databases, one with a filter. The databases are independent: a table in one is not in the other. */
 export function defaultDocument(databases: readonly Database[]): GatewayDocument {
   const place = { protocol, address: '127.0.0.1' };
   const servers = databases.map(({ pid, port }, index) => ({
@@ -26,8 +27,17 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
     gateway: { version: '0.1.0', threads: 1 },
     servers,
     services: [
-      { name: 'Read Write', router, servers: links.slice(0, 1), listeners },
+      {
+        name: 'Read Write',
+        router,
+        servers: links.slice(0, 1),
+        filters: ['/filters/Statement-Log'],
+        listeners,
+      },
       { name: 'Reports', router, servers: links, weightby: 'weight', listeners },
+    ],
+    filters: [
+      { name: 'Statement Log', module: statementLog, parameters: { [matchParameter]: { value: 'drop' } } },
     ],
     monitors: [{ name: 'Main Monitor', module: 'tcpmon', servers: links, monitor_interval: 1000 }],
   };
@@ -35,10 +45,18 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
 
 /** The parts of a document that this gateway does not support, by pointer. */
 const refusals = [
-  { at: /^\/filters\/\d+$/, detail: 'this gateway has no filters' },
+  {
+    at: /^\/filters\/\d+\/module$/,
+    except: statementLog,
+    detail: `this gateway has one filter module, "${statementLog}"`,
+  },
+  {
+    at: new RegExp(`^/filters/\\d+/parameters/(?!${matchParameter}$)[^/]+$`),
+    detail: `the filters of this gateway have one parameter, "${matchParameter}": {"value": TEXT}`,
+  },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
   {
-    at: /^\/services\/\d+\/(user|password\w*|root_user|version_string|strip_db_esc|router_options\w*\/.+)$/,
+    at: /^\/services\/\d+\/(password\w*|root_user|strip_db_esc|router_options\w*\/.+)$/,
     detail: 'this gateway does not have the setting',
   },
   {
@@ -46,7 +64,7 @@ const refusals = [
     except: protocol,
     detail: `this gateway has one protocol, "${protocol}"`,
   },
-  { at: /\/parametersSealed\/.+$/, detail: 'this gateway has no secret parameters' },
+  { at: /\/parametersSealed\/[^/]+$/, detail: 'this gateway has no secret parameters' },
   { at: /^\/monitors\/\d+\/parameters\/.+$/, detail: 'the monitor of this gateway has no parameters' },
   {
     at: /^\/services\/\d+\/listeners\/\d+\/parameters\/.+$/,

@@ -21,6 +21,7 @@ import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer, describeServers } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
 import { unsupportedIn } from './setting.ts';
+import { watchThread } from './thread.ts';
 import { turnAway } from './turn-away.ts';
 
 const byAdministrator = 'The administrator has closed the session.';
@@ -29,7 +30,9 @@ export class Gateway implements GatewayPort {
   readonly telemetry: Telemetry = {
     idle: (session) => this.#sessions.get(session)?.idleSeconds(),
     statistics: (session) => this.#sessions.get(session)?.statistics,
+    threads: () => this.#thread.threads(),
   };
+  readonly #thread = watchThread();
   readonly #listeners = new Map<string, Listeners>();
   readonly #monitors = new Map<string, RunningMonitor>();
   readonly #sessions = new Map<number, OpenSession>();
@@ -75,6 +78,7 @@ export class Gateway implements GatewayPort {
   async close(): Promise<void> {
     await this.admin.close();
     clearInterval(this.#idleTimer);
+    this.#thread.stop();
     for (const monitor of this.#monitors.values()) monitor.stop();
     for (const listeners of this.#listeners.values()) listeners.close();
     const reason = 'The gateway is shutting down.';

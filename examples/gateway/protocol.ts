@@ -25,6 +25,26 @@ export function userIn(packet: Buffer): string {
 }
 
 /**
+ * The packet that starts a session, for another user if there is one. Without a database, the packet means the database with
+ * the name of its user. This database stays.
+ */
+export function withUser(packet: Buffer, user = ''): Buffer {
+  // As bytes: PostgreSQL knows the encoding of the values only later.
+  const words = packet.toString('latin1', 8).split('\0');
+  const values = new Map<string, string>();
+  for (let at = 0; at + 1 < words.length && words[at] !== ''; at += 2)
+    values.set(words[at] ?? '', words[at + 1] ?? '');
+  const own = values.get('user');
+  if (user === '' || own === undefined) return packet;
+  if ((values.get('database') ?? '') === '') values.set('database', own);
+  values.set('user', Buffer.from(user).toString('latin1'));
+  const text = [...values].map(([name, value]) => `${name}\0${value}\0`).join('');
+  const changed = Buffer.concat([packet.subarray(0, 8), Buffer.from(`${text}\0`, 'latin1')]);
+  changed.writeInt32BE(changed.length);
+  return changed;
+}
+
+/**
  * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the packet
  * that asks for it. `undefined` if the key has not come yet.
  */
@@ -47,6 +67,11 @@ export function endsReady(chunk: Buffer): boolean {
   return chunk.subarray(-6, -1).equals(readyForQuery);
 }
 
+/** The message `ParameterStatus` with which a server announces its version. */
+export function versionMessage(version: string): Buffer {
+  return withLength(Buffer.from(`S\0\0\0\0server_version\0${version}\0`));
+}
+
 /** Why a connection ends: too many clients, no server to connect to, a server that is gone, the administrator. */
 export type SqlState = '53300' | '57P03' | '08006' | '57P01';
 
@@ -55,7 +80,11 @@ export function fatalError(sqlState: SqlState, sentence: string): Buffer {
   const fields = ['SFATAL', 'VFATAL', `C${sqlState}`, `M${sentence}`, '']
     .map((field) => `${field}\0`)
     .join('');
-  const message = Buffer.from(`E\0\0\0\0${fields}`);
+  return withLength(Buffer.from(`E\0\0\0\0${fields}`));
+}
+
+/** Writes the length of a message after its type. */
+function withLength(message: Buffer): Buffer {
   message.writeInt32BE(message.length - 1, 1);
   return message;
 }

@@ -12,8 +12,10 @@ import type { Admin, Server, Service } from 'gateway-admin-core';
 
 import type { SessionBeginning } from './beginning.ts';
 import { placeOf } from './place.ts';
-import { fatalError, hasKey, keyIn, type SqlState } from './protocol.ts';
+import { fatalError, hasKey, keyIn, withUser, type SqlState } from './protocol.ts';
 import { startRelay } from './relay.ts';
+import { createVersionWriter } from './server-version.ts';
+import { createStatementLog } from './statement-log.ts';
 import { turnAway } from './turn-away.ts';
 
 /** The time for a server to accept a connection, and to receive the last bytes of a client. */
@@ -34,9 +36,11 @@ export function openSession(
   service: Service,
   server: Server,
 ) {
-  const backend = connectTo(server, packet);
+  const backend = connectTo(server, withUser(packet, service.settings.user));
   client.pause(); // until the server has accepted
-  const { statistics, idleSeconds, isAtRest, isBetweenMessages } = startRelay(client, backend);
+  const fromClient = createStatementLog(admin, service.key, id);
+  const fromServer = createVersionWriter(service.settings.version_string);
+  const relay = startRelay(client, backend, { fromClient, fromServer });
   const [connected, address] = [Date.now(), client.remoteAddress ?? ''];
   let [hasServer, outlives, refusal] = [false, false, 'it gives no answer'];
   let end: readonly [SqlState, string] = ['08006', `The server ${server.name} has closed the connection.`];
@@ -64,15 +68,15 @@ export function openSession(
 
   /** Tells the client why, if an error may follow what it has had, and closes its connection. */
   function endClient(): void {
-    if (client.writable && isBetweenMessages()) client.write(fatalError(...end));
+    if (client.writable && relay.isBetweenMessages()) client.write(fatalError(...end));
     client.destroySoon();
   }
 
   return {
     connected,
     service: service.key,
-    statistics,
-    idleSeconds,
+    statistics: relay.statistics,
+    idleSeconds: relay.idleSeconds,
     isConnectedTo: (name: string) => name === server.key && !backend.destroyed,
     /** Closes the client and the connection. The client is told the reason. */
     async close(reason: string): Promise<void> {
@@ -83,7 +87,7 @@ export function openSession(
     /** Closes the connection, if it is on the server. */
     async disconnect(from: string): Promise<void> {
       if (from !== server.key) return;
-      outlives = isAtRest();
+      outlives = relay.isAtRest();
       end = ['57P01', `The administrator has closed the connection to ${server.name}.`];
       await closed(backend);
     },

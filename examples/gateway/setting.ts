@@ -3,12 +3,25 @@ import { hostProblem, type Effect, type Problem, type Update, type Veto } from '
 import { parsePointer } from 'gateway-admin-core/json';
 
 import { serversAt } from './router.ts';
+import { matchParameter } from './statement-log.ts';
 
-/** The settings that this gateway has, by the effect that changes them. */
+/**
+ * The settings that this gateway has, by the effect that changes them. There is no `password`: a client gives its password to
+ * the server, and the gateway only carries it. So a server must trust the gateway if the service has a `user`.
+ */
 const supported: Partial<Record<Effect['type'], readonly string[]>> = {
-  'service.update': ['servers', 'weightby', 'connection_timeout', 'max_connection'],
+  'service.update': [
+    'servers',
+    'filters',
+    'user',
+    'version_string',
+    'weightby',
+    'connection_timeout',
+    'max_connection',
+  ],
   'server.update': ['address', 'port', 'parameters', 'state'],
   'monitor.update': ['servers', 'monitor_interval', 'connect_timeout'],
+  'filter.update': ['parameters'],
 };
 
 /** Refuses changes of settings that this gateway does not have, and a weight that no server of the service has. */
@@ -30,8 +43,11 @@ export function unsupportedIn(effect: Effect): string | undefined {
   if (!('operations' in effect)) return undefined;
   const names = supported[effect.type] ?? [];
   const other = changedNames(effect).find((name) => !names.includes(name));
-  if (other === undefined) return undefined;
-  return `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`;
+  if (other !== undefined)
+    return `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`;
+  if (effect.type !== 'filter.update') return undefined;
+  const parameter = Object.keys(effect.after.parameters).find((name) => name !== matchParameter);
+  return parameter && `The filter has no parameter "${parameter}". It has ${matchParameter}.`;
 }
 
 function unsupported(detail: string): Problem {

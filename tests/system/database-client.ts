@@ -1,6 +1,8 @@
 /**
  * A database client, as applications use it: `pg`, with one connection held open.
  */
+import type { EventEmitter } from 'node:events';
+
 import { Client } from 'pg';
 
 import { connectSocket } from './socket-client.ts';
@@ -8,6 +10,8 @@ import { connectSocket } from './socket-client.ts';
 export interface DatabaseClient {
   /** The first value of the first row. */
   valueOf(this: void, query: string, values?: readonly unknown[]): Promise<unknown>;
+  /** The version that the server has announced. */
+  readonly serverVersion: string | undefined;
   /** Asks the place that it is connected to, to cancel the query that it waits for: as psql does at Ctrl-C. */
   cancel(this: void): Promise<void>;
   /** Resolves when the connection is closed, by whichever side. */
@@ -23,8 +27,14 @@ export async function connectDatabase(port: number): Promise<DatabaseClient> {
   const closed = new Promise<void>((resolve) => {
     client.once('end', () => resolve());
   });
+  let serverVersion: string | undefined;
+  const { connection } = client as unknown as { readonly connection: EventEmitter };
+  connection.on('parameterStatus', ({ parameterName, parameterValue }: Readonly<Record<string, string>>) => {
+    if (parameterName === 'server_version') serverVersion = parameterValue;
+  });
   await client.connect();
   return {
+    serverVersion,
     async valueOf(text, values = []) {
       const { rows } = await client.query<unknown[]>({ text, values: [...values], rowMode: 'array' });
       return rows[0]?.[0];

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, readdir } from 'node:fs/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Threads } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
@@ -173,6 +174,89 @@ describe('the example gateway without a document', () => {
     expect(connection).toMatchObject({ server: '/servers/db-1', service: '/services/Read-Write' });
     const { reads, writes } = connection?.['statistics'] as Readonly<Record<string, number>>;
     expect([reads, writes].map((count) => (count ?? 0) >= 2)).toEqual([true, true]);
+  });
+
+  it('shows its one thread, with the load and the sockets of the moment', async () => {
+    const threads = async (): Promise<Threads> => (await gateway.get('/gateway/threads')) as Threads;
+    const before = await threads();
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connect('Reports')));
+    await Promise.all(clients.map((client) => client.valueOf("select repeat('x', 1000000)")));
+    const after = await threads();
+    const [[idle], [busy]] = [before.threads, after.threads];
+    expect(busy).toMatchObject({ id: 0, state: 'processing', event: ['in'] });
+    // A client and its connection to the server.
+    expect(busy?.file_descriptors).toBeGreaterThanOrEqual((idle?.file_descriptors ?? 0) + 20);
+    expect(busy?.run_time).toBeGreaterThan(idle?.run_time ?? 0);
+    const { historic, ...others } = after.load_average;
+    expect(historic).toBeGreaterThan(0);
+    for (const load of [historic, ...Object.values(others)]) {
+      expect(load).toBeGreaterThanOrEqual(0);
+      expect(load).toBeLessThanOrEqual(1);
+    }
+    // The gateway runs for less than five minutes, so these are the loads since its start.
+    expect(others['15min']).toBe(others['5min']);
+  });
+
+  it('prints the statements that match a filter of the service, by the settings of the moment', async () => {
+    const printed = (): readonly (string | undefined)[] =>
+      [...gateway.printed().matchAll(/^statement \/filters\/Statement-Log session \d+: (.*)$/gm)].map(
+        ([, statement]) => statement,
+      );
+    const patch = async (target: string, path: string, value: unknown) =>
+      expect(await gateway.ask('PATCH', target, [{ op: 'add', path, value }])).toMatchObject({ status: 200 });
+    const [writer, reader] = await Promise.all([connect('Read-Write'), connect('Reports')]);
+    await writer.valueOf("select 'DROP\n\u001b[31mstatement /filters/x'");
+    await writer.valueOf('select $1::int + 1', [1]);
+    await reader.valueOf("select 'drop'");
+    await patch('/filters/statement-log', '/parameters/match/value', 'wanted');
+    await patch('/services/reports', '/filters', ['/filters/Statement-Log']);
+    // A long statement, which comes in pieces, does not hide the next one.
+    await reader.valueOf(`select length('${'x'.repeat(300_000)}wanted')`);
+    await reader.valueOf("select $1::text || 'wanted'", ['drop']);
+    await writer.valueOf('select 1 as wanted');
+    const expected = [
+      "select 'DROP [31mstatement /filters/x'",
+      "select $1::text || 'wanted'",
+      'select 1 as wanted',
+    ];
+    await until('the statements are printed', () => printed().length >= expected.length);
+    expect(printed()).toEqual(expected);
+    expect(await gateway.get('/filters/statement-log')).toMatchObject({
+      services: ['/services/Read-Write', '/services/Reports'],
+    });
+  });
+
+  it('announces the version of a service, and the version of the server without one', async () => {
+    const patch = (operation: object) =>
+      gateway.ask('PATCH', '/services/reports', [{ path: '/version_string', ...operation }]);
+    const version = '9.6-gateway-\u00e4';
+    expect(await patch({ op: 'add', value: version })).toMatchObject({ status: 200 });
+    const [changed, other] = [await connect('Reports'), await connect('Read-Write')];
+    expect(changed.serverVersion).toBe(version);
+    // The rest of the beginning arrives whole, such as the key of a request to cancel.
+    const sleeping = expect(changed.valueOf('select pg_sleep(600)')).rejects.toMatchObject({ code: '57014' });
+    await changed.cancel();
+    await sleeping;
+    expect(await changed.valueOf('show server_version')).toBe(other.serverVersion);
+    expect(await patch({ op: 'remove' })).toMatchObject({ status: 200 });
+    expect((await connect('Reports')).serverVersion).toBe(other.serverVersion);
+  });
+
+  it('connects the clients of a service as the user of the service, if the server knows the user', async () => {
+    const patch = (operation: object) =>
+      gateway.ask('PATCH', '/services/read-write', [{ path: '/user', ...operation }]);
+    const users = "select concat(session_user, ' on ', current_database())";
+    const before = await connect('Read-Write');
+    await before.valueOf('create role service_user login');
+    expect(await patch({ op: 'add', value: 'service_user' })).toMatchObject({ status: 200 });
+    expect(await (await connect('Read-Write')).valueOf(users)).toBe('service_user on postgres');
+    expect(await before.valueOf(users)).toBe('postgres on postgres');
+    // A session shows the user that its client has named.
+    expect(await gateway.get('/sessions?fields=user')).toEqual([{ user: 'postgres' }, { user: 'postgres' }]);
+    expect(await patch({ op: 'replace', value: 'nobody' })).toMatchObject({ status: 200 });
+    await expect(connect('Read-Write')).rejects.toMatchObject({ code: '28000' });
+    expect(await patch({ op: 'remove' })).toMatchObject({ status: 200 });
+    expect(await (await connect('Read-Write')).valueOf(users)).toBe('postgres on postgres');
   });
 
   it('gives a client that is one too many the error of PostgreSQL', async () => {

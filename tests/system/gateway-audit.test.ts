@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   createAdmin,
   createSnapshot,
+  patchFilter,
   type Admin,
   type Effect,
   type GatewayDocument,
@@ -33,7 +34,7 @@ async function openServer(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Four services on two servers, two monitors; some of them started, and some stopped. */
+/** Four services on two servers, a filter, two monitors; some of them started, and some stopped. */
 async function auditedDocument(): Promise<GatewayDocument> {
   const place = { address: '127.0.0.1', protocol: 'postgresql' };
   const ports = await Promise.all([openServer(), openServer()]);
@@ -54,6 +55,7 @@ async function auditedDocument(): Promise<GatewayDocument> {
       service('Third', 'one', 'stopped'),
       service('Fourth', 'two', 'stopped'),
     ],
+    filters: [{ name: 'Log', module: 'statementlog', parameters: { match: { value: 'drop' } } }],
     monitors: [
       { name: 'Watch', ...monitor },
       { name: 'Probe', ...monitor, state: 'stopped' },
@@ -96,10 +98,35 @@ it('the example gateway passes the audits of gateways', async () => {
     await run().catch((error: unknown) => failures.push(`${id}: ${String(error)}`));
   expect(failures).toEqual([]);
   expect([...new Set(audits.map(({ id }) => id.split('/')[0]))].sort()).toEqual([
-    ...['connections.close', 'logs.flush', 'monitor.start', 'monitor.stop', 'monitor.update', 'reports'],
-    ...['server.update', 'service.start', 'service.stop', 'service.update', 'sessions.close'],
+    ...[
+      'connections.close',
+      'filter.update',
+      'logs.flush',
+      'monitor.start',
+      'monitor.stop',
+      'monitor.update',
+    ],
+    ...['reports', 'server.update', 'service.start', 'service.stop', 'service.update', 'sessions.close'],
   ]);
 }, 60_000);
+
+it('the example gateway refuses a parameter that its filter does not have, also without its veto', async () => {
+  const snapshot = createSnapshot({ filters: [{ name: 'Log', module: 'statementlog' }] });
+  const gateway = new Gateway();
+  await gateway.open(createAdmin({ snapshot, gateway }));
+  const patch = (path: string) => patchFilter(snapshot, 'Log', [{ op: 'add', path, value: 'a' }], { now: 0 });
+  const [match, other] = ['/parameters/match', '/parameters/exclude'].map((path) => {
+    const decision = patch(path);
+    return decision.outcome === 'accepted' ? decision.effects : [];
+  });
+  for (const effect of match ?? []) await gateway.apply(effect);
+  expect(other).toHaveLength(1);
+  for (const effect of other ?? [])
+    await expect(gateway.apply(effect)).rejects.toThrow(
+      'The filter has no parameter "exclude". It has match.',
+    );
+  await gateway.close();
+});
 
 it('the example gateway refuses an effect that it does not know, and does not say that the effect is in place', async () => {
   const gateway = new Gateway();

@@ -111,10 +111,10 @@ describe('the example gateway on a document', () => {
       ],
       services: [
         { ...serviceDocument('A', -1), servers: ['/servers/one', '/servers/three'] },
-        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'], user: 'ada' },
+        { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
         {
           ...serviceDocument('C'),
-          ...{ root_user: true, version_string: '9.6', strip_db_esc: false, passwordSealed: 'v1.x' },
+          ...{ root_user: true, strip_db_esc: false, passwordSealed: 'v1.x' },
           router_options: { router: 'master' },
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
@@ -125,7 +125,7 @@ describe('the example gateway on a document', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
     expect(pointers.sort()).toEqual([
-      '/filters/0',
+      '/filters/0/module',
       '/format',
       '/monitors/0/monitor_interval',
       '/servers/1/address',
@@ -135,14 +135,12 @@ describe('the example gateway on a document', () => {
       '/services/0/servers/1',
       '/services/1/filters/0',
       '/services/1/router',
-      '/services/1/user',
       '/services/2/listeners/0/ssl',
       '/services/2/listeners/0/ssl_key',
       '/services/2/passwordSealed',
       '/services/2/root_user',
       '/services/2/router_options/router',
       '/services/2/strip_db_esc',
-      '/services/2/version_string',
       '/surprise',
     ]);
     expect(one.connections).toBe(0);
@@ -219,10 +217,16 @@ describe('the example gateway on a document', () => {
       monitors: [
         { name: 'M', module: 'tcp', parameters: { user: 'ada' }, parametersSealed: { pin: 'v1.x' } },
       ],
+      filters: [
+        { name: 'F', module: 'statementlog', parameters: { match: { value: 'a' }, exclude: { value: 'b' } } },
+        { name: 'G', module: 'statementlog', parametersSealed: { pin: { value: 'v1.x' } } },
+      ],
     });
     expect(ended.code).toBe(1);
     const pointers = [...ended.stderr.matchAll(/^ {2}(\/\S*): /gm)].map(([, pointer]) => pointer);
     expect(pointers.sort()).toEqual([
+      '/filters/0/parameters/exclude',
+      '/filters/1/parametersSealed/pin',
       '/monitors/0/parameters/user',
       '/monitors/0/parametersSealed/pin',
       '/servers/0/parametersSealed/pin',

@@ -38,6 +38,7 @@ async function start(
         ...service,
       },
     ],
+    filters: [{ name: 'Log', module: 'statementlog' }],
     monitors: ['one', 'two'].map((name) => {
       return { name, module: 'tcp', servers: [`/servers/${name}`], monitor_interval };
     }),
@@ -335,18 +336,17 @@ describe('a monitor of the example gateway', () => {
 describe('a setting that the example gateway does not have', () => {
   it('is refused in a request and in a dry run, and stays as it was', async () => {
     const gateway = await start();
-    const targets = ['/services/S', '/monitors/one'];
+    const targets = ['/services/S', '/monitors/one', '/filters/Log'];
     const before = await Promise.all(targets.map(gateway.get));
     for (const [target, name, value, detail = `This gateway has no ${name} here.`] of [
-      ['/services/S', 'user', 'ada'],
       ['/services/S', 'password', 'correct horse'],
       ['/services/S', 'root_user', true],
-      ['/services/S', 'version_string', '9.6'],
       ['/services/S', 'strip_db_esc', true],
       ['/services/S', 'router_options', { router: 'master' }],
       ['/services/S', 'weightby', 'power', 'No server of the service has a parameter "power".'],
       ['/monitors/one', 'read_timeout', 7],
       ['/monitors/one', 'write_timeout', 7],
+      ['/filters/Log', 'parameters/exclude', 'select', 'The filter has no parameter "exclude".'],
     ] as const) {
       const body = { code: 'host-setting-unsupported', detail: expect.stringContaining(detail) };
       const patch = [{ op: 'add', path: `/${name}`, value }];

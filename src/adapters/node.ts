@@ -233,7 +233,7 @@ async function send(
   { status, headers, body }: AdminResponse,
 ): Promise<void> {
   const all: Record<string, string | number> = Object.assign({}, headers);
-  const isEarly = !request.complete;
+  const isEarly = !hasEnded(request, response);
   if (isEarly) forgoRest(request, response);
   if (typeof body === 'string') all['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, all);
@@ -250,13 +250,32 @@ async function send(
 function forgoRest({ httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
   if (httpVersionMajor === 1) response.setHeader('connection', 'close');
   const stream = streamOf(response);
-  // At the stream: the response says that it has finished only when the stream is closed.
-  stream?.once('finish', () => {
+  if (stream !== undefined) resetOnceSent(stream);
+}
+
+/** The pause between two looks at a stream whose response is on its way. */
+const lookMs = 5;
+
+/**
+ * Resets a stream of HTTP/2 when the whole response was sent, with the mark of its end: a reset before that mark makes a client
+ * discard the response. No event of the stream says so.
+ */
+function resetOnceSent(stream: ServerHttp2Stream): void {
+  const look = setInterval(() => {
+    if (!stream.destroyed && stream.state.localClose !== 1) return;
+    clearInterval(look);
+    if (stream.destroyed) return;
     // Without an error, so that the client does not discard the response.
-    if (!stream.endAfterHeaders) stream.close();
+    stream.close();
     // Otherwise the bytes that have arrived would stay until the connection ends.
     stream.destroy();
-  });
+  }, lookMs);
+  look.unref();
+}
+
+/** Whether the client has sent its whole request. HTTP/2 says so of a request without a body only at its stream. */
+function hasEnded({ complete }: IncomingMessage, response: ServerResponse): boolean {
+  return complete || streamOf(response)?.endAfterHeaders === true;
 }
 
 /** How long the rest of a body is discarded before the connection closes. */

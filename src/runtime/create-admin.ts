@@ -327,13 +327,13 @@ function adminOf(
       assertRole(role);
       return pending.track(guard(request, role));
     },
-    audit: auditOf(audit, pending),
+    audit: auditOf(audit, writer, pending),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function auditOf(audit: Audit, pending: PendingAnswers): Admin['audit'] {
+function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['audit'] {
   const read: (...given: Parameters<Admin['audit']>) => ReturnType<Admin['audit']> = (where = {}) => {
     assertReaderOptions(where, 'audit');
     return audit.read(where);
@@ -341,7 +341,7 @@ function auditOf(audit: Audit, pending: PendingAnswers): Admin['audit'] {
   return Object.assign(read, {
     record: async (attempt: HostAttempt) => {
       assertHostAttempt(attempt);
-      return pending.track(audit.record(attempt));
+      return pending.track(audit.record(attempt, isSecretIn(writer.snapshot)));
     },
   });
 }

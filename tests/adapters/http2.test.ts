@@ -8,7 +8,7 @@ import {
   type Http2Server,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { connect as connectSocket, createServer as createRelay, type AddressInfo } from 'node:net';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHandler } from 'gateway-admin-core/node';
@@ -16,6 +16,37 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { openedSessions } from '../support/opened-session.ts';
 import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+
+/** A relay in front of a server, which records what the server sends. */
+async function recordFrames(server: Http2Server) {
+  const chunks: Buffer[] = [];
+  const relay = createRelay((socket) => {
+    const behind = connectSocket((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.pipe(behind);
+    behind.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      socket.write(chunk);
+    });
+    for (const each of [socket, behind]) each.on('error', () => undefined);
+  });
+  await once(relay.listen(0, '127.0.0.1'), 'listening');
+  const { port } = relay.address() as AddressInfo;
+  return { port, bytes: () => Buffer.concat(chunks), close: () => relay.close() };
+}
+
+/** What the frames of the first stream say, each once: RFC 9113 §4.1 has the form of a frame. */
+function marksIn(bytes: Buffer): readonly string[] {
+  const types: Readonly<Record<number, string>> = { 0: 'DATA', 1: 'HEADERS', 3: 'RESET' };
+  const marks: string[] = [];
+  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    const [type = 0, flags = 0] = bytes.subarray(at + 3, at + 5);
+    const mark = types[type];
+    if (bytes.readUInt32BE(at + 5) !== 1 || mark === undefined) continue;
+    marks.push(mark);
+    if (type !== 3 && (flags & 1) === 1) marks.push('END');
+  }
+  return [...new Set(marks)];
+}
 
 describe('an interface behind HTTP/2', () => {
   /** The names of the headers of each response, also of those that Node drops with a warning. */
@@ -53,8 +84,9 @@ describe('an interface behind HTTP/2', () => {
 
   afterEach(async () => {
     await running.admin.close();
-    client.close();
-    server.close();
+    client.destroy();
+    // The streams of this test close before the next one counts.
+    await once(server.close(), 'close');
     expect([told.splice(0), running.errors]).toEqual([[], []]);
     expect(sent.splice(0).flat()).not.toContain('connection');
     for (const targets of [arrived, closed]) targets.length = 0;
@@ -132,6 +164,26 @@ describe('an interface behind HTTP/2', () => {
     }
     expect(await statusOf(send('GET', '/services').end())).toBe(200);
   });
+
+  it.each([
+    ['GET', '/services', false, ['HEADERS', 'DATA', 'END']],
+    ['GET', '/services', true, ['HEADERS', 'DATA', 'END', 'RESET']],
+    ['HEAD', '/services', true, ['HEADERS', 'END', 'RESET']],
+    ['PUT', '/service/My-Service/stop', false, ['HEADERS', 'END']],
+    ['PUT', '/service/My-Service/stop', true, ['HEADERS', 'END', 'RESET']],
+  ])(
+    'marks the end of the answer before a reset: %s %s, with a body that goes on: %s',
+    async (method, path, hasBody, marks) => {
+      const frames = await recordFrames(server);
+      const other = connect(`http://127.0.0.1:${String(frames.port)}`);
+      const stream = other.request({ ':method': method, ':path': path }, { endStream: !hasBody }).resume();
+      if (hasBody) stream.write('x');
+      await once(stream, 'close', { signal: AbortSignal.timeout(5000) }).catch(() => stream.close());
+      expect(marksIn(frames.bytes())).toEqual(marks);
+      other.destroy();
+      frames.close();
+    },
+  );
 
   it('sends the whole of an early answer', async () => {
     running.admin.report(openedSessions(5000));

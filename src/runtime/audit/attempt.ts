@@ -116,10 +116,13 @@ export class Attempt implements CommandWatch {
   }
 
   /** Takes the end of an attempt at an endpoint of the host, in the words of the host. */
-  tell({ outcome, code, resources, change }: Omit<HostAttempt, 'request' | 'principal'>): void {
+  tell(
+    { outcome, code, resources, change }: Omit<HostAttempt, 'request' | 'principal'>,
+    isSecret: (name: string) => boolean,
+  ): void {
     this.#told = { outcome, ...(code === undefined ? {} : { code }) };
     if (resources !== undefined) this.decided(resources);
-    if (change !== undefined) this.#know({ change: toldChange(change) });
+    if (change !== undefined) this.#know({ change: toldChange(change, isSecret) });
   }
 
   /** Executes a command, and takes the result. */

@@ -90,11 +90,14 @@ export class Audit {
   }
 
   /** Leaves the record of an attempt at an endpoint of the host. */
-  async record({ request, principal, ...ending }: HostAttempt): Promise<void> {
+  async record(
+    { request, principal, ...ending }: HostAttempt,
+    isSecret: (name: string) => boolean,
+  ): Promise<void> {
     const attempt = this.attempt();
     attempt.receive(request, { route: hostRoute(request), parameters: {} });
     attempt.identify(principal);
-    attempt.tell(ending);
+    attempt.tell(ending, isSecret);
     await attempt.end();
   }
 

@@ -64,9 +64,27 @@ export function askedChange(body: Json): readonly Json[] {
   return bounded([Object.fromEntries(shown)]);
 }
 
-/** Describes what was to be changed at an endpoint of the host, in the words of the host. @internal */
-export function toldChange(change: readonly JsonObject[]): readonly Json[] {
-  return bounded(redactSecrets(change) as readonly JsonObject[]);
+/**
+ * Describes what was to be changed at an endpoint of the host, in the words of the host. The host can give a secret in plain
+ * text, so a member with the name of a secret is left out at any depth, and so is the value of an operation on one.
+ *
+ * @param isSecret - whether the name is the name of a declared secret parameter
+ * @internal
+ */
+export function toldChange(
+  change: readonly JsonObject[],
+  isSecret: (name: string) => boolean,
+): readonly Json[] {
+  const isHidden = (name: string): boolean => namesOfSecrets.has(name) || isSecret(name);
+  const shown = (value: Json): Json => {
+    if (isArray(value)) return value.map(shown);
+    if (!isObject(value)) return value;
+    const { path } = value;
+    const isOnSecret = typeof path === 'string' && path.split('/').some(isHidden);
+    const kept = pick(value, (name) => !isHidden(name) && !(isOnSecret && name === 'value'));
+    return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, shown(member)]));
+  };
+  return bounded(redactSecrets(change.map(shown)) as readonly JsonObject[]);
 }
 
 function described(event: JsonObject, total: number | undefined): JsonObject {

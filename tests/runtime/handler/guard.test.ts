@@ -160,6 +160,21 @@ describe('audit.record', () => {
     expect(JSON.stringify(records)).not.toContain('planted');
   });
 
+  it('leaves out secrets in plain text, at any depth', async () => {
+    const running = runAdmin({ secretParameters: ['token'] });
+    const change = [
+      { password: 'planted', parameters: { token: 'planted', weight: 1 } },
+      { operations: [{ op: 'add', path: '/parameters/token', value: 'planted' }] },
+    ];
+    const records = await recordsOf(running, () =>
+      running.admin.audit.record({ request: post, outcome: 'accepted', change }),
+    );
+    expect(JSON.stringify(records)).not.toContain('planted');
+    expect(records).toMatchObject([
+      { change: [{ parameters: { weight: 1 } }, { operations: [{ op: 'add' }] }] },
+    ]);
+  });
+
   it('resolves when a required sink has the record', async () => {
     const sink = new FailingSink();
     const { admin } = runAdmin({ audit: { sink, required: true } });

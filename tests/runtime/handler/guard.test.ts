@@ -4,6 +4,7 @@ import {
   createRoles,
   type AdminRequest,
   type AuditRecord,
+  type HostAttempt,
   type Role,
 } from 'gateway-admin-core';
 
@@ -162,7 +163,7 @@ describe('audit.record', () => {
 
   it('leaves out secrets in plain text, at any depth', async () => {
     const running = runAdmin({ secretParameters: ['token'] });
-    const change = [
+    const change: HostAttempt['change'] = [
       { password: 'planted', parameters: { token: 'planted', weight: 1 } },
       { operations: [{ op: 'add', path: '/parameters/token', value: 'planted' }] },
     ];

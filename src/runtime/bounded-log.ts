@@ -40,6 +40,7 @@ export class BoundedLog<T> {
   #count = 0;
   /** The number of the oldest kept item. */
   #oldest = 0;
+  #dropped: T | undefined;
   #bytes = 0;
   #closed = false;
 
@@ -60,6 +61,11 @@ export class BoundedLog<T> {
   /** The number of the oldest kept item. */
   get oldest(): number {
     return this.#oldest;
+  }
+
+  /** The item before the oldest kept one; `undefined` if every item is kept. */
+  get dropped(): T | undefined {
+    return this.#dropped;
   }
 
   /** Gives the item of a number from the oldest one on; `undefined` if there is no such item yet. */
@@ -123,7 +129,9 @@ export class BoundedLog<T> {
   }
 
   #dropOldest(): void {
-    this.#bytes -= this.#ring[this.#oldest % this.#capacity]?.size ?? 0;
+    const entry = this.#ring[this.#oldest % this.#capacity];
+    this.#bytes -= entry?.size ?? 0;
+    this.#dropped = entry?.item;
     this.#ring[this.#oldest % this.#capacity] = undefined;
     this.#oldest += 1;
   }

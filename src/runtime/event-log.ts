@@ -124,7 +124,7 @@ export class EventLog {
 
   /** The first event after an id, and whether the log has every event between the id and that event. */
   #start(after: EventId | undefined): Start {
-    const { oldest, count } = this.#log;
+    const { oldest, count, dropped } = this.#log;
     if (after === undefined) return { position: count, complete: true };
     if (after.life !== this.#life) return { position: oldest, complete: false };
     let [low, high] = [oldest, count];
@@ -136,7 +136,9 @@ export class EventLog {
     }
     // An id of this life that is higher than the newest event was never given out.
     const isKnown = !isAfter(after, this.#log.at(count - 1) ?? beginning);
-    return { position: low, complete: isKnown && (low > oldest || oldest === 0) };
+    // Nothing is missing after the last event that was dropped.
+    const hasRest = low > oldest || dropped === undefined || !isAfter(dropped, after);
+    return { position: low, complete: isKnown && hasRest };
   }
 }
 

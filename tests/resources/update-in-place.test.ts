@@ -53,6 +53,18 @@ describe('isUpdateInPlace', () => {
     );
   });
 
+  it('is false for a resource that is gone, also if the update changes the order of words alone', () => {
+    const turned = effectOf(
+      patchServer(sampleSnapshot(), 'db-serv-1', [{ op: 'move', from: '/state/1', path: '/state/0' }], {
+        now: 0,
+      }),
+    );
+    expect([isUpdateInPlace(turned, turned.before), isUpdateInPlace(turned, undefined)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('looks at the entries of a map that the update changes, and at no others', () => {
     const path = '/parameters/report_weight';
     const effect = serverEffect({ op: 'replace', path, value: 3 });

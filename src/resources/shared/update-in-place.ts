@@ -39,6 +39,7 @@ export function isUpdateInPlace(
   settings: object | undefined,
 ): boolean {
   assertObject(effect, 'effect');
+  if (settings === undefined) return false;
   const [now, before, after] = [settings, effect.before, effect.after] as readonly Settings[];
   if (effect.type !== 'server.update') return hasChange(now, before, after);
   const holds = (settings: Settings, counted?: readonly string[]): boolean =>

@@ -78,7 +78,7 @@ export function openSession(
     statistics: relay.statistics,
     idleSeconds: relay.idleSeconds,
     isConnectedTo: (name: string) => name === server.key && !backend.destroyed,
-    /** Closes the client and the connection. The client is told the reason. */
+    /** Sends the client the reason, and closes the client and the connection. */
     async close(reason: string): Promise<void> {
       [outlives, end] = [false, ['57P01', reason]];
       endClient();

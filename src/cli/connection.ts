@@ -77,7 +77,7 @@ function parsedUrl(text: string): URL | undefined {
   }
 }
 
-/** The user to log in; `undefined` if there is none. */
+/** The user to log in; `undefined` without a log-in. */
 export function userFrom(user: string | undefined): string | undefined {
   // Basic authentication ends the name at the first colon (RFC 7617, 2): the rest would count as the password.
   if (user?.includes(':') === true)

@@ -313,7 +313,7 @@ async function recover(
   return { journal, snapshot: snapshot.file, history: { state: snapshot.state, ...history } };
 }
 
-/** Lists the directory, after creating the first journal if there is none, and a store may begin. */
+/** Lists the directory. Creates the first journal if the directory has no journal and `create` is set. */
 async function namesIn(directory: OwnDirectory, create: boolean): Promise<readonly string[]> {
   const names = await directory.files.readdir(directory.path);
   for (const name of names.filter(isOfStore)) {

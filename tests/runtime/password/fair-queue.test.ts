@@ -315,7 +315,7 @@ describe('a fair queue under a flood', () => {
   );
 
   // Promise: log-in-repeat
-  it('gives somebody without a failed log-in one of the next ten turns, against 1,000 peers that repeat guesses', async () => {
+  it('gives a client without a failed log-in one of the next ten turns, against 1,000 peers that repeat guesses', async () => {
     const guessed = count(1000).map((peer) => `peer ${String(peer)}`);
     const flood = { ...repeating(1000, (peer) => `site ${String(peer)}`), after: 40, guessed };
     expect(await roundsUntilTurn(flood, ada, { seed: 1, haste: 1 })).toBeLessThanOrEqual(10);

@@ -244,6 +244,7 @@ export interface Admin {
      *
      * @returns resolves when the client can be answered: at once, or when a required sink has the record
      * @throws TypeError if a member has a wrong type
+     * @throws Error after {@link Admin.close}
      */
     record(this: void, attempt: HostAttempt): Promise<void>;
   };

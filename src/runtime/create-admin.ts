@@ -341,6 +341,8 @@ function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['
   return Object.assign(read, {
     record: async (attempt: HostAttempt) => {
       assertHostAttempt(attempt);
+      if (writer.refuseClosed() !== undefined)
+        throw new Error('The interface is closed, and keeps no more audit records');
       return pending.track(audit.record(attempt, isSecretIn(writer.snapshot)));
     },
   });

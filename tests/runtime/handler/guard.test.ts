@@ -176,6 +176,12 @@ describe('audit.record', () => {
     ]);
   });
 
+  it('rejects once the interface is closed, because no sink gets the record', async () => {
+    const { admin } = runAdmin();
+    await admin.close();
+    await expect(admin.audit.record({ request: post, outcome: 'accepted' })).rejects.toThrow('is closed');
+  });
+
   it('resolves when a required sink has the record', async () => {
     const sink = new FailingSink();
     const { admin } = runAdmin({ audit: { sink, required: true } });

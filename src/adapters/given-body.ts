@@ -23,7 +23,16 @@ export function givenBody(request: object, limit: number): Uint8Array {
   const given = isRaw(rawBody) ? rawBody : body;
   if (given === undefined) throw bodyTaken('put the body at request.body');
   if (given instanceof Uint8Array) return given;
+  if (!isParsed(given)) throw bodyTaken('put its bytes, its text or its JSON at request.body');
   return new TextEncoder().encode(typeof given === 'string' ? given : textOf(given, limit));
+}
+
+/** Whether a body parser can have made the value from JSON: not a stream, a map, or a function. */
+function isParsed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return ['string', 'number', 'boolean'].includes(typeof value) || value === null;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function isRaw(value: unknown): value is Uint8Array | string {

@@ -173,7 +173,7 @@ function isEvents(headers: AdminResponse['headers']): boolean {
 /** A proxy on the way may answer instead of the interface. */
 function assertInterface(request: AdminRequest, { status, headers }: AdminResponse, url: URL): void {
   if (headers['content-type']?.startsWith('application/problem+json') === true) return;
-  if (status < 300 && isEvents(headers) === request.target.startsWith('/events')) return;
+  if (status >= 200 && status < 300 && isEvents(headers) === request.target.startsWith('/events')) return;
   const what = `Something other than the interface answers at ${url.href}: status ${String(status)}.`;
   // A proxy that gives up, or that says yes, does not know what the interface has done.
   if ((status >= 500 || status < 300) && !isReading(request))

@@ -1,7 +1,7 @@
 /**
  * The file of contexts: named connections of a user, so that a command needs no address. No password is in the file.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
@@ -20,9 +20,10 @@ export interface Contexts {
 
 /** Path of the file: below the directory of the XDG standard, or as `GATEWAY_ADMIN_CONFIG` says. */
 export function contextFile({ env }: Surroundings): string {
-  const { GATEWAY_ADMIN_CONFIG: own, XDG_CONFIG_HOME: given = '', HOME: home = homedir() } = env;
+  const { GATEWAY_ADMIN_CONFIG: own = '', XDG_CONFIG_HOME: given = '', HOME: home = homedir() } = env;
+  if (own !== '') return own;
   // The standard ignores a relative path.
-  return own ?? join(isAbsolute(given) ? given : join(home, '.config'), 'gateway-admin', 'contexts.json');
+  return join(isAbsolute(given) ? given : join(home, '.config'), 'gateway-admin', 'contexts.json');
 }
 
 /** Reads the file; without a file, there are no contexts. */
@@ -57,8 +58,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Writes the file: whole or not at all, and for the user alone. */
 export function writeContexts(surroundings: Surroundings, contexts: Contexts): void {
-  const file = contextFile(surroundings);
+  const path = contextFile(surroundings);
   try {
+    // A link stays a link.
+    const file = existsSync(path) ? realpathSync(path) : path;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const draft = `${file}.${String(process.pid)}`;
     writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 });

@@ -45,13 +45,22 @@ function unreadable(error: unknown): CommandError {
 }
 
 async function textOf(stream: Readable, longest: number): Promise<string> {
+  // Some editors begin a file with a byte order mark, which the decoder leaves out.
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
-  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
-    text += part;
+  for await (const part of stream as AsyncIterable<Uint8Array>) {
+    text += decoded(decoder, part);
     if (text.length > longest) throw new Error(`it has more than ${longest.toLocaleString('en')} characters`);
   }
-  // Some editors begin a file with a byte order mark.
-  return text.replace(/^\ufeff/, '');
+  return text + decoded(decoder);
+}
+
+function decoded(decoder: TextDecoder, part?: Uint8Array): string {
+  try {
+    return decoder.decode(part, { stream: part !== undefined });
+  } catch (error) {
+    throw new Error('it is not UTF-8', { cause: error });
+  }
 }
 
 /** Warns if every user of the machine can read a file with a secret. Only a file has such a mode, and not on Windows. */

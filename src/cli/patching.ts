@@ -140,6 +140,9 @@ async function valueFrom(text: string, kind: string, path: string): Promise<Json
   const given = parsed.ok ? parsed.value : numberText.test(text) ? Number(text) : undefined;
   if (given === undefined || !(await isTaken(given, kind, path))) return text;
   if (parsed.ok) return parsed.value;
+  const plain = text.replace(/^(-?)0+(?=\d)/, '$1');
+  if (plain !== text)
+    throw wrongPatch(`got ${text} for ${path}, and no number begins with 0: write ${plain}`);
   throw wrongPatch(
     `got a number for ${path} that no program reads back exactly; write a text in double quotes`,
   );

@@ -72,6 +72,11 @@ export function transportTo({ url, tls, timeoutMs, headers }: Place): Send {
         request.on('error', () => undefined);
         resolve(received(request, response));
       });
+      // A server that changes the protocol sends no answer.
+      request.once('upgrade', (response, socket) => {
+        socket.destroy();
+        resolve(received(request, response));
+      });
       request.on('error', fail);
       request.on('timeout', () => void request.destroy(silence()));
       // The client sends texts.

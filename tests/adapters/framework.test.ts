@@ -1,6 +1,7 @@
 /**
  * The frameworks of docs/frameworks.md: runs the blocks of the page, and sends requests to what they make.
  */
+import { PassThrough } from 'node:stream';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -347,6 +348,13 @@ describe('a body that was read before the interface and is nowhere', () => {
   // Promise: body-parser
   it.each([
     ['koa', 'request.body', (admin: Admin) => behindKoa(admin, () => undefined)],
+    ...[() => 1, Symbol('body'), new Map([['op', 'add']]), new PassThrough(), undefined, 1n].map(
+      (body): [string, string, (admin: Admin) => Promise<Fetch>] => [
+        `koa with ${typeof body} as body`,
+        'request.body',
+        (admin) => behindKoa(admin, ({ req }) => void Object.assign(req, { body })),
+      ],
+    ),
     ['hono', 'new Request', (admin: Admin) => behindHono(admin, ({ raw }) => raw)],
   ])('is an error for onError, and a 500 for the client: in %s', async (_name, advice, open) => {
     const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });

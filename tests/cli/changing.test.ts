@@ -288,6 +288,20 @@ describe('gateway-admin patch', () => {
     }
   });
 
+  it.each([
+    ['server', 'db-serv-1', 'port=03306', 'port, and no number begins with 0: write 3306'],
+    [
+      'service',
+      'bare-service',
+      'max_connection=-007',
+      'max_connection, and no number begins with 0: write -7',
+    ],
+    ['monitor', 'idle-monitor', 'monitor_interval=0010.5', 'write 10.5'],
+  ])('says how to write the number of %s %s in %s', async (kind, name, setting, told) => {
+    const { code, out, err } = await ask(['patch', kind, name, '--set', setting]);
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(told)]);
+  });
+
   it('replaces a word in the state of a server', async () => {
     const args = ['patch', 'server', 'db-server-2', '--set', 'state/0=running', '--dry-run'];
     expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running" (was "maintenance")\n');

@@ -187,6 +187,22 @@ describe('gateway-admin and a server that is silent', () => {
   });
 });
 
+describe('gateway-admin and a server that changes the protocol', () => {
+  it('says that something other than the interface answers', async () => {
+    const server = createTcpServer((socket) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+    });
+    server.listen(0, '127.0.0.1');
+    closing.push(() => server.close());
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const told = `Something other than the interface answers at ${url}/: status 101.`;
+    expect(await complaintOf(url)).toContain(told);
+    const { code, err } = await command(['stop', 'service', 'my-service', '--url', url]);
+    expect([code, err]).toEqual([3, expect.stringContaining(told)]);
+  });
+});
+
 describe('gateway-admin refuses', () => {
   it.each([
     ['--timeout', 'soon', '--timeout takes a number of seconds, such as 30.'],

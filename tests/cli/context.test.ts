@@ -1,7 +1,16 @@
 /**
  * Contexts of the command line: which connection a command takes, and what is in the file.
  */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -100,6 +109,21 @@ describe('gateway-admin context', () => {
       'prod',
     ]);
     expect((await call('context list')).err).toContain('There are no contexts');
+  });
+
+  it('takes an empty GATEWAY_ADMIN_CONFIG for none', async () => {
+    await call('context add prod --url http://127.0.0.1:1', { GATEWAY_ADMIN_CONFIG: '' });
+    expect(existsSync(file())).toBe(true);
+  });
+
+  it('writes through a link to the file', async () => {
+    const [own, link] = [join(directory, 'own.json'), join(directory, 'link.json')];
+    const env = { GATEWAY_ADMIN_CONFIG: link };
+    writeFileSync(own, '{"contexts":{}}');
+    symlinkSync(own, link);
+    expect((await call('context add prod --url http://127.0.0.1:1', env)).code).toBe(0);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(own, 'utf8')).toContain('prod');
   });
 
   it.each([

@@ -63,4 +63,14 @@ describe('gateway-admin seal', () => {
     expect(result.err).toContain(`gateway-admin: ${told}`);
     expect(result.err).not.toContain('planted');
   });
+
+  it('seals no text that is not UTF-8', async () => {
+    const secret = fileOf('latin1', Uint8Array.of(0x61, 0xe4));
+    const result = await command(['seal', '--key-file', keyFile, '--password-file', secret]);
+    expect(result).toEqual({
+      code: 1,
+      out: '',
+      err: 'gateway-admin: The file cannot be read: it is not UTF-8\n',
+    });
+  });
 });

@@ -120,7 +120,7 @@ export class Attempt implements CommandWatch {
     { outcome, code, resources, change }: Omit<HostAttempt, 'request' | 'principal'>,
     isSecret: (name: string) => boolean,
   ): void {
-    this.#told = { outcome, ...(code === undefined ? {} : { code }) };
+    this.#told = { outcome, ...(code === undefined ? {} : { code: cut(code, longestName) as typeof code }) };
     if (resources !== undefined) this.decided(resources);
     if (change !== undefined) this.#know({ change: toldChange(change, isSecret) });
   }
@@ -143,7 +143,8 @@ export class Attempt implements CommandWatch {
 
   decided(resources: readonly string[]): void {
     // A decision that the host has built can contain anything.
-    this.#know({ resources: resources.filter(isText).slice(0, mostResources) });
+    const links = resources.filter(isText).slice(0, mostResources);
+    this.#know({ resources: links.map((link) => cut(link, longestPath)) });
   }
 
   begun({ id }: Command, decision: Acceptance, first: readonly AdminEvent[]): void {

@@ -75,6 +75,9 @@ export function originProblem(
 /** The headers of a response that a script of another origin may read. Any script may read the type and the length. */
 const exposedHeaders = 'ETag, X-Total-Count, Link, Location, Retry-After, Preference-Applied';
 
+/** Names of header fields (RFC 9110 §5.1), with a comma between them. */
+const fieldNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
+
 /** The response depends on the origin, also for a request without one. */
 const varied: Headers = Object.freeze({ vary: 'Origin' });
 
@@ -104,7 +107,9 @@ export function crossOriginHeaders(
     'access-control-expose-headers': exposedHeaders,
     ...(isPreflight ? { 'access-control-allow-methods': allow } : {}),
     // Any header: an authenticate function of the host may read one of its own.
-    ...(isPreflight && asked !== undefined ? { 'access-control-allow-headers': asked } : {}),
+    ...(isPreflight && asked !== undefined && fieldNames.test(asked)
+      ? { 'access-control-allow-headers': asked }
+      : {}),
   };
 }
 

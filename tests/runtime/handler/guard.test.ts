@@ -176,6 +176,15 @@ describe('audit.record', () => {
     ]);
   });
 
+  it('cuts what is too long for a record', async () => {
+    const running = runAdmin();
+    const long = `host-${'x'.repeat(100_000)}` as const;
+    const [record] = await recordsOf(running, () =>
+      running.admin.audit.record({ request: post, outcome: 'refused', code: long, resources: [long] }),
+    );
+    expect(record).toMatchObject({ code: `${long.slice(0, 255)}…`, resources: [`${long.slice(0, 1024)}…`] });
+  });
+
   it('rejects once the interface is closed, because no sink gets the record', async () => {
     const { admin } = runAdmin();
     await admin.close();

@@ -175,6 +175,21 @@ describe('a page of another origin', () => {
     ]);
   });
 
+  it('gets back no text that is not a list of names of headers', async () => {
+    for (const asked of ['', 'a\r\nset-cookie: b', 'a b', 'a,,b', '\u00e9']) {
+      const asking = {
+        origin: console,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': asked,
+      };
+      const [status, headers] = await headersTo(['OPTIONS', '/services'], asking);
+      expect([status, headers]).toEqual([
+        204,
+        expect.not.objectContaining({ 'access-control-allow-headers': asked }),
+      ]);
+    }
+  });
+
   // Promise: allowed-origin
   it.each(['https://evil.example', 'https://console.example:8443', 'http://console.example', 'null', '*'])(
     'gets nothing if its origin is not allowed: %s',

@@ -132,23 +132,23 @@ export {
 } from './problem.ts';
 
 // Run the interface.
-export { ReportError } from './runtime/report-error.ts';
-export { HostError, type HostCall } from './runtime/host-error.ts';
-export { DifferingDocumentError } from './runtime/differing-document-error.ts';
+export { ReportError } from './runtime/host/report-error.ts';
+export { HostError, type HostCall } from './runtime/host/host-error.ts';
+export { DifferingDocumentError } from './runtime/host/differing-document-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export { createFirstUser } from './runtime/first-user.ts';
 export type { AdminOptions, OpenAdminOptions, ExecuteOptions, Admin } from './runtime/admin.ts';
-export type { Execution } from './runtime/execution.ts';
+export type { Execution } from './runtime/command/execution.ts';
 export type { Authorize } from './runtime/handler/access.ts';
 export { createRoles, type RolesOptions } from './runtime/handler/role.ts';
 export type { Handled } from './runtime/handler/handler.ts';
-export type { PublishedEvent, EventGap, EventsOptions } from './runtime/event-log.ts';
+export type { PublishedEvent, EventGap, EventsOptions } from './runtime/read/event-log.ts';
 export type { AuditOptions } from './runtime/audit/sink-queue.ts';
 export type { AuditReadOptions } from './runtime/audit/audit-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { measurementTable, type Measurement } from './runtime/instrumentation/measurement.ts';
 export type { Plan } from './runtime/handler/plan.ts';
-export type { Veto } from './runtime/veto.ts';
+export type { Veto } from './runtime/command/veto.ts';
 
 // Implement the ports, or use the ready-made ones.
 export type {

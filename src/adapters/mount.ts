@@ -3,8 +3,8 @@
  */
 import { assertMembers } from '../core/member.ts';
 import { assertText } from '../json/value.ts';
-import { createErrorSink } from '../runtime/error-sink.ts';
-import { callHost, wrongAnswer } from '../runtime/host-error.ts';
+import { createErrorSink } from '../runtime/host/error-sink.ts';
+import { callHost, wrongAnswer } from '../runtime/host/host-error.ts';
 import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
 
 /**

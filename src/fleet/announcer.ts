@@ -3,7 +3,7 @@
  * others cannot hear the node.
  */
 import type { Clock } from '../ports/port.ts';
-import type { Refusal } from '../runtime/execution.ts';
+import type { Refusal } from '../runtime/command/execution.ts';
 import { announcementMs, beatMs, type Members, type Status } from './members.ts';
 import { unheard } from './refusal.ts';
 

@@ -3,7 +3,7 @@
  */
 import type { SharedStore } from '../ports/port.ts';
 import type { Admin, ExecuteOptions, OpenAdminOptions } from '../runtime/admin.ts';
-import type { Execution } from '../runtime/execution.ts';
+import type { Execution } from '../runtime/command/execution.ts';
 import type { FleetOutcome } from '../runtime/fleet-view.ts';
 import type { Transition } from '../resources/index.ts';
 import type { FleetNode } from '../resources/fleet.ts';

@@ -4,9 +4,9 @@
 import type { Acted } from '../http/route.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
-import { beforeDeadline } from '../runtime/deadline.ts';
-import { storeUnavailable } from '../runtime/execution.ts';
-import type { OpenedJournal } from '../runtime/journal.ts';
+import { beforeDeadline } from '../runtime/host/deadline.ts';
+import { storeUnavailable } from '../runtime/command/execution.ts';
+import type { OpenedJournal } from '../runtime/journal/journal.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
 import { beatMs, type Members } from './members.ts';
 import type { SharedLog } from './shared-log.ts';

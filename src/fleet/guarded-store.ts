@@ -2,8 +2,8 @@
  * The guarded store: the shared store of the host, with answers of the right form. A wrong answer counts as a failed call:
  * the operator is told what is wrong, and the call is made again.
  */
-import { isObject, isText } from '../runtime/check.ts';
-import { answerText } from '../runtime/host-error.ts';
+import { isObject, isText } from '../runtime/host/check.ts';
+import { answerText } from '../runtime/host/host-error.ts';
 import type { Json } from '../json/value.ts';
 import type { SharedStore } from '../ports/port.ts';
 

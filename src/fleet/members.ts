@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
 import type { Clock, SharedStore } from '../ports/port.ts';
-import { beforeDeadline } from '../runtime/deadline.ts';
+import { beforeDeadline } from '../runtime/host/deadline.ts';
 
 /** How often a node announces itself, in milliseconds. @internal */
 export const beatMs = 1000;

@@ -3,17 +3,17 @@
  */
 import { isConflict } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
-import { onAbort } from '../runtime/abort-listener.ts';
+import { onAbort } from '../runtime/host/abort-listener.ts';
 import type { Admin } from '../runtime/admin.ts';
-import { assertReaderOptions } from '../runtime/argument.ts';
+import { assertReaderOptions } from '../runtime/host/argument.ts';
 import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
-import { isEmpty } from '../runtime/history.ts';
-import { openJournal, type OpenedJournal } from '../runtime/journal.ts';
-import { drawLife, drawRevision } from '../runtime/life.ts';
+import { isEmpty } from '../runtime/journal/history.ts';
+import { openJournal, type OpenedJournal } from '../runtime/journal/journal.ts';
+import { drawLife, drawRevision } from '../runtime/journal/life.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
 import { positionOf, type FleetView } from '../runtime/fleet-view.ts';
 import { libraryVersion } from '../runtime/version.ts';
-import type { Writer } from '../runtime/writer.ts';
+import type { Writer } from '../runtime/command/writer.ts';
 import type { FleetLag, FleetNode } from '../resources/fleet.ts';
 import { differencesOf } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';

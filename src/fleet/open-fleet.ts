@@ -3,7 +3,7 @@
  * and follows what the others have changed.
  */
 import { assertObject } from '../json/value.ts';
-import { assertOpenOptions } from '../runtime/argument.ts';
+import { assertOpenOptions } from '../runtime/host/argument.ts';
 import { letGo } from '../runtime/create-admin.ts';
 import { completeOptions } from '../runtime/options.ts';
 import { declareSecretParameters } from '../snapshot/document.ts';

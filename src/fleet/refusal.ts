@@ -2,8 +2,8 @@
  * Refusals: what a node of a fleet answers for a reason that lies with the other nodes, in sentences for the client.
  */
 import { problem } from '../problem.ts';
-import { problemOn, refusal, type Execution, type Refusal } from '../runtime/execution.ts';
-import { LogEnded } from '../runtime/log.ts';
+import { problemOn, refusal, type Execution, type Refusal } from '../runtime/command/execution.ts';
+import { LogEnded } from '../runtime/journal/log.ts';
 
 /** The log has records for a later version of this library. @internal */
 export class NodeOutdated extends LogEnded {

@@ -3,7 +3,7 @@
  */
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
-import { onAbort } from '../runtime/abort-listener.ts';
+import { onAbort } from '../runtime/host/abort-listener.ts';
 import type { FleetOutcome, Settled, SettleOptions } from '../runtime/fleet-view.ts';
 import type { FleetExecuteOptions } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';

@@ -10,9 +10,15 @@ import type { Entity } from '../core/collection.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import { eventTable, evolveRecord, type AdminEvent, type Effect } from '../resources/index.ts';
-import { areConsistent, configured, isEmpty, withoutProcess, type OpenCommand } from '../runtime/history.ts';
-import { drawLife } from '../runtime/life.ts';
-import { storedSecretParameters } from '../runtime/stored-secret.ts';
+import {
+  areConsistent,
+  configured,
+  isEmpty,
+  withoutProcess,
+  type OpenCommand,
+} from '../runtime/journal/history.ts';
+import { drawLife } from '../runtime/journal/life.ts';
+import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
 import { hashOf } from './hash.ts';

@@ -7,8 +7,8 @@ import type { Json } from '../json/value.ts';
 import { isConflict, StoreLost } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
-import type { Refusal } from '../runtime/execution.ts';
-import { isEmpty, type JournalRecord } from '../runtime/history.ts';
+import type { Refusal } from '../runtime/command/execution.ts';
+import { isEmpty, type JournalRecord } from '../runtime/journal/history.ts';
 import {
   Fenced,
   modeLink,
@@ -20,7 +20,7 @@ import {
   type Log,
   type Look,
   type Placed,
-} from '../runtime/log.ts';
+} from '../runtime/journal/log.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { fenced, foreignCommand, Superseded } from './refusal.ts';
 import {

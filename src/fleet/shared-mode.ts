@@ -2,10 +2,10 @@
  * Shared mode: the read-only mode of all nodes, in the log that they share.
  */
 import type { Acted } from '../http/route.ts';
-import { storeUnavailable } from '../runtime/execution.ts';
-import { NotKept, type OpenedJournal } from '../runtime/journal.ts';
-import { callerLinks } from '../runtime/log.ts';
-import type { Mode } from '../runtime/self.ts';
+import { storeUnavailable } from '../runtime/command/execution.ts';
+import { NotKept, type OpenedJournal } from '../runtime/journal/journal.ts';
+import { callerLinks } from '../runtime/journal/log.ts';
+import type { Mode } from '../runtime/handler/self.ts';
 import { modePending } from './refusal.ts';
 import { modeRecord, type SharedRecord, type Writing } from './shared-history.ts';
 import type { SharedLog } from './shared-log.ts';

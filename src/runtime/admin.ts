@@ -18,14 +18,14 @@ import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
-import type { EventGap, EventsOptions, PublishedEvent } from './event-log.ts';
-import type { Execution } from './execution.ts';
+import type { EventGap, EventsOptions, PublishedEvent } from './read/event-log.ts';
+import type { Execution } from './command/execution.ts';
 import type { Authorize } from './handler/access.ts';
 import type { Handled } from './handler/handler.ts';
 import type { Measurement } from './instrumentation/measurement.ts';
 import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
-import type { Veto } from './veto.ts';
+import type { Veto } from './command/veto.ts';
 
 /**
  * The options of {@link createAdmin}. Only `snapshot` and `gateway` are required.

@@ -24,13 +24,13 @@ import {
   assertReadOnly,
   assertReaderOptions,
   assertRole,
-} from './argument.ts';
+} from './host/argument.ts';
 import { Audit } from './audit/audit.ts';
-import { transitionAt, versionAt, type Place } from './condition.ts';
-import { beforeDeadline } from './deadline.ts';
-import { EventLog } from './event-log.ts';
-import type { Refusal } from './execution.ts';
-import { guardTelemetry } from './guarded-telemetry.ts';
+import { transitionAt, versionAt, type Place } from './command/condition.ts';
+import { beforeDeadline } from './host/deadline.ts';
+import { EventLog } from './read/event-log.ts';
+import type { Refusal } from './command/execution.ts';
+import { guardTelemetry } from './host/guarded-telemetry.ts';
 import type { FleetView } from './fleet-view.ts';
 import { shareSecrets } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
@@ -38,18 +38,18 @@ import { createGuard } from './handler/guard.ts';
 import { createRequestHandler, type HandlerOptions } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { TextCache } from './handler/text-cache.ts';
-import { isEmpty, restore } from './history.ts';
+import { isEmpty, restore } from './journal/history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
-import { noJournal, openJournal, type Journal } from './journal.ts';
-import { beginLife, drawLife } from './life.ts';
-import { callerLinks, OwnLog } from './log.ts';
+import { noJournal, openJournal, type Journal } from './journal/journal.ts';
+import { beginLife, drawLife } from './journal/life.ts';
+import { callerLinks, OwnLog } from './journal/log.ts';
 import { defaultLimits } from './limits.ts';
 import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import { PendingAnswers } from './pending-answers.ts';
-import { createMode, createSelf, type Mode, type SelfOptions } from './self.ts';
-import type { CommandRequest } from './turn.ts';
-import { Writer, type WriterOptions } from './writer.ts';
+import { createMode, createSelf, type Mode, type SelfOptions } from './handler/self.ts';
+import type { CommandRequest } from './command/turn.ts';
+import { Writer, type WriterOptions } from './command/writer.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.

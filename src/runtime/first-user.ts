@@ -8,7 +8,7 @@ import { problem } from '../problem.ts';
 import type { Transition } from '../resources/index.ts';
 import { userCreation } from '../resources/user.ts';
 import type { Admin } from './admin.ts';
-import type { Execution } from './execution.ts';
+import type { Execution } from './command/execution.ts';
 
 /** The interfaces of this library, with the operations on secrets that no other program gets. */
 const secretsOf = new WeakMap<object, SecretPorts>();

@@ -2,7 +2,7 @@
  * The fleet, as the interface of one of its nodes shows it.
  */
 import type { FleetLag, RunningFleet } from '../resources/fleet.ts';
-import type { Execution } from './execution.ts';
+import type { Execution } from './command/execution.ts';
 
 /** The fleet around an interface. @internal */
 export interface FleetView extends RunningFleet {

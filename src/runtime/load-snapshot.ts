@@ -4,8 +4,8 @@
 import { systemClock } from '../ports/system-clock.ts';
 import { readDocument, type GatewayDocument } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { assertSignal } from './argument.ts';
-import { isObject } from './check.ts';
+import { assertSignal } from './host/argument.ts';
+import { isObject } from './host/check.ts';
 
 /** The longest piece, in milliseconds. */
 const pieceMs = 5;

@@ -11,20 +11,20 @@ import type { DocumentDifference } from '../resources/shared/document-difference
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
-import { isText } from './check.ts';
-import { DifferingDocumentError } from './differing-document-error.ts';
-import { createErrorSink } from './error-sink.ts';
-import { guardClock, onceEach } from './guarded-clock.ts';
-import { sealWith } from './guarded-secret.ts';
-import type { HostDeadline } from './host-deadline.ts';
-import { askHost, callHost, wrongAnswer, type HostError } from './host-error.ts';
+import { isText } from './host/check.ts';
+import { DifferingDocumentError } from './host/differing-document-error.ts';
+import { createErrorSink } from './host/error-sink.ts';
+import { guardClock, onceEach } from './host/guarded-clock.ts';
+import { sealWith } from './host/guarded-secret.ts';
+import type { HostDeadline } from './host/host-deadline.ts';
+import { askHost, callHost, wrongAnswer, type HostError } from './host/host-error.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
 import { Instruments } from './instrumentation/instruments.ts';
 import { guardLogger } from './instrumentation/logger.ts';
 import { guardMeasurement } from './instrumentation/measurement.ts';
 import { limitsFrom, type Limits } from './limits.ts';
-import { guardVeto, type Veto } from './veto.ts';
+import { guardVeto, type Veto } from './command/veto.ts';
 
 /** The options with all defaults filled in. @internal */
 export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gateway'> {

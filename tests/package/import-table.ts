@@ -132,7 +132,13 @@ const rows: readonly Row[] = [
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
   {
     from: 'adapters/mount.ts',
-    values: ['index.ts', 'core/member.ts', 'json/value.ts', 'runtime/error-sink.ts', 'runtime/host-error.ts'],
+    values: [
+      'index.ts',
+      'core/member.ts',
+      'json/value.ts',
+      'runtime/host/error-sink.ts',
+      'runtime/host/host-error.ts',
+    ],
   },
   { from: 'adapters/given-body.ts', values: [] },
   {

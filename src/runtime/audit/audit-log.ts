@@ -5,7 +5,7 @@ import { formatInstant } from '../../core/time.ts';
 import { deepFreeze, sizeOf, type Json } from '../../json/value.ts';
 import type { AuditGap, AuditRecord } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
-import { BoundedLog, type LogView, type Start } from '../bounded-log.ts';
+import { BoundedLog, type LogView, type Start } from '../read/bounded-log.ts';
 
 /**
  * The options of {@link Admin.audit}.

@@ -4,9 +4,9 @@
 import { hostRoute } from '../../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
-import { auditUnavailable, type Execution } from '../execution.ts';
+import { auditUnavailable, type Execution } from '../command/execution.ts';
 import type { Limits } from '../limits.ts';
-import type { Command, CommandRequest } from '../turn.ts';
+import type { Command, CommandRequest } from '../command/turn.ts';
 import { Attempt, type AttemptLog, type Execute } from './attempt.ts';
 import { AuditLog, type AuditEntry, type AuditReadOptions } from './audit-log.ts';
 import { SinkQueue, type AuditOptions } from './sink-queue.ts';

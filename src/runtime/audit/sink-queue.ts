@@ -8,8 +8,8 @@
 import { sizeOf, type Json } from '../../json/value.ts';
 import type { AuditRecord } from '../../ports/audit-record.ts';
 import type { AuditSink, Clock } from '../../ports/port.ts';
-import { beforeDeadline } from '../deadline.ts';
-import { callFailed, HostError } from '../host-error.ts';
+import { beforeDeadline } from '../host/deadline.ts';
+import { callFailed, HostError } from '../host/host-error.ts';
 import type { Limits } from '../limits.ts';
 
 /**

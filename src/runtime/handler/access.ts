@@ -8,13 +8,13 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
-import type { Refusal } from '../execution.ts';
+import type { Refusal } from '../command/execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { answerInTime, type HostDeadline } from '../host-deadline.ts';
-import { callHost, isThenable, wrongAnswer } from '../host-error.ts';
+import { answerInTime, type HostDeadline } from '../host/host-deadline.ts';
+import { callHost, isThenable, wrongAnswer } from '../host/host-error.ts';
 import type { Limits } from '../limits.ts';
 import type { Headers } from './respond.ts';
 

@@ -6,8 +6,8 @@
 import { problem, type Problem } from '../../problem.ts';
 import type { Clock } from '../../ports/port.ts';
 import { redactSecrets } from '../../resources/index.ts';
-import { onAbort } from '../abort-listener.ts';
-import type { EventGap, EventId, EventLog, PublishedEvent } from '../event-log.ts';
+import { onAbort } from '../host/abort-listener.ts';
+import type { EventGap, EventId, EventLog, PublishedEvent } from '../read/event-log.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 

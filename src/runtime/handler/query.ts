@@ -7,7 +7,7 @@ import { parseFields } from '../../http/fields.ts';
 import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
 import type { Route, SearchValues } from '../../http/route.ts';
-import { parseEventId, type EventId } from '../event-log.ts';
+import { parseEventId, type EventId } from '../read/event-log.ts';
 
 /** A parsed query. @internal */
 export interface Query {

@@ -3,7 +3,7 @@
  */
 import type { AdminRequest } from '../../http/message.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { isObject, isSignal } from '../check.ts';
+import { isObject, isSignal } from '../host/check.ts';
 
 /** The error for a request that is not built as `AdminRequest` says. The message is for the client, too. @internal */
 export class RequestError extends TypeError {}

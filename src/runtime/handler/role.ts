@@ -5,7 +5,7 @@ import { assertMembers } from '../../core/member.ts';
 import { nameFault, nameKey } from '../../core/name.ts';
 import type { Role } from '../../http/route.ts';
 import { quoted } from '../../problem.ts';
-import { isObject } from '../check.ts';
+import { isObject } from '../host/check.ts';
 import type { Authorize } from './access.ts';
 
 /**

@@ -2,7 +2,7 @@
  * The guard of the logger of the host.
  */
 import type { Logger } from '../../ports/port.ts';
-import { callFailed, type HostError } from '../host-error.ts';
+import { callFailed, type HostError } from '../host/host-error.ts';
 
 /** The functions that a logger must have. @internal */
 export const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];

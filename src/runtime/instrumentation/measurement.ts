@@ -2,7 +2,7 @@
  * Measurements: the table of what is counted and timed, and the guard of the hook that takes the measurements.
  */
 import { deepFreeze } from '../../json/value.ts';
-import type { HostError } from '../host-error.ts';
+import type { HostError } from '../host/host-error.ts';
 import { callGuarded } from './logger.ts';
 
 /** One row of the table: how the values of a measurement are meant. */

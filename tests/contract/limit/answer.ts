@@ -5,7 +5,7 @@ import { EffectRefused, hostProblem, maxListedFaults, problem, type Fault } from
 
 import { longestTexts } from '../../../src/problem.ts';
 import { longestReason as longestFailure } from '../../../src/resources/shared/lifecycle.ts';
-import { longestReason as longestRefusal } from '../../../src/runtime/effect.ts';
+import { longestReason as longestRefusal } from '../../../src/runtime/command/effect.ts';
 import { mostIdentities } from '../../../src/runtime/handler/plan.ts';
 import { writers } from '../../support/input.ts';
 import { keeps, lengthOf, type Limit } from '../../support/limit.ts';

@@ -13,8 +13,8 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { teardownBatch } from '../../../src/resources/shared/teardown.ts';
-import { longestPauseMs as longestInspectPauseMs } from '../../../src/runtime/effect.ts';
-import { longestPauseMs as longestStorePauseMs } from '../../../src/runtime/journal.ts';
+import { longestPauseMs as longestInspectPauseMs } from '../../../src/runtime/command/effect.ts';
+import { longestPauseMs as longestStorePauseMs } from '../../../src/runtime/journal/journal.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { accepted, answerOf, keeps, runHost, type Limit, type Trial } from '../../support/limit.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';

@@ -6,7 +6,7 @@ import { hostProblem } from 'gateway-admin-core';
 
 import { longestHostCode } from '../../../src/problem.ts';
 import { teardownBatch } from '../../../src/resources/shared/teardown.ts';
-import { createErrorSink, mostKinds } from '../../../src/runtime/error-sink.ts';
+import { createErrorSink, mostKinds } from '../../../src/runtime/host/error-sink.ts';
 import { accepted, calls, keeps, type Limit, type Trial } from '../../support/limit.ts';
 import { openedSession } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';

@@ -16,7 +16,7 @@ import {
 import { longestName, longestPath, mostResources } from '../../../src/runtime/audit/attempt.ts';
 import { askedChange, mostBytes as mostChangeBytes, mostItems } from '../../../src/runtime/audit/change.ts';
 import { mostPeers, pauseMs, Strangers, type StrangerEntry } from '../../../src/runtime/audit/stranger.ts';
-import { BoundedLog, mostBytes } from '../../../src/runtime/bounded-log.ts';
+import { BoundedLog, mostBytes } from '../../../src/runtime/read/bounded-log.ts';
 import { sizeOf } from '../../../src/json/value.ts';
 import { readAudit } from '../../support/audit-reader.ts';
 import { openStream } from '../../support/event-stream.ts';

@@ -1,0 +1,204 @@
+/**
+ * Performs one command: asks the host for the effects of a decision in order, and settles the events. If the host
+ * refuses an effect, the effects before it are undone.
+ */
+import type { Changes } from '../../core/decision.ts';
+import type { AdminEvent, Effect } from '../../resources/index.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Crossings } from './crossing.ts';
+import { carryOut, type EffectOptions } from './effect.ts';
+import {
+  groupsIn,
+  inverseOf,
+  aspectOf,
+  isActing,
+  isIrreversible,
+  type ActingStage,
+  type Group,
+} from './stage.ts';
+
+/** The result of a performed command. @internal */
+export interface Performed {
+  /** The settled events, as recorded. */
+  readonly events: readonly AdminEvent[];
+  /** Why the host refused, and which events stand anyway; left out if every effect was applied. */
+  readonly refusal?: string;
+  /** Whether a part was done before the host refused, and stays done. */
+  readonly isPart?: true;
+}
+
+/** The position of a settlement in its command. @internal */
+export type Place =
+  /** One of several settlements; more follow. */
+  | { readonly at: 'part'; readonly done: number; readonly of: number }
+  /** The last settlement; has a `refusal` if the host refused. */
+  | { readonly at: 'end'; readonly refusal?: string };
+
+/** The options for performing a command. @internal */
+export interface CommandOptions extends EffectOptions {
+  /** Stores the intent of a group before the host is asked for its effects. Rejects if the intent may not be stored. */
+  readonly intend: (group: Group, part: number, of: number) => Promise<void>;
+  /** Whether a caller was told that the outcome of the command is unknown. */
+  readonly isUnknown: () => boolean;
+  /** Gives the snapshot of this moment. */
+  readonly present: () => Snapshot;
+  /** The reports that cross the command. */
+  readonly crossings: Crossings;
+  /** Folds events over the snapshot; returns the events as recorded. */
+  readonly settle: (events: readonly AdminEvent[], place: Place) => Promise<readonly AdminEvent[]>;
+}
+
+/** A group with an effect that was not applied. @internal */
+export interface RefusedGroup {
+  /** Why, in a sentence for the client. */
+  readonly reason: string;
+  /** Events that stand because the host refused to undo their effects. Usually empty. */
+  readonly kept: readonly AdminEvent[];
+}
+
+/** Performs one group; gives `undefined` if every effect of the group was applied. @internal */
+export type FinishGroup = (
+  group: Group,
+  options: CommandOptions,
+  progress: Pick<Progress, 'done' | 'of'>,
+) => Promise<RefusedGroup | undefined>;
+
+/**
+ * Performs a decision: asks the host for the effects, and settles the events group by group.
+ *
+ * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open then:
+ *   nothing of it is published, and the next life finds out the outcome
+ * @internal
+ */
+export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
+  const { count, make } = groupsIn(decision, options.present);
+  return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, options);
+}
+
+/** Where a command stands. @internal */
+export interface Progress {
+  /** The number of groups that have settled. */
+  readonly done: number;
+  /** The number of all groups. */
+  readonly of: number;
+  /** Why the groups that are not begun are left out, in a sentence for the client. */
+  readonly rest: string;
+}
+
+const stoppedAfterUnknown =
+  'The outcome of one part was unknown for a time. The gateway was not asked for the parts after it.';
+
+/**
+ * Finishes and settles groups in order. A refused group ends the command.
+ *
+ * A command whose outcome was announced as unknown begins no further group: the caller may have sent another command
+ * meanwhile.
+ *
+ * @param groups - the groups to finish
+ * @param progress - where the command stands before these groups
+ * @param finish - performs a group, or finds out its outcome
+ * @param options - the options of the command
+ * @internal
+ */
+export async function settleGroups(
+  groups: Iterable<Group>,
+  progress: Progress,
+  finish: FinishGroup,
+  options: CommandOptions,
+): Promise<Performed> {
+  const { of, rest } = progress;
+  let { done } = progress;
+  const events: AdminEvent[] = [];
+  const end = async (refused: RefusedGroup): Promise<Performed> => {
+    const refusal = refusalText(refused, { done, of });
+    events.push(...(await options.settle(refused.kept, { at: 'end', refusal })));
+    const isPart = done > 0 || refused.kept.length > 0;
+    return { events, refusal, ...(isPart ? { isPart } : {}) };
+  };
+  for (const group of groups) {
+    // Each part of a long teardown has a turn of the event loop to itself, the first part too: it follows the decision.
+    if (of > 1) await options.clock.sleep(0);
+    const refused = await finish(group, options, { done, of });
+    if (refused !== undefined) return end(refused);
+    done += 1;
+    const place: Place = done === of ? { at: 'end' } : { at: 'part', done, of };
+    events.push(...(await options.settle(eventsOf(group), place)));
+    if (done < of && options.isUnknown()) return end({ reason: rest, kept: [] });
+  }
+  return done < of ? end({ reason: rest, kept: [] }) : { events };
+}
+
+/**
+ * Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone; also if an
+ * effect cannot be undone and the outcome of the command is unknown by then.
+ */
+async function performGroup(
+  group: Group,
+  options: CommandOptions,
+  { done: part, of }: Pick<Progress, 'done' | 'of'>,
+): Promise<RefusedGroup | undefined> {
+  await options.intend(group, part, of);
+  const done: ActingStage[] = [];
+  for (const stage of group.filter(isActing)) {
+    if (options.isUnknown() && isIrreversible(stage.effect))
+      return { reason: stoppedAfterUnknown, kept: await undo(done, options) };
+    options.crossings.begin(options.commandId, stage.effect);
+    const outcome = await carryOut(stage.effect, options);
+    if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, options) };
+    options.crossings.done(stage.effect);
+    done.push(stage);
+  }
+  return undefined;
+}
+
+/**
+ * Undoes effects, the last one first.
+ *
+ * If a later effect on an aspect of a resource cannot be undone, earlier effects on that aspect are kept too; undoing
+ * them would create a state that never existed.
+ *
+ * @returns the events that stand because the host refused to undo their effects
+ * @internal
+ */
+export async function undo(
+  done: readonly ActingStage[],
+  options: CommandOptions,
+): Promise<readonly AdminEvent[]> {
+  const kept: ActingStage[] = [];
+  const left = [...done];
+  for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
+    const { effect } = stage;
+    const isKept = kept.some((each) => aspectOf(each.effect) === aspectOf(effect));
+    const isUndone = !isKept && (await undoOne(effect, options));
+    if (!isUndone) kept.unshift(stage);
+  }
+  return eventsOf(kept);
+}
+
+/** Undoes one effect; tells whether the host did. */
+async function undoOne(effect: Effect, options: CommandOptions): Promise<boolean> {
+  const inverse = inverseOf(effect);
+  if (inverse === undefined) return false;
+  options.crossings.begin(options.commandId, inverse);
+  const { done } = await carryOut(inverse, options);
+  if (done) options.crossings.undone(inverse);
+  return done;
+}
+
+/** The events of stages. @internal */
+export function eventsOf(stages: Group): readonly AdminEvent[] {
+  return stages.map(({ event }) => event);
+}
+
+function refusalText(
+  { reason, kept }: RefusedGroup,
+  { done, of }: { readonly done: number; readonly of: number },
+): string {
+  if (kept.length > 0) {
+    const changes = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
+    return `${reason} Some earlier changes stand, because the gateway refused to undo them: ${changes}.`;
+  }
+  if (done > 0)
+    return `${reason} ${String(done)} of ${String(of)} parts were done before that, and stay done.`;
+  return `${reason} Nothing was changed.`;
+}

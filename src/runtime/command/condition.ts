@@ -1,0 +1,94 @@
+/**
+ * Conditions: the checks before the decision of a command. First the resource must exist (404). Then one of the entity
+ * tags in `If-Match` must match, and none of the tags in `If-None-Match` (412). Then the transition decides.
+ */
+import { refused, type Context } from '../../core/decision.ts';
+import type { Version } from '../../core/version.ts';
+import { formatEtag, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../http/etag.ts';
+import type { PathParameters } from '../../http/route.ts';
+import { problem, type Problem, type Result } from '../../problem.ts';
+import type { Decision, Transition } from '../../resources/index.ts';
+import type { BoundResourceRoute } from '../../resources/shared/route.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/** A route with the path parameters of a request. @internal */
+export interface Place {
+  readonly route: BoundResourceRoute;
+  readonly parameters: PathParameters;
+}
+
+type Tags = '*' | readonly string[];
+
+/** The conditions of a command; each is left out if the command does not have it. @internal */
+export interface Conditions {
+  /** The entity tags of `If-Match`, or the problem with them. */
+  readonly ifMatch?: Result<Tags>;
+  /** The entity tags of `If-None-Match`. */
+  readonly ifNoneMatch?: Tags;
+}
+
+/**
+ * Makes a transition that checks the conditions and then decides. The resource is looked up once.
+ *
+ * @param place - the place of the resource
+ * @param conditions - the conditions, in the order in which they are checked
+ * @param decide - decides the command, given the resource
+ * @internal
+ */
+export function transitionAt(
+  { route, parameters }: Place,
+  conditions: Conditions,
+  decide: (snapshot: Snapshot, thing: unknown, context: Context) => Decision,
+): Transition {
+  return (snapshot, context) => {
+    const found = route.find(snapshot, parameters);
+    // The refusal rests on the collection, because a command in flight may create the resource.
+    if (!found.ok) return refused(snapshot, found.problem, [collectionOf(route)]);
+    const failed = failureOf(conditions, snapshot.epoch, () => route.version?.(snapshot, found.value));
+    if (failed !== undefined) return refused(snapshot, failed, [route.link(found.value)]);
+    return decide(snapshot, found.value, context);
+  };
+}
+
+/**
+ * The problem of the first condition that fails, in the order of RFC 9110 §13.2.2.
+ *
+ * @param versionOf - gives the version of the resource; `undefined` if its representation has no entity tag
+ * @internal
+ */
+export function failureOf(
+  { ifMatch, ifNoneMatch }: Conditions,
+  epoch: string,
+  versionOf: () => Version | undefined,
+): Problem | undefined {
+  if (ifMatch?.ok === false) return ifMatch.problem;
+  if (ifMatch !== undefined && !satisfiesIfMatch(ifMatch.value, epoch, versionOf())) return changedSince;
+  if (ifNoneMatch === undefined) return undefined;
+  const version = versionOf();
+  const etag = version === undefined ? undefined : formatEtag(epoch, version);
+  return satisfiesIfNoneMatch(ifNoneMatch, etag) ? undefined : stillTheSame;
+}
+
+const stillTheSame = problem(
+  'precondition-failed',
+  'The resource has an entity tag that If-None-Match names, so the command was refused. If-None-Match on a writing ' +
+    'request allows the command only if no tag matches; * matches every resource that exists.',
+);
+
+const changedSince = problem(
+  'precondition-failed',
+  'The resource has changed since you read the entity tag in If-Match, so the command was refused. Read the resource ' +
+    'again, and send the command again if it still makes sense.',
+);
+
+/** Link of the collection of a route. The id of a route starts with the name of the collection. */
+function collectionOf({ id }: BoundResourceRoute): string {
+  return `/${id.slice(0, id.indexOf('.'))}`;
+}
+
+/** The version of the resource at a place; `undefined` if its representation has no entity tag. @internal */
+export function versionAt({ route, parameters }: Place, snapshot: Snapshot): Version | undefined {
+  const found = route.find(snapshot, parameters);
+  if (found.ok) return route.version?.(snapshot, found.value);
+  return route.kind === 'command' ? route.versionWhenGone?.(snapshot) : undefined;
+}

@@ -1,0 +1,78 @@
+/**
+ * Crossing reports: reports of a state that arrive while the host carries out an effect on the same aspect.
+ *
+ * Such a report is newer than the effect, but arrives before the event of the effect is folded. So the report is folded
+ * twice: on arrival, and once more after the command has settled. Without that, a service that fails while its start
+ * settles would be shown as started until the host reports again.
+ */
+import type { CrossingReport } from '../../core/report.ts';
+import { effectTable, type Effect, type HostReport } from '../../resources/index.ts';
+import { aspectOf, isIrreversible } from './stage.ts';
+
+/** The reports about one aspect of a resource while a command holds the resource. */
+interface Crossing {
+  readonly commandId: string;
+  /** The last report before the present call of the host; holds if the host refuses that call. */
+  earlier: unknown;
+  /** The last report since the present call of the host. */
+  later: unknown;
+}
+
+/**
+ * Keeps the crossing reports of all commands in flight. One report for each aspect is enough, because each report gives
+ * the whole of the aspect.
+ *
+ * @internal
+ */
+export class Crossings {
+  readonly #byAspect = new Map<unknown, Crossing>();
+
+  /** The host is called for an effect: reports from now on are newer than the effect. */
+  begin(commandId: string, effect: Effect): void {
+    if (isIrreversible(effect)) return;
+    const before = this.#byAspect.get(aspectOf(effect));
+    this.#byAspect.set(aspectOf(effect), {
+      commandId,
+      earlier: before?.later ?? before?.earlier,
+      later: undefined,
+    });
+  }
+
+  /** The host has applied the effect of the last call: earlier reports are out of date. */
+  done(effect: Effect): void {
+    const crossing = this.#byAspect.get(aspectOf(effect));
+    if (crossing !== undefined) crossing.earlier = undefined;
+  }
+
+  /**
+   * The host has applied an effect that undoes another one. No event says so, because the command has changed nothing.
+   * The report that the effect amounts to corrects what a report in between may have changed in the snapshot.
+   */
+  undone(effect: Effect): void {
+    const crossing = this.#byAspect.get(aspectOf(effect));
+    if (crossing !== undefined) crossing.earlier = reportOf(effect);
+  }
+
+  /** Takes in a report; tells whether a command in flight holds the resource. */
+  note({ link, aspect, report }: CrossingReport): boolean {
+    const crossing = this.#byAspect.get(`${link} ${aspect}`);
+    if (crossing !== undefined) crossing.later = report;
+    return crossing !== undefined;
+  }
+
+  /** Gives the reports that hold after a settlement of a command, in order, and forgets them. */
+  take(commandId: string): readonly unknown[] {
+    const reports: unknown[] = [];
+    for (const [aspect, crossing] of this.#byAspect) {
+      if (crossing.commandId !== commandId) continue;
+      this.#byAspect.delete(aspect);
+      reports.push(crossing.earlier, crossing.later);
+    }
+    return reports.filter((report) => report !== undefined);
+  }
+}
+
+function reportOf(effect: Effect): HostReport | undefined {
+  const row = effectTable[effect.type] as { readonly confirms?: (effect: Effect) => HostReport };
+  return row.confirms?.(effect);
+}

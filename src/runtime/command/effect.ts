@@ -1,0 +1,323 @@
+/**
+ * Carries out one effect: asks the host, and finds out the outcome.
+ */
+import { EffectRefused } from '../../ports/port-error.ts';
+import type { Clock, EffectContext, GatewayPort } from '../../ports/port.ts';
+import type { Effect } from '../../resources/index.ts';
+import { onAbort } from '../host/abort-listener.ts';
+import { beforeDeadline, type Deadline } from '../host/deadline.ts';
+import { answerText, causeText, HostError } from '../host/host-error.ts';
+import type { Instruments } from '../instrumentation/instruments.ts';
+
+/** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
+export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
+
+/** The options for carrying out an effect. @internal */
+export interface EffectOptions {
+  readonly gateway: GatewayPort;
+  readonly clock: Clock;
+  readonly commandId: string;
+  /** The deadline of one call to the host, in milliseconds. */
+  readonly deadlineMs: number;
+  /**
+   * Called once per effect if the outcome is not known in time. The search for the outcome continues until the given
+   * signal aborts with a {@link SearchEnded}.
+   */
+  readonly onUnknown: () => AbortSignal;
+  /** Throws a {@link SearchEnded} if the command was abandoned: then no further effect is begun. */
+  readonly throwIfAbandoned: () => void;
+  readonly instruments: Pick<Instruments, 'timer' | 'effect'>;
+  /** Gets every error and every late answer of the host as a {@link HostError}. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The options for asking the host once. @internal */
+export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned' | 'instruments'>;
+
+const firstPauseMs = 50;
+/** Longest pause between two calls of `inspect`, in milliseconds. @internal */
+export const longestPauseMs = 5000;
+
+/** The result of `apply`: an outcome, `unclear` after any other rejection, or `undefined` while `apply` is running. */
+type Ending = EffectOutcome | 'unclear' | undefined;
+
+/**
+ * How far a call of `apply` has come for the caller of the command.
+ *
+ * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: `inspect`
+ * has said that the effect is in place. `closed`: the interface closed before the outcome was known. `abandoned`: the
+ * command was abandoned before the outcome was known.
+ */
+type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
+
+/** The search for an outcome has ended before the outcome was known. @internal */
+export class SearchEnded extends Error {
+  /** Why the search has ended. */
+  readonly why: 'closed' | 'abandoned';
+
+  constructor(why: 'closed' | 'abandoned') {
+    super('The search for the outcome of a command has ended');
+    this.name = 'SearchEnded';
+    this.why = why;
+  }
+}
+
+/** A call of `apply`. */
+class Call {
+  standing: Standing = 'awaited';
+  #ending: Ending;
+  #wake: () => void = () => undefined;
+
+  constructor(ending?: Ending) {
+    this.#ending = ending;
+  }
+
+  get ending(): Ending {
+    return this.#ending;
+  }
+
+  end(ending: Ending): void {
+    this.#ending = ending;
+    this.#wake();
+  }
+
+  /** Sleeps until the time has passed, the call ends, or the search ends. */
+  async pause(clock: Clock, pauseMs: number, search: AbortSignal): Promise<void> {
+    if (search.aborted) return;
+    const woken = new AbortController();
+    this.#wake = () => {
+      woken.abort('settled');
+    };
+    const stop = onAbort(search, this.#wake);
+    // The caller has its answer, so the process may end.
+    await clock.sleep(pauseMs, woken.signal, { keepAlive: false });
+    stop();
+  }
+}
+
+/**
+ * Asks the host for an effect and finds out the outcome.
+ *
+ * A resolved or refused call is trusted. Any other rejection, or a timeout, is ambiguous, so the host is polled with
+ * `inspect`, with growing pauses.
+ *
+ * @throws SearchEnded if the command was abandoned, or if the signal of `onUnknown` aborts before the outcome is known
+ * @internal
+ */
+export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
+  options.throwIfAbandoned();
+  const { instruments } = options;
+  const elapsedMs = instruments.timer();
+  const call = new Call();
+  await withDeadline(options, async (context) => {
+    call.end(await endingOf(effect, context, options, call));
+  });
+  const onUnknown = (): AbortSignal => {
+    call.standing = 'unknown';
+    if (call.ending === undefined) options.onError(unsettled(effect, options));
+    return options.onUnknown();
+  };
+  try {
+    const outcome = await findOut(effect, { ...options, onUnknown }, call);
+    call.standing = 'done';
+    instruments.effect(effect, outcome.done ? 'applied' : 'refused', elapsedMs());
+    return outcome;
+  } catch (error) {
+    call.standing = error instanceof SearchEnded ? error.why : 'closed';
+    instruments.effect(effect, 'unknown', elapsedMs());
+    throw error;
+  }
+}
+
+/**
+ * Finds out the outcome of an effect from an earlier life. An effect that is not in place was not done.
+ *
+ * @throws SearchEnded if the signal of `onUnknown` aborts before the outcome is known
+ * @internal
+ */
+export function findOutAgain(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
+  return findOut(effect, options, new Call('unclear'));
+}
+
+async function endingOf(
+  effect: Effect,
+  context: EffectContext,
+  { gateway, onError }: EffectOptions,
+  call: Call,
+): Promise<Ending> {
+  const details = { call: 'apply', effect, commandId: context.commandId } as const;
+  const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
+  try {
+    const answering: Promise<unknown> = gateway.apply(effect, context);
+    const answer = await answering;
+    if (answer !== undefined) onError(new HostError(wrongAnswer(answer, placeOf(effect, context)), details));
+    const late = lateness[call.standing].done;
+    if (late !== undefined)
+      onError(new HostError(`apply was done${when()} at ${placeOf(effect, context)}, ${late}`, details));
+    return { done: true };
+  } catch (cause) {
+    const ending = refusalOf(cause);
+    const late = lateness[call.standing].failed;
+    const problem = `${when()} at ${placeOf(effect, context)}${reasonOf(cause)}`;
+    if (ending === 'unclear')
+      onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
+    else if (late !== undefined)
+      onError(new HostError(`apply refused${problem}. ${late}`, { ...details, cause }));
+    return ending;
+  }
+}
+
+function wrongAnswer(answer: unknown, place: string): string {
+  return (
+    `apply resolved to ${answerText(answer)} at ${place}, instead of undefined. A call that resolves counts as done. To refuse ` +
+    'an effect, throw an EffectRefused.'
+  );
+}
+
+const asksInspect = 'The library asks inspect for the outcome.';
+
+/** The error for a host that has not settled its `apply` when the command is answered with a 504. */
+function unsettled(effect: Effect, { commandId, deadlineMs }: EffectOptions): HostError {
+  const place = placeOf(effect, { commandId });
+  return new HostError(
+    `apply did not settle within ${String(deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
+      'settle when its signal aborts.',
+    { call: 'apply', effect, commandId },
+  );
+}
+
+/** What follows an answer of `apply`, in each standing; `undefined` if the answer comes in time. */
+const lateness: Readonly<Record<Standing, { readonly done?: string; readonly failed?: string }>> = {
+  awaited: {},
+  unknown: {
+    done: 'after a 504. The command settles now.',
+    failed: 'The answer came after a 504. An event says the outcome.',
+  },
+  done: {
+    failed:
+      'But inspect had answered in-place before, so the change counts as made. inspect must not answer in-place while ' +
+      'apply can still fail.',
+  },
+  closed: {
+    done: 'after the interface was closed. The answer is not recorded.',
+    failed: 'The answer came after the interface was closed, and is not recorded.',
+  },
+  abandoned: {
+    done: 'after the command was abandoned. The snapshot does not show the change before the next start.',
+    failed: 'The answer came after the command was abandoned, and is not recorded.',
+  },
+};
+
+function placeOf({ type, resource }: Effect, { commandId }: Pick<EffectContext, 'commandId'>): string {
+  return `${type} of ${resource} (command ${commandId})`;
+}
+
+/** The text of a thrown value, after a colon; empty if there is none. */
+function reasonOf(cause: unknown): string {
+  const text = causeText(cause);
+  return text === '' ? '' : `: ${text}`;
+}
+
+/**
+ * Reads the error with which `apply` rejected. The name is compared as well, because the host may have loaded another
+ * copy of this library. An error that throws while it is read is unclear.
+ */
+function refusalOf(error: unknown): Ending {
+  try {
+    const refused =
+      error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused');
+    return refused ? { done: false, reason: refusalText(error.message) } : 'unclear';
+  } catch {
+    return 'unclear';
+  }
+}
+
+/** Longest reason of a host for a refusal, in UTF-16 code units. @internal */
+export const longestReason = 1024;
+
+/** Makes a sentence of the reason of a host. Adds a missing full stop, because another sentence follows. */
+function refusalText(message: string): string {
+  const reason = message.slice(0, longestReason).toWellFormed();
+  return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
+}
+
+const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
+
+async function findOut(effect: Effect, options: EffectOptions, call: Call): Promise<EffectOutcome> {
+  let search: AbortSignal | undefined;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
+    const before = call.ending;
+    if (isKnown(before)) return before;
+    search?.throwIfAborted();
+    const seen = await inspect(effect, options);
+    if (seen === 'in-place') return { done: true };
+    if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
+    if (isKnown(call.ending)) return call.ending;
+    search ??= options.onUnknown();
+    if (call.ending === before) await call.pause(options.clock, pauseMs, search);
+    if (wasAbandoned(search)) search.throwIfAborted();
+  }
+}
+
+function isKnown(ending: Ending): ending is EffectOutcome {
+  return typeof ending === 'object';
+}
+
+/** Whether others may use the resources of the command by now: then an outcome comes too late. */
+function wasAbandoned({ reason }: AbortSignal): boolean {
+  return reason instanceof SearchEnded && reason.why === 'abandoned';
+}
+
+/**
+ * Asks the host once whether an effect is in place.
+ *
+ * @returns the answer of `inspect`; `undefined` if `inspect` rejects, gives no answer in time, or gives a wrong answer
+ * @internal
+ */
+export async function inspect(
+  effect: Effect,
+  options: InspectOptions,
+): Promise<'in-place' | 'not-in-place' | undefined> {
+  let seen: 'in-place' | 'not-in-place' | undefined;
+  await withDeadline(options, async (context) => {
+    const details = { call: 'inspect', effect, commandId: context.commandId } as const;
+    const place = placeOf(effect, context);
+    try {
+      const answer: unknown = await options.gateway.inspect(effect, context);
+      if (answer === 'in-place' || answer === 'not-in-place') seen = answer;
+      else {
+        const message = `inspect answered ${answerText(answer)} at ${place}, instead of in-place or not-in-place.`;
+        options.onError(new HostError(message, details));
+      }
+    } catch (cause) {
+      // The host cannot tell, so it is asked again.
+      options.onError(new HostError(`inspect failed at ${place}${reasonOf(cause)}.`, { ...details, cause }));
+    }
+  });
+  return seen;
+}
+
+/** What the host gets with a call. A class, because a getter in a literal takes several times as long. */
+class CallContext implements EffectContext {
+  readonly commandId: string;
+  readonly #deadline: Deadline;
+
+  constructor(commandId: string, deadline: Deadline) {
+    this.commandId = commandId;
+    this.#deadline = deadline;
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
+  }
+}
+
+/** Calls the host and waits until the deadline. Then the signal of the call aborts. */
+async function withDeadline(
+  { clock, deadlineMs, commandId }: InspectOptions,
+  call: (context: EffectContext) => Promise<void>,
+): Promise<void> {
+  const called = (deadline: Deadline): Promise<void> => call(new CallContext(commandId, deadline));
+  await beforeDeadline(clock, deadlineMs, called);
+}

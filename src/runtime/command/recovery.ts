@@ -1,0 +1,178 @@
+/**
+ * Recovery: finds out the outcome of a command that an earlier life started and did not settle.
+ *
+ * The journal has the intent of the command, so the earlier life may have asked the host for some, all or none of the
+ * effects. The host is asked with `inspect` which effects are in place. No effect is applied again, because no client
+ * waits for the command any more; `apply` is called only to undo a part.
+ *
+ * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
+ * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
+ */
+import type { AdminEvent } from '../../resources/index.ts';
+import {
+  eventsOf,
+  undo,
+  settleGroups,
+  type CommandOptions,
+  type Performed,
+  type RefusedGroup,
+} from './command.ts';
+
+import { findOutAgain, inspect, type InspectOptions } from './effect.ts';
+import type { OpenCommand } from '../journal/history.ts';
+import {
+  aspectOf,
+  groupsOf,
+  inverseOf,
+  isActing,
+  isIrreversible,
+  type ActingStage,
+  type Group,
+} from './stage.ts';
+
+/** The state of a group, as the host sees it. */
+type Finding =
+  /** The last effect on each aspect is in place, and at least one aspect differs from its state before the command. */
+  | 'done'
+  /** The last effect on each aspect is in place, but every aspect is also as it was before the command. */
+  | 'no trace'
+  /** On at least one aspect, the last effect is not in place. */
+  | 'not done';
+
+/**
+ * The table of cases.
+ *
+ * - `settle`: the events of the group settle. If groups are left, the command then ends with `command.failed`.
+ * - `fail`: the command ends with `command.failed`.
+ * - `undo`: effects that left a trace are undone, the last one first. Then the command ends with `command.failed`. Events
+ *   stand if the host refuses to undo their effects.
+ *
+ * A host that does not answer is asked again, with growing pauses. Until it answers, the command is in flight with an
+ * unknown outcome. If the interface closes first, the command stays open in the journal for the next life.
+ */
+const cases: Readonly<Record<Finding, 'settle' | 'fail' | 'undo'>> = {
+  done: 'settle',
+  'no trace': 'fail',
+  'not done': 'undo',
+};
+
+/** The effects of a group on one aspect, in order. */
+type OnAspect = readonly [ActingStage, ...ActingStage[]];
+
+/** The relation between the effects on one aspect. */
+type Relation =
+  /** Closing or flushing: always the only effect on its aspect. */
+  | 'irreversible'
+  /** The effects switch between two states, such as started and stopped. */
+  | 'alternating'
+  /** Each effect changes the result of the effect before it, such as settings. */
+  | 'successive';
+
+/** Gives the effects on one aspect that must be undone, from the effects that are in place. */
+const traces: Readonly<
+  Record<Relation, (stages: OnAspect, inPlace: ReadonlySet<ActingStage>) => readonly ActingStage[]>
+> = {
+  irreversible: () => [],
+  // The aspect is either in its original state, or in the state that the first change made.
+  alternating(stages, inPlace) {
+    const change = firstChange(stages);
+    return inPlace.has(change) ? [change] : [];
+  },
+  successive: (stages, inPlace) => stages.slice(0, stages.findLastIndex((stage) => inPlace.has(stage)) + 1),
+};
+
+/**
+ * Finds out the outcome of a command from an earlier life, and settles the command.
+ *
+ * @throws SearchEnded if the search ends before the outcome is known
+ * @internal
+ */
+export function recover({ intent, settled }: OpenCommand, options: CommandOptions): Promise<Performed> {
+  const inFlight = settled === intent.part ? groupsOf(intent) : [];
+  return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, options);
+}
+
+/**
+ * Asks the host once which effects of an abandoned command are in place. Nothing is undone, because later commands may
+ * rest on what is there.
+ *
+ * @returns the events of the effects in place; `undefined` if the host does not say
+ * @internal
+ */
+export async function inspectAbandoned(
+  { intent, settled }: OpenCommand,
+  options: InspectOptions,
+): Promise<readonly AdminEvent[] | undefined> {
+  const [group = []] = settled === intent.part ? groupsOf(intent) : [];
+  const acting = group.filter(isActing);
+  const inPlace = new Set<ActingStage>();
+  for (const stage of acting) {
+    const seen = await inspect(stage.effect, options);
+    if (seen === undefined) return undefined;
+    if (seen === 'in-place') inPlace.add(stage);
+  }
+  const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
+  if (made.length === acting.length) return eventsOf(group);
+  return eventsOf(acting.filter((stage) => made.includes(stage)));
+}
+
+const ended = 'The process ended before the command did. The gateway was not asked for the remaining parts.';
+
+const interrupted =
+  'The process ended before the change was confirmed. After the restart, the change was not completely in place.';
+
+async function recoverGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
+  const acting = group.filter(isActing);
+  const inPlace = new Set<ActingStage>();
+  for (const stage of acting) {
+    if ((await findOutAgain(stage.effect, options)).done) inPlace.add(stage);
+  }
+  const aspects = byAspect(acting);
+  const then = cases[await findingOf(aspects, inPlace, options)];
+  if (then === 'settle') return undefined;
+  const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
+  const inOrder = acting.filter((stage) => left.includes(stage));
+  return { reason: interrupted, kept: await undo(inOrder, options) };
+}
+
+function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
+  const aspects = new Map<unknown, [ActingStage, ...ActingStage[]]>();
+  for (const stage of stages) {
+    const aspect = aspectOf(stage.effect);
+    const before = aspects.get(aspect);
+    if (before === undefined) aspects.set(aspect, [stage]);
+    else before.push(stage);
+  }
+  return [...aspects.values()];
+}
+
+async function findingOf(
+  aspects: readonly OnAspect[],
+  inPlace: ReadonlySet<ActingStage>,
+  options: CommandOptions,
+): Promise<Finding> {
+  if (!aspects.every((stages) => inPlace.has(stages.at(-1) ?? stages[0]))) return 'not done';
+  for (const stages of aspects) if (await isMoved(stages, options)) return 'done';
+  return 'no trace';
+}
+
+/** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
+async function isMoved(stages: OnAspect, options: CommandOptions): Promise<boolean> {
+  if (stages.length === 1) return true;
+  const inverse = inverseOf(firstChange(stages).effect);
+  return inverse === undefined || !(await findOutAgain(inverse, options)).done;
+}
+
+/** The first effect that changes what is wanted. A start of a failed service changes nothing, and has no inverse. */
+function firstChange(stages: OnAspect): ActingStage {
+  return stages.find(({ effect }) => inverseOf(effect) !== undefined) ?? stages[0];
+}
+
+function tracesOf(aspects: readonly OnAspect[], inPlace: ReadonlySet<ActingStage>): readonly ActingStage[] {
+  return aspects.flatMap((stages) => traces[relationOf(stages)](stages, inPlace));
+}
+
+function relationOf([{ effect }]: OnAspect): Relation {
+  if (isIrreversible(effect)) return 'irreversible';
+  return inverseOf(effect)?.type === effect.type ? 'successive' : 'alternating';
+}

@@ -1,0 +1,120 @@
+/**
+ * Stages: the events of a decision, each with its effect, cut into groups that settle together.
+ */
+import { partsOf, type Changes } from '../../core/decision.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { effectTable, eventTable, type AdminEvent, type Effect } from '../../resources/index.ts';
+
+/** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */
+export interface Stage {
+  readonly event: AdminEvent;
+  readonly effect?: Effect;
+}
+
+/** A stage with an effect. @internal */
+export type ActingStage = Required<Stage>;
+
+/** Stages that settle together, as one revision. @internal */
+export type Group = readonly Stage[];
+
+/** The groups of a command. @internal */
+export interface Groups {
+  /** The number of groups. */
+  readonly count: number;
+  /** Makes the groups, in order. The groups of a long teardown are made one by one. */
+  readonly make: (this: void) => Iterable<Group>;
+}
+
+/**
+ * Gives the groups of a decision, without making the events and effects of a long teardown.
+ *
+ * @param decision - the decision
+ * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
+ * @internal
+ */
+export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => Snapshot): Groups {
+  const parts = partsOf<AdminEvent, Effect, Snapshot>(decision);
+  if (parts.count === 1) {
+    const groups = [...parts.make()].flatMap(groupsOf);
+    return { count: groups.length, make: () => groups };
+  }
+  // Each part has at most one irreversible effect, so each part is one group.
+  return {
+    count: parts.count,
+    make: function* () {
+      for (const part of parts.make(present)) yield* groupsOf(part);
+    },
+  };
+}
+
+/**
+ * Cuts a decision into groups, after each irreversible effect. A long teardown therefore shows its progress, and other
+ * commands get turns between the groups. Events without an effect settle with the irreversible effect before them.
+ *
+ * @internal
+ */
+export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
+  const groups: Stage[][] = [[]];
+  for (const stage of stagesOf(decision)) {
+    const group = groups.at(-1) ?? [];
+    const complete = group.some((each) => isActing(each) && isIrreversible(each.effect));
+    if (complete && isActing(stage)) groups.push([stage]);
+    else group.push(stage);
+  }
+  return groups;
+}
+
+/** Pairs each event with its effect. Both lists are in the same order. */
+function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly Stage[] {
+  const left = effects.values();
+  return events.map((event) => {
+    if (eventTable[event.type].effect === undefined) return { event };
+    const { value: effect } = left.next();
+    return effect === undefined ? { event } : { event, effect };
+  });
+}
+
+/** Whether a stage has an effect. @internal */
+export function isActing(stage: Stage): stage is ActingStage {
+  return stage.effect !== undefined;
+}
+
+/** Whether an effect cannot be undone, such as closing sessions or flushing the logs. @internal */
+export function isIrreversible(effect: Effect): boolean {
+  return rowOf(effect) === 'irreversible';
+}
+
+/**
+ * Gives the effect that undoes an effect; `undefined` if the effect stands even when the command fails.
+ *
+ * @throws TypeError for an irreversible effect
+ * @internal
+ */
+export function inverseOf(effect: Effect): Effect | undefined {
+  const row = rowOf(effect);
+  if (row === 'irreversible') throw new TypeError(`The effect "${effect.type}" cannot be undone`);
+  return row.undo(effect);
+}
+
+/**
+ * Gives the aspect of a resource that an effect changes: for example the settings of a service, or whether it runs.
+ *
+ * An effect and its inverse change the same aspect. An irreversible effect shares its aspect with no other effect.
+ *
+ * @returns a value that is equal (`===`) for two effects on the same aspect
+ * @internal
+ */
+export function aspectOf(effect: Effect): unknown {
+  const row = rowOf(effect);
+  return row === 'irreversible' ? effect : `${effect.resource} ${row.aspect}`;
+}
+
+interface Reversible {
+  readonly aspect: string;
+  readonly undo: (effect: Effect) => Effect | undefined;
+}
+
+/** The row of a type takes effects of that type. The compiler cannot infer this from the index. */
+function rowOf(effect: Effect): 'irreversible' | Reversible {
+  return effectTable[effect.type] as 'irreversible' | Reversible;
+}

@@ -1,0 +1,405 @@
+/**
+ * Turns: the queue of waiting commands, and the table of commands in flight.
+ *
+ * Commands are decided one at a time, in order of arrival. A command gets its turn when none of its resources belongs to
+ * a busy command in flight, or to a command that arrived earlier and still waits. Effects on different resources
+ * therefore overlap. The state of every command in flight is in one table in this file.
+ */
+import type { Accepted } from '../../core/decision.ts';
+import type { CommandInFlight } from '../../resources/command.ts';
+import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { onAbort } from '../host/abort-listener.ts';
+import { SearchEnded } from './effect.ts';
+import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
+import type { Instruments } from '../instrumentation/instruments.ts';
+import type { Journal } from '../journal/journal.ts';
+
+/** A command as the caller sends it. @internal */
+export interface CommandRequest {
+  readonly transition: Transition;
+  /** Name of the principal who sends the command, for the events. */
+  readonly actor?: string;
+  /** Cancels the command if it has not started. A started command runs to completion. */
+  readonly signal?: AbortSignal;
+  /** Links of what the decision rests on besides its resources, such as the users among whom the caller is. */
+  readonly restsOn?: readonly string[];
+  /** Progress callbacks, for the audit record. */
+  readonly watch?: CommandWatch;
+  /** Keeps the records of a command that other nodes have decided; the journal of the interface if left out. */
+  readonly journal?: Journal;
+}
+
+/** Progress callbacks of a command. Each is called before the caller of the command learns the same. @internal */
+export interface CommandWatch {
+  /** The command was decided. Called again if the command is decided again. */
+  decided(resources: readonly string[]): void;
+  /** The command has started, and the gateway is asked now. `first` are the events of the first part of the decision. */
+  begun(command: Command, decision: Acceptance, first: readonly AdminEvent[]): void;
+  /** The outcome is known of a command that was answered as unknown. */
+  settled(execution: Execution): void;
+}
+
+/** A command in flight, without its outcome. @internal */
+export type Command = Omit<CommandInFlight, 'outcome'>;
+
+/**
+ * The outcome of a command in flight.
+ *
+ * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused. An
+ * unknown command does not count against `maxInFlight`, because its outcome may never become known.
+ */
+type Outcome = CommandInFlight['outcome'];
+
+/** An accepted decision. @internal */
+export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
+
+/** A command that waits for its turn. @internal */
+export interface Waiting {
+  readonly request: CommandRequest;
+  /** Resolves the promise of the caller. Only the first call counts. */
+  readonly answer: (execution: Execution) => void;
+  /** Rejects the promise of the caller. */
+  readonly fail: (error: unknown) => void;
+}
+
+/** The options of {@link Turns}. @internal */
+export interface TurnOptions {
+  /** The largest number of waiting commands. */
+  readonly maxQueued: number;
+  /** The largest number of `pending` commands. */
+  readonly maxInFlight: number;
+  /** Decides a command on the current state. Throws if the transition throws. */
+  readonly decide: (request: CommandRequest) => Decision;
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
+  readonly refuseAll: (request: CommandRequest) => Refusal | undefined;
+  /** What somebody else does with the resources of a command; see {@link Journal}. */
+  readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Refusal | undefined;
+  /**
+   * Takes in what other nodes have changed up to now: gives whether there was anything, or a refusal if the store does not
+   * answer. No promise if no other node can have changed anything.
+   */
+  readonly readOn: (request: CommandRequest) => Promise<Refusal | 'news' | undefined> | undefined;
+  /** How long a command waits for an obstacle to go, in milliseconds. */
+  readonly obstacleDeadlineMs: number;
+  /** Sleeps, and keeps the process alive meanwhile. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly instruments: Pick<Instruments, 'commands'>;
+  /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
+  readonly begin: (decision: Acceptance, waiting: Waiting) => void;
+}
+
+/** A command in the queue, with the resources of its last decision; empty before the first decision. */
+interface Entry extends Waiting {
+  resources: readonly string[];
+  /** Whether the log is read on for the answer; `undefined` if that has not begun. */
+  isReading?: boolean;
+  /** Made when the command meets an obstacle. */
+  patience?: Patience;
+}
+
+/** How long a command still waits for an obstacle to go. */
+interface Patience {
+  isOver: boolean;
+  /** Aborts when the command is answered. */
+  readonly answered: AbortController;
+}
+
+/** A row of the table of commands in flight. */
+interface Row {
+  readonly command: Command;
+  outcome: Outcome;
+  /** Ends the search for the outcome; made when the outcome becomes unknown. */
+  search?: AbortController;
+  /** Resolves when the command has left the table. */
+  left: Promise<void>;
+}
+
+const sendAgain = 'Nothing was changed. Send the command again when the interface is running again.';
+
+/**
+ * Gives commands their turns.
+ *
+ * @internal
+ */
+export class Turns {
+  readonly #options: TurnOptions;
+  #queue = new Set<Entry>();
+  /** The table of commands in flight, by id. The next two members are derived from this table. */
+  readonly #inFlight = new Map<string, Row>();
+  /** The rows, by the link of each resource that a row holds. */
+  readonly #holders = new Map<string, Row>();
+  /** The number of `pending` rows. */
+  #pendingCount = 0;
+  #pumping = false;
+  #closed = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Puts a command into the queue. If the signal of the command aborts before the command starts, the command leaves the
+   * queue.
+   *
+   * @returns the result; rejects if the transition throws, or with the reason of the signal
+   */
+  async wait(request: CommandRequest): Promise<Execution> {
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const closed = this.refuseClosed();
+    if (closed !== undefined) return closed;
+    const { promise, resolve, reject } = withResolvers<Execution>();
+    const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
+    const leave = (): void => {
+      if (this.#queue.delete(entry)) reject(signal?.reason);
+      this.#tellCounts();
+    };
+    const stopListening = signal && onAbort(signal, leave);
+    this.#queue.add(entry);
+    this.#pump();
+    // The limit is checked after the pump, because a command that need not wait has left the queue by now.
+    const isTooMany = this.#queue.size > this.#options.maxQueued && !isFollowing(request);
+    if (isTooMany && this.#queue.delete(entry)) {
+      resolve(
+        refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
+      );
+    }
+    this.#tellCounts();
+    return promise.finally(() => {
+      stopListening?.();
+      entry.patience?.answered.abort();
+    });
+  }
+
+  /** Gives the commands that wait another chance, because something outside has changed. */
+  retry(): void {
+    this.#pump();
+  }
+
+  /** Puts a command that had its turn back to the head of the queue, to be decided again. */
+  putBack(waiting: Waiting): void {
+    const closed = this.refuseClosed();
+    if (closed !== undefined) return waiting.answer(closed);
+    const { signal } = waiting.request;
+    if (signal?.aborted === true) return waiting.fail(signal.reason);
+    // The same object: the signal of the caller removes it from the queue.
+    const entry: Entry = Object.assign(waiting, { resources: [] });
+    delete entry.isReading;
+    this.#queue = new Set([entry, ...this.#queue]);
+  }
+
+  /** The refusal of every command after {@link close}; `undefined` before. */
+  refuseClosed(): Refusal | undefined {
+    if (!this.#closed) return undefined;
+    return refusal('closed', `The administration interface is closed. ${sendAgain}`);
+  }
+
+  /** Puts a command into the table of commands in flight until `work` ends. */
+  hold(command: Command, outcome: Outcome, work: () => Promise<void>): void {
+    const row: Row = { command, outcome, left: Promise.resolve() };
+    this.#inFlight.set(command.id, row);
+    for (const link of command.resources) this.#holders.set(link, row);
+    if (outcome === 'pending') this.#pendingCount += 1;
+    else this.#tellCounts();
+    row.left = work().finally(() => {
+      this.#release(row);
+    });
+  }
+
+  /**
+   * Marks a command in flight as `unknown`, also while the interface closes. The mark stays until the command leaves the table.
+   *
+   * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
+   */
+  setUnknown(id: string): AbortSignal {
+    const row = this.#inFlight.get(id);
+    if (row?.outcome === 'pending') {
+      row.outcome = 'unknown';
+      this.#pendingCount -= 1;
+      this.#pump();
+    }
+    if (row === undefined || this.#closed) return AbortSignal.abort(new SearchEnded('closed'));
+    return searchOf(row).signal;
+  }
+
+  /** The commands in flight, in the order of their turns. */
+  list(): readonly CommandInFlight[] {
+    return Array.from(this.#inFlight.values(), ({ command, outcome }) => ({ ...command, outcome }));
+  }
+
+  /** Ends the search for the outcome of a command. Resolves when the command has left the table. */
+  async abandon(id: string): Promise<void> {
+    const row = this.#inFlight.get(id);
+    if (row === undefined) return;
+    searchOf(row).abort(new SearchEnded('abandoned'));
+    await row.left;
+  }
+
+  /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
+  refuseUnknown(resources: readonly string[]): Refusal | undefined {
+    const row = resources.map((link) => this.#holders.get(link)).find((each) => each?.outcome === 'unknown');
+    return row && inProgress(row.command.id);
+  }
+
+  /** Whether the outcome of a command in flight is unknown. */
+  isUnknown(id: string): boolean {
+    return this.#inFlight.get(id)?.outcome === 'unknown';
+  }
+
+  /** @throws SearchEnded if a command in flight was abandoned */
+  throwIfAbandoned(id: string): void {
+    const reason: unknown = this.#inFlight.get(id)?.search?.signal.reason;
+    if (reason instanceof SearchEnded && reason.why === 'abandoned') throw reason;
+  }
+
+  /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const waiting = [...this.#queue];
+    this.#queue.clear();
+    for (const { answer } of waiting)
+      answer(
+        refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
+      );
+    this.#tellCounts();
+    const rows = [...this.#inFlight.values()];
+    for (const { search } of rows) search?.abort(new SearchEnded('closed'));
+    await Promise.all(rows.map(({ left }) => left));
+  }
+
+  #release(row: Row): void {
+    const { id, resources } = row.command;
+    this.#inFlight.delete(id);
+    if (row.outcome === 'pending') this.#pendingCount -= 1;
+    for (const link of resources) if (this.#holders.get(link) === row) this.#holders.delete(link);
+    this.#pump();
+  }
+
+  /** Tells how many commands there are, unless a change is under way. */
+  #tellCounts(): void {
+    if (this.#pumping) return;
+    const [waiting, inFlight] = [this.#queue.size, this.#inFlight.size];
+    this.#options.instruments.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
+  }
+
+  /** Gives a turn to every command that need not wait, in order of arrival. A nested call does nothing. */
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    // Commands on one resource keep their order: a later command waits behind an earlier one that waits.
+    const claimed = new Set<string>();
+    try {
+      for (const entry of this.#queue) {
+        if (this.#isHeldBack(entry) || this.#mustWait(entry, claimed) || !this.#takeTurn(entry, claimed)) {
+          for (const link of entry.resources) claimed.add(link);
+        }
+      }
+    } finally {
+      this.#pumping = false;
+    }
+    this.#tellCounts();
+  }
+
+  /** Whether a command waits on any resource. `maxInFlight` does not hold for a command that follows another node. */
+  #isHeldBack({ request, isReading }: Entry): boolean {
+    return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isFollowing(request));
+  }
+
+  /** @param claimed - the resources of earlier commands that still wait */
+  #mustWait({ request, resources }: Entry, claimed: ReadonlySet<string>): boolean {
+    // Goes first: commands that wait here may wait for that.
+    const isFirst = isFollowing(request);
+    return resources.some(
+      (link) => (!isFirst && claimed.has(link)) || this.#holders.get(link)?.outcome === 'pending',
+    );
+  }
+
+  /**
+   * Decides a command, and answers or starts the command unless it must wait.
+   *
+   * @returns whether the command has left the queue
+   */
+  #takeTurn(entry: Entry, claimed: ReadonlySet<string>): boolean {
+    let decision: Decision;
+    try {
+      decision = this.#options.decide(entry.request);
+    } catch (error) {
+      entry.fail(error);
+      return this.#queue.delete(entry);
+    }
+    // The transition may have closed the interface, or cancelled its own command.
+    if (!this.#queue.has(entry)) return true;
+    entry.resources = decision.resources;
+    entry.request.watch?.decided(decision.resources);
+    const { request, resources } = entry;
+    const refused = this.#options.refuseAll(request) ?? this.refuseUnknown(resources);
+    const obstacle = this.#options.obstacleTo(request, resources);
+    if (refused !== undefined) entry.answer(refused);
+    else if (obstacle !== undefined && this.#hasWaited(entry)) entry.answer(obstacle);
+    else if (obstacle !== undefined || this.#mustWait(entry, claimed)) return false;
+    else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
+    else if (this.#readsOn(entry, decision)) return false;
+    else entry.answer(ended(decision));
+    return this.#queue.delete(entry);
+  }
+
+  /**
+   * Begins to read the log on, if that was not done for a command yet: an answer that rests on the state alone must rest on
+   * what other nodes have changed too. The command keeps its place, and is decided again after a read with news.
+   *
+   * @returns whether the command waits for the read
+   */
+  #readsOn(entry: Entry, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
+    const reading = entry.isReading === undefined ? this.#options.readOn(entry.request) : undefined;
+    if (reading === undefined) return false;
+    entry.isReading = true;
+    // One read will do for all commands that wait by now.
+    const waiting = [...this.#queue].filter((each) => each.isReading === undefined);
+    void reading.then((found) => {
+      const isRead = found === 'news' || found === undefined;
+      for (const each of isRead ? [entry, ...waiting] : [entry]) each.isReading = false;
+      if (found !== 'news' && this.#queue.delete(entry)) entry.answer(found ?? ended(decision));
+      this.#pump();
+    });
+    return true;
+  }
+
+  /** Whether a command with an obstacle has waited for as long as it may. */
+  #hasWaited(entry: Entry): boolean {
+    entry.patience ??= this.#patience();
+    return entry.patience.isOver;
+  }
+
+  #patience(): Patience {
+    const { sleep, obstacleDeadlineMs } = this.#options;
+    const patience = { isOver: false, answered: new AbortController() };
+    const { signal } = patience.answered;
+    void sleep(obstacleDeadlineMs, signal).then(() => {
+      patience.isOver = true;
+      if (!signal.aborted) this.#pump();
+    });
+    return patience;
+  }
+}
+
+/** Whether a command follows what another node has decided. @internal */
+export function isFollowing({ journal }: CommandRequest): boolean {
+  return journal !== undefined;
+}
+
+function searchOf(row: Row): AbortController {
+  return (row.search ??= new AbortController());
+}
+
+/** `Promise.withResolvers`, which Node 20 lacks. */
+function withResolvers<T>(): {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+} {
+  let settle: [(value: T) => void, (error: unknown) => void] | undefined;
+  const promise = new Promise<T>((...both) => (settle = both));
+  const [resolve, reject] = settle ?? [() => undefined, () => undefined];
+  return { promise, resolve, reject };
+}

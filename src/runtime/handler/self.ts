@@ -1,0 +1,78 @@
+/**
+ * Self: the running interface as `GET /` shows it and `PATCH /` changes it.
+ */
+import { routes } from '../../resources/index.ts';
+import type { InterfaceRepresentation, RunningInterface } from '../../resources/interface.ts';
+import type { Acted } from '../../http/route.ts';
+import { noJournal, type Journal } from '../journal/journal.ts';
+import { libraryVersion } from '../version.ts';
+import type { Writer } from '../command/writer.ts';
+
+/** The mode of an interface. @internal */
+export interface Mode {
+  /** Whether the interface refuses to change anything. */
+  readonly isReadOnly: boolean;
+  /** Begins or ends the read-only mode at once, for the host. */
+  set(this: void, readOnly: boolean): void;
+  /** Begins or ends the read-only mode, for a client. Rejects with `Overtaken` if the client must be checked again. */
+  change(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
+}
+
+/** The mode of an interface that shares its mode with nobody. @internal */
+export function createMode(): Mode {
+  let isReadOnly = false;
+  const set = (readOnly: boolean): void => {
+    isReadOnly = readOnly;
+  };
+  return {
+    get isReadOnly() {
+      return isReadOnly;
+    },
+    set,
+    change: (readOnly) => {
+      set(readOnly);
+      return Promise.resolve({ outcome: 'accepted' });
+    },
+  };
+}
+
+/** The parts of a running interface that its own endpoints show. @internal */
+export interface SelfOptions {
+  readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
+  readonly journal: Journal;
+  readonly mode: Mode;
+  /** The zone of all times. */
+  readonly timeZone: string;
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
+  readonly refuseAll: () => object | undefined;
+}
+
+/** Creates what the endpoints of the interface itself need. @internal */
+export function createSelf({ writer, journal, mode, timeZone, refuseAll }: SelfOptions): RunningInterface {
+  return Object.freeze({
+    state: () => ({
+      ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
+      read_only: mode.isReadOnly,
+      ...(journal === noJournal ? {} : { store: storeState(journal) }),
+      unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,
+      time_zone: timeZone,
+      version: libraryVersion,
+      links,
+    }),
+    setReadOnly: mode.change,
+  });
+}
+
+function storeState({ outage }: Journal): NonNullable<InterfaceRepresentation['store']> {
+  if (outage === undefined) return 'ok';
+  return outage.retryAfterMs === undefined ? 'lost' : 'retrying';
+}
+
+/** The links of everything that is read without a name or an id, by their last words. */
+const links: InterfaceRepresentation['links'] = Object.freeze(
+  Object.fromEntries(
+    routes
+      .filter(({ kind, path }) => kind !== 'command' && path !== '/' && !path.includes(':'))
+      .map(({ path }) => [path.slice(path.lastIndexOf('/') + 1), path]),
+  ),
+);

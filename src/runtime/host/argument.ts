@@ -1,0 +1,266 @@
+/**
+ * Arguments: checks the options and arguments that a host without types can get wrong. Each check throws a TypeError with
+ * a sentence that names the argument.
+ */
+import { assertMembers } from '../../core/member.ts';
+import { copyJson } from '../../json/copy.ts';
+import type { Role } from '../../http/route.ts';
+import type { WriteRecord } from '../../ports/audit-record.ts';
+import { assertSnapshot } from '../../snapshot/snapshot.ts';
+import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
+import { assertTransition } from '../../resources/index.ts';
+import type { Telemetry } from '../../resources/shared/rendering.ts';
+import type { ExecuteOptions, OpenAdminOptions } from '../admin.ts';
+import type { AuditOptions } from '../audit/sink-queue.ts';
+import {
+  isBoolean,
+  isFunction,
+  isObject,
+  isOptional,
+  isSignal,
+  isText,
+  isTexts,
+  type Members,
+} from './check.ts';
+import { isThenable } from './host-error.ts';
+import { levels } from '../instrumentation/logger.ts';
+import { defaultLimits } from '../limits.ts';
+
+/** The functions that each port must have. */
+const ports = {
+  gateway: ['apply', 'inspect'],
+  clock: ['now', 'sleep'],
+  hasher: ['hash', 'verify'],
+  sealer: ['seal', 'open'],
+  store: ['load', 'append', 'compact', Symbol.asyncDispose],
+  'audit.sink': ['append'],
+  logger: levels,
+} as const satisfies Record<string, readonly PropertyKey[]>;
+
+/** The functions that a port may have. */
+const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>> = {
+  clock: ['monotonic'],
+  hasher: ['needsRehash', 'knows'],
+};
+
+/** The options of `openAdmin`. `createAdmin` has all of them but `store`. */
+const openOptions = {
+  snapshot: true,
+  gateway: true,
+  clock: true,
+  timeZone: true,
+  hasher: true,
+  sealer: true,
+  secretParameters: true,
+  authenticate: true,
+  authorize: true,
+  veto: true,
+  allowedOrigins: true,
+  allowedHosts: true,
+  passwordPolicy: true,
+  audit: true,
+  limits: true,
+  onError: true,
+  logger: true,
+  onMeasurement: true,
+  store: true,
+} as const satisfies Record<keyof OpenAdminOptions, true>;
+
+const auditOptions = ['sink', 'required'] as const satisfies readonly (keyof AuditOptions)[];
+
+const executeOptions = ['actor', 'ifMatch', 'signal'] as const satisfies readonly (keyof ExecuteOptions)[];
+
+/** The options that are functions. */
+const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'onMeasurement', 'veto'] as const;
+
+/**
+ * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
+ *
+ * @throws TypeError for an unknown option, and for an option of a wrong type
+ * @internal
+ */
+export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdmin'): void {
+  if (!isObject(options)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
+  const known = Object.keys(openOptions).filter((name) => caller === 'openAdmin' || name !== 'store');
+  if (caller === 'createAdmin' && Object.hasOwn(options, 'store'))
+    throw new TypeError(
+      'createAdmin keeps nothing, so it has no option store. Call openAdmin, which takes a store',
+    );
+  for (const [name, option] of Object.entries(options)) assertNoPromise(name, option);
+  assertMembers(options, known, `option of ${caller}`);
+  assertSnapshot(options['snapshot']);
+  assertPort('gateway', options['gateway']);
+  assertTelemetry(options['gateway']['telemetry']);
+  for (const name of ['clock', 'hasher', 'sealer', 'logger'] as const) {
+    if (options[name] !== undefined) assertPort(name, options[name]);
+  }
+  if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);
+  for (const name of hooks) {
+    if (!isOptional(options[name], isFunction)) throw new TypeError(`The option ${name} must be a function`);
+  }
+  if (!isOptional(options['timeZone'], isText)) throw new TypeError('The option timeZone must be a string');
+  for (const name of ['allowedOrigins', 'allowedHosts'] as const) {
+    if (!isOptional(options[name], isTexts))
+      throw new TypeError(`The option ${name} must be a list of strings`);
+  }
+  assertSecretParameters(options['secretParameters']);
+  if (options['audit'] !== undefined) assertAudit(options['audit']);
+  if (options['limits'] !== undefined) assertLimits(options['limits']);
+}
+
+const readers = ['threads', 'tasks', 'idle', 'statistics'] as const satisfies readonly (keyof Telemetry)[];
+
+/** A member that is no function may be the host's own. A function of another name is a misspelt reader. */
+function assertTelemetry(telemetry: unknown): void {
+  if (telemetry === undefined) return;
+  if (!isObject(telemetry)) throw new TypeError('gateway.telemetry must be an object with functions');
+  const functions = Object.entries(telemetry).filter(([, member]) => isFunction(member));
+  assertMembers(Object.fromEntries(functions), readers, 'reader of gateway.telemetry');
+}
+
+/**
+ * Checks the options of `openAdmin`.
+ *
+ * @throws TypeError for an option of a wrong type
+ * @internal
+ */
+export function assertOpenOptions(options: unknown): void {
+  assertOptions(options, 'openAdmin');
+  const { store } = options as Members;
+  assertPort('store', store);
+  assertDurable('store', store);
+}
+
+function assertNoPromise(name: string, option: unknown): void {
+  if (isThenable(option))
+    throw new TypeError(`The option ${name} is a promise. Await it first: ${name}: await …`);
+}
+
+function assertPort(name: keyof typeof ports, port: unknown): asserts port is Members {
+  const methods: readonly PropertyKey[] = ports[name];
+  const names = methods.map(textOf);
+  if (!isObject(port) && !isFunction(port)) {
+    const last = names.at(-1) ?? '';
+    const list =
+      names.length === 1 ? `function ${last}` : `functions ${names.slice(0, -1).join(', ')} and ${last}`;
+    throw new TypeError(`The option ${name} must be an object with the ${list}`);
+  }
+  const missing = methods.find((method) => !isFunction((port as Members)[method]));
+  if (missing !== undefined)
+    throw new TypeError(`The option ${name} must have the function ${textOf(missing)}`);
+  const wrong = optional[name]?.find((method) => !isOptional((port as Members)[method], isFunction));
+  if (wrong !== undefined) throw new TypeError(`The option ${name}.${wrong} must be a function`);
+}
+
+function assertDurable(name: keyof typeof ports, port: unknown): void {
+  // A missing flag would count as false, and a secret could be stored that nobody can open after a restart.
+  if (!isBoolean((port as Members)['durable']))
+    throw new TypeError(`The option ${name}.durable must be true or false`);
+}
+
+function assertAudit(audit: unknown): void {
+  if (!isObject(audit)) throw new TypeError('The option audit must be an object with a sink');
+  assertMembers(audit, auditOptions, 'option of audit');
+  assertNoPromise('audit.sink', audit['sink']);
+  assertPort('audit.sink', audit['sink']);
+  if (!isOptional(audit['required'], isBoolean))
+    throw new TypeError('The option audit.required must be true or false');
+}
+
+function assertLimits(limits: unknown): void {
+  if (!isObject(limits)) throw new TypeError('The option limits must be an object');
+  assertMembers(limits, Object.keys(defaultLimits), 'limit');
+}
+
+/**
+ * Checks the arguments of `execute` and `plan`.
+ *
+ * @throws TypeError for an argument of a wrong type
+ * @internal
+ */
+export function assertCommand(transition: unknown, options: unknown): void {
+  assertTransition(transition);
+  if (!isObject(options)) throw new TypeError('The options of a command must be an object');
+  assertMembers(options, executeOptions, 'option of a command');
+  const { actor, ifMatch, signal } = options;
+  if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
+  if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
+    throw new TypeError('ifMatch must be an object with the strings link and etag');
+  assertSignal(signal);
+}
+
+/** @throws TypeError if the id of a command is not a string @internal */
+export function assertCommandId(id: unknown): void {
+  if (!isText(id))
+    throw new TypeError('The id of a command must be a string, such as the command of a problem');
+}
+
+/** @throws TypeError if the mode of the interface is not true or false @internal */
+export function assertReadOnly(readOnly: unknown): void {
+  if (typeof readOnly !== 'boolean') throw new TypeError('readOnly must be true or false');
+}
+
+/** @throws TypeError if a role is unknown @internal */
+export function assertRole(role: unknown): void {
+  if (!roles.includes(role as Role)) throw new TypeError(`role must be one of ${roles.join(', ')}`);
+}
+
+const roles: readonly Role[] = ['reader', 'operator', 'administrator'];
+const outcomes = [
+  'accepted',
+  'unchanged',
+  'refused',
+  'unknown',
+] as const satisfies readonly WriteRecord['outcome'][];
+const attemptMembers = ['request', 'principal', 'outcome', 'code', 'resources', 'change'] as const;
+
+/** @throws TypeError if a member of an attempt at an endpoint of the host has a wrong type @internal */
+export function assertHostAttempt(attempt: unknown): void {
+  if (!isObject(attempt))
+    throw new TypeError('audit.record needs an attempt: an object with request and outcome');
+  assertMembers(attempt, attemptMembers, 'member of an attempt');
+  const { request, principal, outcome, code, resources, change } = attempt;
+  if (!(isObject(request) && isText(request['method']) && isText(request['target'])))
+    throw new TypeError('request must be the request that guard got');
+  if (!isOptional(principal, (value) => isObject(value) && isText(value['name'])))
+    throw new TypeError('principal must be an object with a name');
+  if (!outcomes.some((each) => each === outcome))
+    throw new TypeError(`outcome must be one of ${outcomes.join(', ')}`);
+  if (!isOptional(code, isText)) throw new TypeError('code must be a string');
+  if (!isOptional(resources, isTexts)) throw new TypeError('resources must be a list of strings');
+  if (!isOptional(request['peer'], isText)) throw new TypeError('The peer of request must be a string');
+  if (change === undefined) return;
+  const copied = copyJson(change, { depth: 64 });
+  if (!copied.ok || !Array.isArray(copied.value) || !copied.value.every(isObject))
+    throw new TypeError('change must be a list of objects of plain JSON');
+}
+
+/** What `after` must be, by the function that takes it. */
+const ids = {
+  events: 'an event id, which is a string such as 5f0c8e21a9b3.7.0',
+  audit: 'the id of an audit record, which is a string such as 5f0c.7',
+  history: 'a position of the fleet, which is a string',
+} as const;
+
+/**
+ * Checks the options of `events`, `audit` and `history`.
+ *
+ * @throws TypeError for an option of a wrong type
+ * @internal
+ */
+export function assertReaderOptions(options: unknown, caller: keyof typeof ids): void {
+  if (!isObject(options)) throw new TypeError(`The options of ${caller} must be an object`);
+  assertMembers(options, ['after', 'signal'], `option of ${caller}`);
+  if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${ids[caller]}`);
+  assertSignal(options['signal']);
+}
+
+/** @throws TypeError if an optional signal is none @internal */
+export function assertSignal(signal: unknown): void {
+  if (!isOptional(signal, isSignal)) throw new TypeError('signal must be an AbortSignal');
+}
+
+/** Writes the name of a method as code does. */
+function textOf(name: PropertyKey): string {
+  return name === Symbol.asyncDispose ? '[Symbol.asyncDispose]' : String(name);
+}

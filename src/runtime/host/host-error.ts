@@ -1,0 +1,185 @@
+/**
+ * The error for a function of the host that fails, answers wrongly or answers too late.
+ */
+import type { Hasher, Logger } from '../../ports/port.ts';
+import type { Effect } from '../../resources/index.ts';
+import type { Telemetry } from '../../resources/shared/rendering.ts';
+import { isBoolean } from './check.ts';
+
+/**
+ * The functions of the host whose errors become a {@link HostError}. Functions that must answer at once, such as `veto`, must
+ * not give a promise.
+ *
+ * @public
+ */
+export type HostCall =
+  | 'apply'
+  | 'inspect'
+  | 'clock.now'
+  | 'clock.monotonic'
+  | 'clock.sleep'
+  | 'onError'
+  | 'onMeasurement'
+  | `logger.${keyof Logger}`
+  | 'veto'
+  | 'authenticate'
+  | 'authenticate.isOpen'
+  | 'principal'
+  | 'authorize'
+  | 'passwordPolicy'
+  | 'peerOf'
+  | `hasher.${keyof Hasher}`
+  | 'sealer.seal'
+  | 'sealer.open'
+  | 'audit.append'
+  | 'audit.dispose'
+  | `telemetry.${keyof Telemetry}`;
+
+/**
+ * The error that `onError` gets if a function of the host fails, answers wrongly or answers too late.
+ *
+ * The error is told whatever the outcome of the command is. A refusal ({@link EffectRefused}) is no error, unless the
+ * refusal comes too late. The `cause` is the value that the function threw; without a value, the answer was wrong or late.
+ *
+ * @public
+ */
+export class HostError extends Error {
+  /** The function of the host. */
+  readonly call: HostCall;
+  /** Id of the command; left out if the call does not belong to a command. */
+  readonly commandId?: string;
+  readonly #effect: Effect | undefined;
+
+  /**
+   * @param message - a sentence for an operator
+   * @param details - the function, and the effect, the command and the cause if there are any
+   */
+  constructor(
+    message: string,
+    details: {
+      readonly call: HostCall;
+      readonly effect?: Effect;
+      readonly commandId?: string;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, 'cause' in details ? { cause: details.cause } : {});
+    this.name = 'HostError';
+    this.call = details.call;
+    if (details.commandId !== undefined) this.commandId = details.commandId;
+    this.#effect = details.effect;
+  }
+
+  /**
+   * The effect of the call; `undefined` if the call has no effect. A getter, so that a console that prints the error does
+   * not print the settings in the effect.
+   */
+  get effect(): Effect | undefined {
+    return this.#effect;
+  }
+}
+
+/**
+ * Makes the error for a function that failed.
+ *
+ * @param instead - a sentence about the consequence
+ * @internal
+ */
+export function callFailed(call: HostCall, cause: unknown, instead = requestRefused): HostError {
+  return new HostError(`${call} failed: ${causeText(cause)}. ${instead}`, { call, cause });
+}
+
+/**
+ * Makes the error for a wrong answer. A promise gets a handler. A string is not shown, because a string can contain a secret.
+ *
+ * @param instead - a sentence about the consequence
+ * @internal
+ */
+export function wrongAnswer(
+  call: HostCall,
+  answer: unknown,
+  wanted: string,
+  instead = requestRefused,
+): HostError {
+  const shown = typeof answer === 'string' && answer !== '' ? 'a string' : answerText(answer);
+  return new HostError(`${call} answered ${shown} instead of ${wanted}. ${instead}`, { call });
+}
+
+const requestRefused = 'The request was refused.';
+const countsAsFalse = 'The answer counts as false.';
+
+/**
+ * Calls a function of the host.
+ *
+ * @param instead - a sentence about the consequence of a failure
+ * @throws HostError if the function throws
+ * @internal
+ */
+export function callHost(call: HostCall, run: () => unknown, instead?: string): unknown {
+  try {
+    return run();
+  } catch (cause) {
+    throw callFailed(call, cause, instead);
+  }
+}
+
+/**
+ * Asks a function of the host for true or false. The function must answer at once. A caller who catches the error must go on
+ * as with false.
+ *
+ * @throws HostError if the function throws, or gives another answer, such as a promise
+ * @internal
+ */
+export function askHost(call: HostCall, ask: () => unknown): boolean {
+  return booleanFrom(call, callHost(call, ask, countsAsFalse), countsAsFalse);
+}
+
+/**
+ * Checks an answer that must be true or false.
+ *
+ * @param instead - a sentence about the consequence of a wrong answer
+ * @throws HostError for another answer
+ * @internal
+ */
+export function booleanFrom(call: HostCall, answer: unknown, instead?: string): boolean {
+  if (isBoolean(answer)) return answer;
+  throw wrongAnswer(call, answer, 'true or false', instead);
+}
+
+/** Describes a thrown value in one line without a full stop; empty if the value cannot be read. @internal */
+export function causeText(cause: unknown): string {
+  try {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    return cut(text).replace(/[.\s]+$/, '');
+  } catch {
+    return '';
+  }
+}
+
+/** Describes a wrong answer in a few words. @internal */
+export function answerText(answer: unknown): string {
+  if (typeof answer === 'string') return JSON.stringify(cut(answer));
+  if (typeof answer === 'function') return 'a function';
+  if (typeof answer !== 'object' || answer === null) return String(answer);
+  return isThenable(answer) ? 'a promise' : 'an object';
+}
+
+/**
+ * Whether a value is a promise. Such a value gets a handler, because its rejection must not end the process.
+ *
+ * @internal
+ */
+export function isThenable(value: unknown): value is Promise<unknown> {
+  try {
+    // Of `null` and `undefined`, nothing can be read: that throws.
+    if (typeof (value as { readonly then?: unknown }).then !== 'function') return false;
+    Promise.resolve(value).catch(() => undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function cut(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}…`;
+}

@@ -1,0 +1,65 @@
+/**
+ * Lives: a life is one run of the interface, from `createAdmin` or `openAdmin` to its end.
+ *
+ * On one store, each life has an epoch and a range of revisions of its own. No revision, event id or entity tag is used
+ * twice.
+ */
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/**
+ * Each life on the same store begins at a multiple of this number. A life cannot continue at the last revision of the
+ * life before, because the journal does not contain the revisions that reports made.
+ */
+const revisionsOfLife = 1_000_000_000;
+
+/** The largest number of revisions between two journal records that name a revision. @internal */
+export const longestUnmarked = revisionsOfLife / 2;
+
+/**
+ * Gives the first revision of the next life. The last life may have used `longestUnmarked` revisions more than the
+ * journal contains, and none of them is used again.
+ *
+ * @param revision - the highest revision in the journal
+ * @internal
+ */
+export function firstOfNextLife(revision: number): number {
+  return Math.ceil((revision + 1 + longestUnmarked) / revisionsOfLife) * revisionsOfLife;
+}
+
+/**
+ * Gives a snapshot the epoch of a new life.
+ *
+ * An empty epoch becomes a random one. An epoch from the host is kept in the first life; later lives append their
+ * number.
+ *
+ * @internal
+ */
+export function beginLife(snapshot: Snapshot): Snapshot {
+  const { epoch, revision } = snapshot;
+  const life = Math.floor(revision / revisionsOfLife);
+  if (epoch === '') return Object.freeze({ ...snapshot, epoch: drawLife() });
+  return life === 0
+    ? snapshot
+    : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(life)}` });
+}
+
+/** The largest number of lives whose revisions are safe integers. */
+const mostLives = Math.floor(Number.MAX_SAFE_INTEGER / revisionsOfLife) - 1;
+
+/**
+ * Draws the first revision of a life that does not know how many there were, as a node of a fleet. It is in the upper half,
+ * because the fleet counts its own revisions from 0 on: a revision of a node is always later than one of the fleet.
+ *
+ * @internal
+ */
+export function drawRevision(): number {
+  const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
+  const half = Math.ceil(mostLives / 2);
+  return (half + (drawn % (mostLives - half))) * revisionsOfLife;
+}
+
+/** Draws a random text that no other life has. @internal */
+export function drawLife(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

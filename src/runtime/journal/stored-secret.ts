@@ -1,0 +1,50 @@
+/**
+ * Stored secrets: the names of secret parameters in the content of a store, and the refusal of a store that has the plain
+ * text of such a parameter.
+ */
+import { maxListedFaults } from '../../problem.ts';
+import { collectionFields, evolve, type AdminEvent } from '../../resources/index.ts';
+import { plainSecrets, positioned, secretKeys, type PlainSecret } from '../../snapshot/secret-parameter.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/**
+ * Gives the names of secret parameters, as {@link nameKey} folds them: the names that are declared, and the names of
+ * which the store contains a sealed parameter.
+ *
+ * @param snapshot - the stored configuration, with the declared names
+ * @param inFlight - the events of each command in flight
+ * @throws Error if the store contains the plain text of such a parameter. Nothing was changed in the store
+ * @internal
+ */
+export function storedSecretParameters(
+  snapshot: Snapshot,
+  inFlight: readonly (readonly AdminEvent[])[],
+): readonly string[] {
+  // A command in flight can still bring its settings.
+  const updates = inFlight.map((events) => events.filter((event) => 'after' in event));
+  const states = [snapshot, ...updates.map((events) => evolve(snapshot, events))].map(positioned);
+  const { secretParameters: declared = [] } = snapshot;
+  const names = new Set(states.flatMap((state) => secretKeys(collectionFields, state, declared)));
+  const keys = Object.freeze([...names].toSorted());
+  const plain = new Map(
+    states
+      .flatMap((state) => plainSecrets(collectionFields, state, keys))
+      .map((each) => [each.pointer, each] as const),
+  );
+  if (plain.size > 0) throw new Error(explain([...plain.values()]));
+  return keys;
+}
+
+function explain(plain: readonly PlainSecret[]): string {
+  const places = plain
+    .slice(0, maxListedFaults)
+    .map(({ resource, map, name }) => `${resource}: ${map}, ${JSON.stringify(name)}`);
+  const more = plain.length > places.length ? [`and ${String(plain.length - places.length)} more`] : [];
+  return [
+    'The store contains the plain text of parameters that are declared secret:',
+    ...places.map((place) => `  ${place}`),
+    ...more.map((line) => `  ${line}`),
+    'Nothing was changed. Start without these names in secretParameters, and remove the parameters. Then start with the ' +
+      'names, and set the parameters again. Use new secrets, because the old ones were stored in plain text.',
+  ].join('\n');
+}

@@ -1,0 +1,159 @@
+/**
+ * The event log: ordered and bounded, and readers can resume after the id of an event.
+ */
+import { type Json, sizeOf } from '../../json/value.ts';
+import type { AdminEvent } from '../../resources/index.ts';
+import { BoundedLog, Cursor, type LogView, type Start } from './bounded-log.ts';
+
+/**
+ * An event with its id.
+ *
+ * @public
+ */
+export interface PublishedEvent {
+  /**
+   * `<life>.<revision>.<index>`, such as `5f0c8e21a9b3.7.0`: the life of the interface, which is another one after each
+   * start; the revision that the event made; and the position among the events of that revision.
+   */
+  readonly id: string;
+  /** The event. */
+  readonly event: AdminEvent;
+  /** Always absent; tells an event from a gap. */
+  readonly gap?: undefined;
+}
+
+/**
+ * The item that a reader gets in place of missing events. The reader was too slow, or resumed after an event that the
+ * log no longer has.
+ *
+ * @public
+ */
+export interface EventGap {
+  /** Id of the event after the gap; left out if there is no such event yet. */
+  readonly next?: string;
+  /** Tells a gap from an event. */
+  readonly gap: true;
+}
+
+/**
+ * The options of {@link Admin.events}.
+ *
+ * @public
+ */
+export interface EventsOptions {
+  /** Id of the last event that the reader has processed. If left out, reading starts with the next new event. */
+  readonly after?: string;
+  /** Ends the stream. */
+  readonly signal?: AbortSignal;
+}
+
+/** The parts of an event id. @internal */
+export interface EventId {
+  readonly life: string;
+  readonly revision: number;
+  readonly index: number;
+}
+
+/** Parses an event id; `undefined` if a text is not an event id. @internal */
+export function parseEventId(text: string): EventId | undefined {
+  const [, life, revision, index] = /^([0-9a-f]{1,64})\.(\d{1,16})\.(\d{1,16})$/.exec(text) ?? [];
+  return life === undefined ? undefined : { life, revision: Number(revision), index: Number(index) };
+}
+
+/** An event with its place. The text of the id is made when the first reader comes. */
+interface Entry extends Place {
+  readonly event: AdminEvent;
+  id?: string;
+}
+
+/** Keeps the last events, for any number of readers. @internal */
+export class EventLog {
+  readonly #log: BoundedLog<Entry>;
+  readonly #life: string;
+  readonly #view: LogView<Entry, PublishedEvent | EventGap> = {
+    show: (entry) => ({ id: (entry.id ??= this.#idOf(entry)), event: entry.event }),
+    gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: this.#idOf(next) }),
+  };
+
+  /**
+   * @param capacity - the largest number of kept events
+   * @param life - a text that no other life has, so that no event id is used twice
+   */
+  constructor(capacity: number, life: string) {
+    this.#log = new BoundedLog(capacity, ({ event }, most) => sizeOf(event as unknown as Json, most));
+    this.#life = life;
+  }
+
+  append(revision: number, events: readonly AdminEvent[]): void {
+    this.#log.append(events.map((event, index) => ({ event, revision, index })));
+  }
+
+  /** @throws RangeError when `after` is not an event id */
+  read({ after, signal }: EventsOptions = {}): AsyncIterableIterator<PublishedEvent | EventGap> {
+    return this.#log.read(this.#start(after === undefined ? undefined : idOf(after)), signal, this.#view);
+  }
+
+  /** The place of a reader that takes the events by itself: after an event, or from now on. */
+  cursor(after?: EventId): Cursor<Entry, PublishedEvent | EventGap> {
+    return new Cursor(this.#log, this.#start(after), this.#view);
+  }
+
+  /** Resolves when an event is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
+  arrival(signal: AbortSignal): Promise<void> {
+    return this.#log.arrival(signal);
+  }
+
+  /** The id of the newest event. Before the first event, an id that is lower than the id of every event of this life. */
+  get newest(): string {
+    return this.#idOf(this.#log.at(this.#log.count - 1) ?? beginning);
+  }
+
+  /** Whether no event follows any more. */
+  get isClosed(): boolean {
+    return this.#log.isClosed;
+  }
+
+  /** Ends each reader after the reader has read the events in the log. */
+  close(): void {
+    this.#log.close();
+  }
+
+  #idOf({ revision, index }: Place): string {
+    return `${this.#life}.${String(revision)}.${String(index)}`;
+  }
+
+  /** The first event after an id, and whether the log has every event between the id and that event. */
+  #start(after: EventId | undefined): Start {
+    const { oldest, count, dropped } = this.#log;
+    if (after === undefined) return { position: count, complete: true };
+    if (after.life !== this.#life) return { position: oldest, complete: false };
+    let [low, high] = [oldest, count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const entry = this.#log.at(middle);
+      if (entry === undefined || isAfter(entry, after)) high = middle;
+      else low = middle + 1;
+    }
+    // An id of this life that is higher than the newest event was never given out.
+    const isKnown = !isAfter(after, this.#log.at(count - 1) ?? beginning);
+    // Nothing is missing after the last event that was dropped.
+    const hasRest = low > oldest || dropped === undefined || !isAfter(dropped, after);
+    return { position: low, complete: isKnown && hasRest };
+  }
+}
+
+type Place = Omit<EventId, 'life'>;
+
+/** Before every event: the first event makes revision 1 or a later one. */
+const beginning: Place = { revision: 0, index: 0 };
+
+/** @throws RangeError when a text is not an event id */
+function idOf(text: string): EventId {
+  const id = parseEventId(text);
+  if (id !== undefined) return id;
+  throw new RangeError('An event id must have the form <life>.<revision>.<index>, such as 5f0c8e21a9b3.7.0');
+}
+
+function isAfter(entry: Place, { revision, index }: Place): boolean {
+  return entry.revision > revision || (entry.revision === revision && entry.index > index);
+}

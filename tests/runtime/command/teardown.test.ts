@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  closeServerConnections,
+  closeServiceSessions,
+  createAdmin,
+  createSnapshot,
+  sequence,
+  startService,
+  stopService,
+  toDocument,
+  type Admin,
+  type Effect,
+  type HostReport,
+  type Plan,
+  type Transition,
+} from 'gateway-admin-core';
+import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
+
+import { IndexedSessionTable } from '../../../src/snapshot/session-table.ts';
+import { crowdedSnapshot } from '../../support/document.ts';
+import { openedSessions } from '../../support/opened-session.ts';
+import { runAdmin } from '../../support/running-admin.ts';
+
+const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
+const cutAll: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'Sales', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'Sales', context);
+const context = { now: 0 };
+const snapshot = crowdedSnapshot(2500);
+
+/** A method that gives a list. */
+type List = (this: void, ...given: unknown[]) => readonly unknown[];
+
+/** The longest list that was read of a session table, and how many lists were. */
+function watchLists(): { readonly lengths: readonly number[] } {
+  const lengths: number[] = [];
+  for (const name of ['identitiesOfService', 'connectionsOfServer', 'rangeOfServer', 'range'] as const) {
+    const { [name]: method } = IndexedSessionTable.prototype as unknown as Record<string, List>;
+    const read = method ?? (() => []);
+    jest.spyOn(IndexedSessionTable.prototype, name).mockImplementation(function (
+      this: IndexedSessionTable,
+      ...given: unknown[]
+    ) {
+      const list = Reflect.apply(read, this, given) as readonly unknown[];
+      lengths.push(list.length);
+      return list as never;
+    });
+  }
+  return { lengths };
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe.each([
+  ['sessions of a service', closeAll],
+  ['connections to a server', cutAll],
+] as const)('a teardown of many %s', (_what, teardown) => {
+  it('is decided without a list', () => {
+    const { lengths } = watchLists();
+    const decision = teardown(snapshot, context);
+    expect([decision.outcome, decision.resources.length, lengths]).toEqual(['accepted', 1, []]);
+    expect(sequence(stop, teardown)(snapshot, context).outcome).toBe('accepted');
+    expect(lengths).toEqual([]);
+  });
+
+  it('gives the same events each time, and those of all batches', () => {
+    const decision = teardown(snapshot, context);
+    if (decision.outcome !== 'accepted') throw new Error(decision.outcome);
+    const { events, effects } = decision;
+    expect(decision.events).toBe(events);
+    expect([events.length, effects.length]).toEqual([3, 3]);
+    expect({ ...decision }.events).toBe(events);
+    const ids = events.flatMap((event) =>
+      event.type === 'sessions.closed'
+        ? event.sessions.map(({ id }) => id)
+        : event.type === 'connections.closed'
+          ? event.connections.map(({ session }) => session)
+          : [],
+    );
+    expect(ids).toEqual(Array.from({ length: 2500 }, (_, id) => id));
+  });
+
+  it('reads one batch at a time when its turn comes, and nothing while it waits', async () => {
+    const gateway = createScriptedGateway({ snapshot });
+    const held = hold();
+    gateway.will(held.apply);
+    const { admin, clock } = runAdmin({ snapshot, gateway });
+    const { lengths } = watchLists();
+    const first = admin.execute(sequence(stop, start));
+    const patched = admin.execute((state, within) => sequence(teardown)(state, within));
+    const waiting = Array.from({ length: 20 }, () => admin.execute(teardown));
+    await held.begun;
+    expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(1000);
+    held.done();
+    await clock.waitFor(Promise.all([first, patched, ...waiting]));
+    expect(Math.max(...lengths)).toBe(1000);
+    // The batches of one teardown, the first of them once more; the others had nothing left to close.
+    expect(lengths).toEqual([1000, 1000, 1000, 500]);
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
+  it('begins in a later turn of the event loop than the decision', async () => {
+    let asked = 0;
+    const apply = (): Promise<void> => {
+      asked += 1;
+      return Promise.resolve();
+    };
+    const admin = createAdmin({ snapshot, gateway: { apply, inspect: () => Promise.resolve('in-place') } });
+    const execution = admin.execute(teardown);
+    // Promise jobs alone, so the turn does not end.
+    for (let job = 0; job < 1000; job += 1) await Promise.resolve();
+    expect(asked).toBe(0);
+    expect((await execution).outcome).toBe('accepted');
+    expect(asked).toBe(3);
+    await admin.close();
+  });
+});
+
+describe('a plan of a teardown of many', () => {
+  const { admin } = runAdmin({ snapshot });
+  const planOf = (transition: Transition): Exclude<Plan, { readonly outcome: 'refused' }> => {
+    const plan = admin.plan(transition);
+    if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+    return plan;
+  };
+
+  it.each([
+    ['sessions', closeAll, { sessions: 2500, connections: 2500 }, { sessions: 0 }],
+    ['connections', cutAll, { sessions: 0, connections: 2500 }, { sessions: 2500 }],
+    ['sessions', sequence(stop, closeAll), { sessions: 2500, connections: 2500 }, { sessions: 0 }],
+    ['connections', sequence(stop, cutAll), { sessions: 0, connections: 2500 }, { sessions: 2500 }],
+  ] as const)('shows the first 100 %s and a count, and reads one batch', (name, teardown, closes, stays) => {
+    const { lengths } = watchLists();
+    const plan = planOf(teardown);
+    expect(plan).toMatchObject({ outcome: 'accepted', closes, stays });
+    const shown = [plan.events.at(-1), plan.effects.at(-1)];
+    for (const each of shown) expect(each).toMatchObject({ [name]: { length: 100 }, count: 2500 });
+    expect(JSON.stringify(plan).length).toBeLessThan(20_000);
+    expect(lengths[0]).toBe(1000);
+  });
+
+  it('counts the sessions that stay at a service that it stops before', () => {
+    const { admin } = runAdmin();
+    admin.report(openedSessions(2500));
+    const restartBare = sequence(
+      (state, now) => startService(state, 'Bare Service', now),
+      (state, now) => stopService(state, 'Bare Service', now),
+    );
+    const closeMine: Transition = (state, now) => closeServiceSessions(state, 'My Service', now);
+    expect(admin.plan(sequence(restartBare, closeMine))).toMatchObject({
+      closes: { sessions: 2502 },
+      stays: { sessions: 1 },
+    });
+  });
+
+  it('counts what it closes when all is shown, too', () => {
+    const few = runAdmin({ snapshot: crowdedSnapshot(7) }).admin;
+    expect(few.plan(closeAll)).toMatchObject({
+      events: [{ sessions: { length: 7 }, count: 7 }],
+      closes: { sessions: 7, connections: 7 },
+    });
+  });
+});
+
+describe('what changes by itself during a teardown', () => {
+  const since = Date.parse('2016-09-09T14:12:37+03:00');
+  const crowded = toDocument(crowdedSnapshot(2500));
+  const other = { name: 'db2', address: '10.0.0.2', port: 5432, protocol: 'pgbackend' };
+  const document = { ...crowded, servers: [...(crowded.servers ?? []), other] };
+
+  /** Runs a teardown. The gateway reports something in each of its calls. Gives what the gateway was asked to close. */
+  async function closing(
+    teardown: Transition,
+    reportsOf: (call: number) => readonly HostReport[],
+  ): Promise<{ admin: Admin; asked: readonly (readonly number[])[] }> {
+    const asked: (readonly number[])[] = [];
+    const apply = (effect: Effect): Promise<void> => {
+      if (effect.type === 'connections.close') asked.push(effect.connections.map(({ session }) => session));
+      if (effect.type === 'sessions.close') asked.push(effect.sessions.map(({ id }) => id));
+      admin.report(reportsOf(asked.length));
+      return Promise.resolve();
+    };
+    const gateway = { apply, inspect: (): Promise<'in-place'> => Promise.resolve('in-place') };
+    const admin = createAdmin({ snapshot: createSnapshot(document), gateway });
+    expect((await admin.execute(teardown)).outcome).toBe('accepted');
+    await admin.close();
+    return { admin, asked };
+  }
+
+  const moves = (session: number): readonly HostReport[] => [
+    { type: 'connection.closed', session, connected: since, id: 0 },
+    {
+      type: 'connection.opened',
+      session,
+      connected: since,
+      id: 0,
+      server: 'db2',
+      role: 'Slave',
+      state: 'In use',
+    },
+  ];
+
+  it('does not close a connection that has moved to another server under the same id', async () => {
+    const moved = [7, 1500, 2400];
+    const { admin, asked } = await closing(cutAll, (call) => (call === 1 ? moved.flatMap(moves) : []));
+    expect(asked.map(({ length }) => length)).toEqual([1000, 999, 499]);
+    expect(asked.slice(1).flat()).not.toEqual(expect.arrayContaining([1500]));
+    const { sessions } = admin.snapshot;
+    expect([sessions.countOfServer('db'), sessions.countOfServer('db2')]).toEqual([0, 3]);
+    expect(moved.map((id) => sessions.find(id)?.connections.map(({ server }) => server))).toEqual(
+      moved.map(() => ['db2']),
+    );
+  });
+
+  it.each([
+    ['connections', cutAll, 2500],
+    ['sessions', closeAll, 0],
+  ] as const)(
+    'asks for no %s that have ended, and for no part without any',
+    async (_what, teardown, left) => {
+      const ends = Array.from({ length: 1500 }, (_, at): HostReport => {
+        const session = { id: 1000 + at, connected: since };
+        return teardown === closeAll
+          ? { type: 'session.closed', ...session }
+          : { type: 'connection.closed', session: session.id, connected: since, id: 0 };
+      });
+      const { admin, asked } = await closing(teardown, (call) => (call === 1 ? ends : []));
+      expect(asked.map(({ length }) => length)).toEqual([1000]);
+      expect([admin.snapshot.sessions.size, admin.snapshot.sessions.countOfServer('db')]).toEqual([left, 0]);
+      expect(admin.commands()).toEqual([]);
+    },
+  );
+});

@@ -1,5 +1,5 @@
 /**
- * The interface behind a real nginx, which compresses, buffers, keeps connections, times out and rewrites a prefix. Not a part
+ * The interface behind a real nginx, which compresses, buffers, keeps connections and times out. Not a part
  * of `npm test`: `npm run test:proxies` runs the file where there is an nginx.
  */
 import { spawn } from 'node:child_process';
@@ -62,8 +62,8 @@ function configuration(folder: string, port: number, adminPort: number): string 
         proxy_set_header Connection "";
         proxy_set_header Host $http_host;
         proxy_read_timeout ${String(readTimeoutMs)}ms;
-        location /gateway/ { proxy_pass http://admin/; }
-        location /unbuffered/ { proxy_pass http://admin/; proxy_request_buffering off; }
+        location /gateway/ { proxy_pass http://admin; }
+        location /unbuffered/ { proxy_pass http://admin/gateway/; proxy_request_buffering off; }
       }
     }`;
 }
@@ -101,7 +101,7 @@ async function startNginx(adminPort: number): Promise<string> {
 beforeAll(async () => {
   const limits = { heartbeatMs: readTimeoutMs / 4 };
   admin = createAdmin({ snapshot: sampleSnapshot(), gateway: sampleGateway(), limits });
-  server = createServer(createHandler(admin));
+  server = createServer(createHandler(admin, { basePath: '/gateway' }));
   server.on('connection', () => (connections += 1));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   origin = await startNginx((server.address() as AddressInfo).port);
@@ -130,6 +130,11 @@ describe('the interface behind nginx', () => {
     expect(read).toMatchObject({ ok: true, value: { name: 'My Service' } });
     expect(await client.services.stop('My-Service')).toMatchObject({ ok: true });
     expect(await client.services.start('My-Service')).toMatchObject({ ok: true });
+  });
+
+  it('serves names with a slash', async () => {
+    const answer = await fetch(`${origin}/gateway/servers/a%2Fb`);
+    expect(await answer.json()).toMatchObject({ code: 'server-not-found' });
   });
 
   it('sends a long list whole, and in parts by the link of the answer', async () => {

@@ -3,16 +3,15 @@
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 
-import { blocksOfMarkdown, fileNameOf, type CodeBlock } from '../docs/code-block.ts';
 import { buildPackage } from '../support/built-package.ts';
-import { read, root } from '../support/project.ts';
+import { root } from '../support/project.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { codeOf, codesOf, freePort, inLanguage, link, named } from './page-program.ts';
 import { connectSocket, isOpen } from './socket-client.ts';
 
 const makeDirectory = temporaryDirectories();
@@ -22,31 +21,6 @@ beforeAll(buildPackage, 120_000);
 afterEach(() => {
   for (const child of started) child.kill('SIGKILL');
 });
-
-/** The blocks of a section that are so. */
-function codesOf(page: string, heading: string, isSo: (block: CodeBlock) => boolean): readonly string[] {
-  const [, text = ''] = read(page).split(`\n## ${heading}\n`);
-  const [section = ''] = text.split('\n## ');
-  return blocksOfMarkdown(page, section).flatMap((block) => (isSo(block) ? [block.code] : []));
-}
-
-/** The first block of a section that is so. */
-function codeOf(...place: Parameters<typeof codesOf>): string {
-  const [code] = codesOf(...place);
-  if (code === undefined) throw new Error(`${place[0]} has no such block below "${place[1]}"`);
-  return code;
-}
-
-const inLanguage = (language: string) => (block: CodeBlock) => block.language === language;
-const named = (name: string) => (block: CodeBlock) => fileNameOf(block) === name;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
-}
 
 /** A project with everything that the page names. Links stand for `npm install`. */
 async function createProject(port: number): Promise<string> {
@@ -65,11 +39,6 @@ async function createProject(port: number): Promise<string> {
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
   return project;
-}
-
-function link(target: string, path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  symlinkSync(target, path);
 }
 
 interface Program {

@@ -36,7 +36,7 @@ const calls: Readonly<Record<string, Command>> = {
   deleteUser: (snapshot, context) => library.deleteUser(snapshot, 'ada', context),
 };
 
-const [table] = tablesOf(read('docs/functions.md'));
+const table = tablesOf(read('docs/functions.md')).find(({ header }) => header.includes('Endpoint'));
 const rows = (table?.rows ?? []).map(([call = '', events = '', effects = '', endpoint = '']) => ({
   name: /\w+/.exec(call)?.[0] ?? '',
   call: codesOf(call)[0] ?? '',

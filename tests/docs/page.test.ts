@@ -8,16 +8,16 @@ import { errorsPage } from './errors.ts';
 import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
 import { llmsFile } from './llms.ts';
-import { stateMachinesPage } from './state-machine.ts';
+import { functionsPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/bad-input.md': badInputPage,
   'docs/document.md': documentPage,
   'docs/errors.md': errorsPage,
+  'docs/functions.md': functionsPage,
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
-  'docs/state-machines.md': stateMachinesPage,
   'gateway-document.schema.json': documentSchema,
   // Reads the other pages.
   'llms.txt': llmsFile,

@@ -1,5 +1,5 @@
 /**
- * The page about state machines: diagrams of what the tables, the transitions and a running interface do.
+ * The state machines of the page about the functions: diagrams of what the tables, the transitions and a running interface do.
  *
  * No diagram is drawn by hand. Each is explored: from its first state, every input is tried in every state that is found.
  */
@@ -26,17 +26,13 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import type { LifecycleInput } from '../../src/resources/shared/lifecycle.ts';
+import { read } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
-const head = `# State machines
-
-The states of services, monitors, servers, sessions and commands, and what leads from one state to another. A diagram shows
-the changes. The table below a diagram also has the inputs that change nothing: \`–\` stands for the same state.
-
-This page is written by \`npm run pages\`. The diagrams follow from the table of the lifecycle, from the transitions of the
-library, and from a running interface: every input is tried in every state. The diagrams are
-[Mermaid](https://mermaid.js.org/syntax/stateDiagram.html), which many viewers of Markdown show as drawings.
-`;
+/** The page, whose chapters of machines stand between two headings. The rest of the page is written by hand. */
+const page = 'docs/functions.md';
+const firstHeading = '## Services and monitors\n';
+const nextHeading = '## Decide a command\n';
 
 /** What an input leads to: a state, or the present state and a remark. */
 interface Cell {
@@ -57,12 +53,15 @@ interface Machine {
 /** The rows of a machine: the cells of each state by input. */
 type Rows = ReadonlyMap<string, ReadonlyMap<string, Cell>>;
 
-/** Writes the whole page. */
-export async function stateMachinesPage(): Promise<string> {
+/** Writes the chapters of the machines into the page. */
+export async function functionsPage(): Promise<string> {
   const chapters = await Promise.all(
     machines.map(async (machine) => chapter(machine, await explore(machine))),
   );
-  return [head, ...chapters].join('\n');
+  const text = read(page);
+  const [from, to] = [text.indexOf(firstHeading), text.indexOf(nextHeading)];
+  if (from < 0 || to < from) throw new Error(`${page} needs "${firstHeading}" before "${nextHeading}"`);
+  return [text.slice(0, from), ...chapters, text.slice(to)].join('\n');
 }
 
 /** Tries every input in every state, beginning with the first state. */
@@ -145,8 +144,8 @@ const services: Machine = {
   title: 'Services and monitors',
   text: `\`start\` and \`stop\` are commands: \`PUT /service/:name/start\`, and the same for monitors. \`report failed\` and
 \`report started\` are reports of the gateway. Only commands lead into \`stopped\` and out of it. A service or monitor of a
-gateway document is \`started\`, unless the document says otherwise. A program finds the table as \`lifecycle\`. More about a
-failed service is in [When the service fails](runtime.md#when-the-service-fails).`,
+gateway document is \`started\`, unless the document says otherwise. For a failed service, see
+[When the service fails](runtime.md#when-the-service-fails).`,
   first: 'started',
   inputs: Object.values(inputNames),
   attempt(path, input) {
@@ -177,7 +176,7 @@ function snapshotMachine(
     if (done === undefined) throw new RangeError(`There is no input ${name}`);
     if ('type' in done) {
       const { next, faults } = applyReports(snapshot, done, context);
-      return { next, ...(faults.length === 0 ? {} : { remark: '`onError` is told' }) };
+      return { next, ...(faults.length === 0 ? {} : { remark: 'an error for `onError`' }) };
     }
     if (done.outcome !== 'refused') return { next: done.next };
     return { next: snapshot, remark: codeOf(done.problem) };
@@ -205,8 +204,8 @@ const servers = snapshotMachine(
   {
     title: 'The status of a server',
     text: `The status is a list of words. \`maintenance\` belongs to the administrators, who set and remove it with
-\`PATCH /servers/:name\`. A report of the gateway replaces all other words. The diagram has \`running\` alone for the words that
-a gateway reports; \`master\`, \`slave\` and \`synced\` are no different. See
+\`PATCH /servers/:name\`. A report of the gateway replaces all other words. The diagram has \`running\` alone for the words
+that a gateway reports; \`master\`, \`slave\` and \`synced\` behave like it. See
 [Words of a status](spec-choices.md#9-words-of-a-status).`,
   },
   createSnapshot({ servers: [server] }),
@@ -229,7 +228,7 @@ const sessions = snapshotMachine(
     title: 'Sessions and connections',
     text: `A session is one client of a service, with a backend connection or more. The gateway reports what clients do; the
 commands close. Closing the connections of a server leaves the sessions open. The \`state\` of a session or connection is a
-text of the gateway for people, and is no state of this machine.`,
+text of the gateway for people, and not a state of this machine.`,
   },
   createSnapshot({
     servers: [server],
@@ -278,8 +277,8 @@ const commandInputs = {
 
 const commands: Machine = {
   title: 'Commands',
-  text: `A command waits while an earlier command on the same resource is in flight, and is then in flight itself: \`pending\` or
-\`unknown\`, as \`GET /commands\` shows. \`done\` is a 200 or 204. \`refused\` is a problem, and \`failed\` the event
+  text: `A command waits while an earlier command on the same resource is in flight, and is then in flight itself: \`pending\`
+or \`unknown\`, as \`GET /commands\` shows. \`done\` is a 200 or 204. \`refused\` is a problem, and \`failed\` the event
 \`command.failed\`. After a 504, the command is \`unknown\` until the outcome is known. More is in
 [How a command runs](runtime.md#how-a-command-runs) and [Every outcome](runtime.md#every-outcome).`,
   first: 'waiting',

@@ -30,11 +30,6 @@ describe('the table of effects', () => {
     const table = Object.entries(effectTable).map(([type, inverse]) => [type, inverse === 'irreversible']);
     expect(rows.toSorted()).toEqual(table.toSorted());
   });
-
-  it('has a short form with each type', () => {
-    const types = column('docs/embedding.md', 'Effect', 0).flat();
-    expect(types.toSorted()).toEqual(Object.keys(effectTable).toSorted());
-  });
 });
 
 describe('the table of reports', () => {

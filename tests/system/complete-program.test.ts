@@ -32,7 +32,7 @@ async function createProject(port: number): Promise<string> {
   const files = {
     'package.json': JSON.stringify({ type: 'module' }),
     'tsconfig.json': codeOf('README.md', 'Install', inLanguage('json')),
-    'echo-gateway.ts': codeOf('docs/ports.md', 'The gateway', named('echo-gateway.ts')),
+    'echo-gateway.ts': codeOf('docs/port-recipes.md', 'Write a gateway port', named('echo-gateway.ts')),
     'main.ts': codeOf('docs/embedding.md', 'A complete program', named('main.ts')),
     'gateway.json': document.replace(/"port": \d+/, `"port": ${String(port)}`),
     'password.txt': 'correct horse\n',

@@ -28,7 +28,7 @@ afterEach(() => {
 
 const { outputText: program } = transpiled(codeOf(page, 'A program for production', named('production.ts')));
 const { outputText: echoGateway } = transpiled(
-  codeOf('docs/ports.md', 'The gateway', named('echo-gateway.ts')),
+  codeOf('docs/port-recipes.md', 'Write a gateway port', named('echo-gateway.ts')),
 );
 
 /** The test of the code blocks checks the types. */

@@ -122,7 +122,7 @@ describe('a PostgreSQL store whose state leads to no record', () => {
 describe('a fleet on tables that contradict each other', () => {
   // Promise: postgres-store-damage
   it('answers 503, tells the operator once, and goes on after the repair of the documentation', async () => {
-    const repair = blocksOfMarkdown('docs/ports.md', read('docs/ports.md')).findLast(
+    const repair = blocksOfMarkdown('docs/port-recipes.md', read('docs/port-recipes.md')).findLast(
       ({ language }) => language === 'sql',
     );
     const errors: unknown[] = [];

@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const [roles = '', grants = '', retention = ''] = blocksOfMarkdown(
-  'docs/ports.md',
-  read('docs/ports.md'),
+  'docs/port-recipes.md',
+  read('docs/port-recipes.md'),
 ).flatMap(({ language, code }) => (language === 'sql' ? [code] : []));
 
 /** Opens a store, runs a task on it, and disposes of it. */

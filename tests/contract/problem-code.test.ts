@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
-import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
+import { codesOf } from '../openapi/problem-code.ts';
 import { additions, endpoints } from './endpoint.ts';
 import { fleetProvocations, provocations, provoke } from './problem-code.ts';
 

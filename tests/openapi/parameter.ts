@@ -1,8 +1,8 @@
 /**
  * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
  */
-import { boundRoutes } from '../resources/index.ts';
-import type { BoundRoute } from '../resources/shared/route.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import type { BoundRoute } from '../../src/resources/shared/route.ts';
 import { answerSchema, ref, type Members } from './component.ts';
 
 const text = { type: 'string' };
@@ -14,7 +14,7 @@ const pathParameters: Readonly<Record<string, Members>> = {
   sessionId: { description: 'Id of the session.', schema: { type: 'integer', minimum: 0 } },
 };
 
-/** The parameters that operations share. The parameter `fields` differs from resource to resource. @internal */
+/** The parameters that operations share. The parameter `fields` differs from resource to resource. */
 export const parameters: Members = {
   ...Object.fromEntries(
     Object.entries(pathParameters).map(([component, parameter]) => {
@@ -87,7 +87,7 @@ export const parameters: Members = {
   ...fieldParameters(),
 };
 
-/** The headers of answers. @internal */
+/** The headers of answers. */
 export const headers: Members = {
   ETag: { description: 'The version of the representation.', schema: text },
   'X-Total-Count': {
@@ -111,7 +111,7 @@ export const headers: Members = {
   'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
 };
 
-/** The headers of the answer of a fleet to a change. @internal */
+/** The headers of the answer of a fleet to a change. */
 export const fleetHeaderNames = [
   'Fleet-Position',
   'Preference-Applied',
@@ -120,7 +120,7 @@ export const fleetHeaderNames = [
   'Fleet-Waiting',
 ] as const;
 
-/** The parameters of a route. @internal */
+/** The parameters of a route. */
 export function parametersOf(route: BoundRoute): readonly Members[] {
   const { path, query, search } = route;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>

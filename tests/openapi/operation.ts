@@ -4,7 +4,7 @@
 import type * as z from 'zod/mini';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
 import {
   answerSchema,
   bodySchema,
@@ -16,7 +16,7 @@ import {
   type ReadRoute,
 } from './component.ts';
 import type { RouteExample } from './example.ts';
-import { fleetHeaderNames, parametersOf } from './parameter.ts';
+import { fleetHeaders, parametersOf } from './parameter.ts';
 import { problemsOf } from './problem-code.ts';
 
 type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
@@ -144,7 +144,7 @@ function commandSuccesses(route: CommandRoute, { answer: shown, plan }: RouteExa
   const { answerShape } = route;
   const headers = headersNamed([
     ...('version' in route ? ['ETag'] : []),
-    ...('findIn' in route ? [] : fleetHeaderNames),
+    ...(isAction(route) ? [] : Object.keys(fleetHeaders)),
   ]);
   if (answerShape === undefined)
     return {

@@ -2,7 +2,7 @@
  * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
  */
 import { boundRoutes } from '../../src/resources/index.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
 import { answerSchema, ref, type Members } from './component.ts';
 
 const text = { type: 'string' };
@@ -87,6 +87,15 @@ export const parameters: Members = {
   ...fieldParameters(),
 };
 
+/** The headers of the answer of a fleet to a change. */
+export const fleetHeaders: Members = {
+  'Fleet-Position': { description: 'In a fleet: the place of the change in the log.', schema: text },
+  'Preference-Applied': { description: 'In a fleet: the preference `wait` that was used.', schema: text },
+  'Fleet-Applied': { description: 'After a wait: the nodes that have followed.', schema: text },
+  'Fleet-Behind': { description: 'After a wait: the nodes that cannot follow at the moment.', schema: text },
+  'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
+};
+
 /** The headers of answers. */
 export const headers: Members = {
   ETag: { description: 'The version of the representation.', schema: text },
@@ -104,21 +113,8 @@ export const headers: Members = {
   'X-Accel-Buffering': { description: 'Tells a proxy not to hold the events back.', schema: text },
   'Accept-Patch': { description: 'The media type that the patch must have.', schema: text },
   'Fleet-Node': { description: 'In a fleet: the name of the node that answers.', schema: text },
-  'Fleet-Position': { description: 'In a fleet: the place of the change in the log.', schema: text },
-  'Preference-Applied': { description: 'In a fleet: the preference `wait` that was used.', schema: text },
-  'Fleet-Applied': { description: 'After a wait: the nodes that have followed.', schema: text },
-  'Fleet-Behind': { description: 'After a wait: the nodes that cannot follow at the moment.', schema: text },
-  'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
+  ...fleetHeaders,
 };
-
-/** The headers of the answer of a fleet to a change. */
-export const fleetHeaderNames = [
-  'Fleet-Position',
-  'Preference-Applied',
-  'Fleet-Applied',
-  'Fleet-Behind',
-  'Fleet-Waiting',
-] as const;
 
 /** The parameters of a route. */
 export function parametersOf(route: BoundRoute): readonly Members[] {
@@ -138,7 +134,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
 
 /** The header that makes a request conditional, or that continues a stream. */
 function conditionOf(route: BoundRoute): readonly string[] {
-  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', ...('findIn' in route ? [] : ['prefer'])];
+  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', ...(isAction(route) ? [] : ['prefer'])];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }

@@ -6,7 +6,7 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import type { Field } from '../../src/core/field.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
 import { patchedBy, ref, type Members } from './component.ts';
 
 /** The headers of the answers with a problem. */
@@ -69,13 +69,14 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'fleet.forget': ['node-not-found', 'node-alive'],
 };
 
-function isCommand({ kind }: BoundRoute): boolean {
+/** Whether a route changes something. */
+export function isCommand({ kind }: BoundRoute): boolean {
   return kind === 'command';
 }
 
 /** Whether a route changes the gateway, not only the running interface. */
-function isResourceCommand(route: BoundRoute): boolean {
-  return isCommand(route) && !('findIn' in route);
+export function isResourceCommand(route: BoundRoute): boolean {
+  return isCommand(route) && !isAction(route);
 }
 
 /** Admin users are the only resources that the host knows nothing of. */
@@ -88,11 +89,13 @@ function isShared(route: BoundRoute): boolean {
   return asksHost(route) && /\.(?:patch|start|stop)$/.test(route.id);
 }
 
-function hasBody({ mediaTypes }: BoundRoute): boolean {
+/** Whether a route reads the body. */
+export function hasBody({ mediaTypes }: BoundRoute): boolean {
   return mediaTypes.length > 0;
 }
 
-function isPatch({ method }: BoundRoute): boolean {
+/** Whether a route takes a JSON Patch. */
+export function isPatch({ method }: BoundRoute): boolean {
   return method === 'PATCH';
 }
 

@@ -3,16 +3,10 @@
  */
 import * as z from 'zod/mini';
 
-import {
-  maxListedFaults,
-  problemTable,
-  type Fault,
-  type Plan,
-  type Problem,
-  type ProblemCode,
-} from 'gateway-admin-core';
+import { problemTable, type Fault, type Plan, type Problem, type ProblemCode } from 'gateway-admin-core';
 
 import type { Fields } from '../../src/core/field.ts';
+import { maxListedFaults } from '../../src/problem.ts';
 import { boundRoutes, fieldTables } from '../../src/resources/index.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
 import { componentDescriptions, pascalCase, type Texts } from './description.ts';

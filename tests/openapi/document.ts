@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document of the interface: from the table of routes, the tables of fields, the documentation comments and
  * the answers of a running interface.
  */
-import { contractVersion } from 'gateway-admin-core';
+import { contractVersion } from '../../src/resources/index.ts';
 
 import { schemas } from './component.ts';
 import { problemExamples, routeExamples } from './example.ts';

@@ -1,60 +1,84 @@
 /**
- * The complete program of docs/embedding.md.
+ * The complete program of docs/embedding.md, in a new project that is set up as README.md says.
  */
-import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 
 import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
-import {
-  codeOf,
-  codesOf,
-  freePort,
-  inLanguage,
-  named,
-  programStarter,
-  writeProject,
-  type Program,
-} from './documented-program.ts';
+import { codeOf, codesOf, freePort, inLanguage, link, named } from './page-program.ts';
 import { connectSocket, isOpen } from './socket-client.ts';
 
 const makeDirectory = temporaryDirectories();
-const startProgram = programStarter();
+const started = new Set<ChildProcess>();
 
 beforeAll(buildPackage, 120_000);
+afterEach(() => {
+  for (const child of started) child.kill('SIGKILL');
+});
 
-/** A project with everything that the page names. */
+/** A project with everything that the page names. Links stand for `npm install`. */
 async function createProject(port: number): Promise<string> {
   const project = await makeDirectory();
+  const links = ['express', 'typescript', '@types/express', '@types/node', '.bin/tsc'];
+  for (const name of links) link(`${root}node_modules/${name}`, join(project, 'node_modules', name));
+  link(root, join(project, 'node_modules/gateway-admin-core'));
   const document = codeOf('docs/embedding.md', 'A complete program', inLanguage('json'));
   const files = {
+    'package.json': JSON.stringify({ type: 'module' }),
+    'tsconfig.json': codeOf('README.md', 'Install', inLanguage('json')),
     'echo-gateway.ts': codeOf('docs/ports.md', 'The gateway', named('echo-gateway.ts')),
     'main.ts': codeOf('docs/embedding.md', 'A complete program', named('main.ts')),
     'gateway.json': document.replace(/"port": \d+/, `"port": ${String(port)}`),
     'password.txt': 'correct horse\n',
   };
-  writeProject(project, files, ['express', '@types/express']);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
   return project;
 }
 
-interface CompleteProgram extends Program {
+interface Program {
   /** Sends a request, with the log-in of the first user unless another one is given. */
   send(this: void, method: string, path: string, logIn?: string): Promise<Response>;
+  /** Ends the program with a signal, and gives its exit code with the names of the errors and warnings it has printed. */
+  end(this: void, signal: NodeJS.Signals): Promise<readonly [code: number | null, errors: readonly string[]]>;
 }
 
-/** Starts the program with the command of the page. */
-async function start(cwd: string, command: string): Promise<CompleteProgram> {
-  const port = await freePort();
+/** Starts the program with the command of the page, and waits for the first line that the program prints. */
+async function start(cwd: string, command: string): Promise<Program> {
+  const port = String(await freePort());
+  const child = spawn('sh', ['-c', `exec ${command}`], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PORT: port },
+  });
+  started.add(child);
+  const ended = once(child, 'close').finally(() => started.delete(child)) as Promise<[number | null]>;
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  await Promise.race([
+    once(child.stdout, 'data'),
+    ended.then(([code]) =>
+      Promise.reject(new Error(`The program has ended with ${String(code)}: ${errors}`)),
+    ),
+  ]);
   return {
-    ...(await startProgram(cwd, command, port)),
     send: (method, path, logIn = 'ada:correct horse') =>
-      fetch(`http://127.0.0.1:${String(port)}${path}`, {
+      fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: logIn === '' ? {} : { authorization: `Basic ${btoa(logIn)}` },
       }),
+    async end(signal) {
+      child.kill(signal);
+      const [code] = await ended;
+      return [code, errors.match(/^.*?(?:Error|Warning):/gm) ?? []];
+    },
   };
 }
 

@@ -177,7 +177,7 @@ function snapshotMachine(
     if (done === undefined) throw new RangeError(`There is no input ${name}`);
     if ('type' in done) {
       const { next, faults } = applyReports(snapshot, done, context);
-      return { next, ...(faults.length === 0 ? {} : { remark: '`onError` gets an error' }) };
+      return { next, ...(faults.length === 0 ? {} : { remark: 'an error for `onError`' }) };
     }
     if (done.outcome !== 'refused') return { next: done.next };
     return { next: snapshot, remark: codeOf(done.problem) };

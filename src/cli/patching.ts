@@ -172,7 +172,7 @@ interface PatchEndpoint {
 
 /** Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types. */
 async function isTaken(value: Json, kind: string, path: string): Promise<boolean> {
-  // Loaded only for a value that is not certainly a text: loading takes longer than the rest of the command.
+  // The document is large: it is loaded only for a value that is not certainly a text.
   const { createOpenApi } = await import('../openapi/index.ts');
   const { paths, components } = createOpenApi() as OpenApi;
   const endpoint = Object.values(paths).find(({ patch }) => patch?.operationId === `${kind}s.patch`)?.patch;

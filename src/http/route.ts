@@ -62,6 +62,8 @@ export interface Route {
   readonly search: readonly string[];
   /** One sentence that describes the endpoint. */
   readonly summary: string;
+  /** Whether the Gateway Administration REST Interface does not describe the endpoint; left out if it does. */
+  readonly isAddition?: true;
   /** Field names that the `fields` parameter may select; empty if the endpoint has no such parameter. */
   readonly fields: readonly string[];
   /** Media types of the body, the advertised one first; empty if the endpoint ignores the body. */

@@ -1,20 +1,15 @@
 /**
- * The interface as an OpenAPI 3.1 document, computed from the table of routes and the tables of fields.
+ * The interface as an OpenAPI 3.1 document. The document is the file `openapi.json` of the package, fitted to the host.
  *
  * @packageDocumentation
  */
+import document from '../../openapi.json' with { type: 'json' };
+
 import { assertMembers } from '../core/member.ts';
 import { assertObject, assertText } from '../json/value.ts';
-import { contractVersion } from '../index.ts';
-import { schemas } from './component.ts';
-import { tagDescriptions } from './description.ts';
-import { problemExamples } from './example.ts';
-import { paths } from './operation.ts';
-import { headers, parameters } from './parameter.ts';
-import { problemResponses } from './problem-code.ts';
 
 /**
- * What the table of routes does not know about an interface.
+ * What the library does not know about an interface.
  *
  * @public
  */
@@ -29,8 +24,6 @@ export interface OpenApiOptions {
    */
   readonly security?: Readonly<Record<string, object>>;
 }
-
-const basic = { basic: { type: 'http', scheme: 'basic' } };
 
 /**
  * Creates the OpenAPI 3.1 document of the interface.
@@ -57,46 +50,27 @@ const basic = { basic: { type: 'http', scheme: 'basic' } };
  */
 export function createOpenApi(options: OpenApiOptions = {}): object {
   assertMembers(options, ['title', 'servers', 'security'], 'option of createOpenApi');
-  const { title = 'Gateway administration', servers = [{ url: '/' }], security = basic } = options;
+  const { info, components } = document;
+  const { title = info.title, servers = document.servers, security = components.securitySchemes } = options;
   assertText(title, 'title');
   if (!Array.isArray(servers)) throw new TypeError('servers must be a list');
   assertObject(security, 'security');
-  const names = Object.keys(security);
-  return structuredClone({
-    openapi: '3.1.0',
-    info: {
-      title,
-      version: contractVersion,
-      description,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+  const ways = Object.keys(security).map((name) => ({ [name]: [] }));
+  const fitted = structuredClone({
+    ...document,
+    info: { ...info, title },
     servers,
-    security: names.map((name) => ({ [name]: [] })),
-    tags: Object.entries(tagDescriptions).map(([name, text]) => ({ name, description: text })),
-    paths: paths(names),
-    components: {
-      securitySchemes: security,
-      schemas: schemas(),
-      responses: problemResponses,
-      parameters,
-      headers,
-      examples: examples(),
-    },
+    security: ways,
+    components: { ...components, securitySchemes: security },
   });
+  // Only an operation that also works without a log-in has a security of its own.
+  for (const item of Object.values<Readonly<Record<string, Operation>>>(fitted.paths))
+    for (const operation of Object.values(item))
+      if (operation.security !== undefined) operation.security = [...ways, {}];
+  return fitted;
 }
 
-/** One example of each problem code. */
-function examples(): object {
-  const named = Object.entries(problemExamples).map(([code, value]) => [code, { value }]);
-  return Object.fromEntries(named) as object;
+interface Operation {
+  readonly operationId: string;
+  security?: readonly object[];
 }
-
-const description = `Stops and starts services, closes sessions, patches settings and manages admin users of one database gateway.
-
-- A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed, with
-  one exception: \`partly-done\` says how many parts are done. A 504 means that the outcome is not known yet.
-- \`HEAD\` is served wherever \`GET\` is, and \`OPTIONS\` on every path.
-- Every answer has \`Cache-Control: no-store\` and \`X-Content-Type-Options: nosniff\`.
-- If the gateway allows other origins, every answer has \`Vary: Origin\`, and a page of an allowed origin gets the headers of
-  CORS.
-- In a path, a name has a hyphen for each white space character, and upper and lower case are the same.`;

@@ -118,6 +118,7 @@ export const commandKind: Kind<CommandEvent, never, never> = {
   routes: [
     listRoute({
       ...endpoint('commands.list'),
+      isAddition: true,
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the commands in flight.',
@@ -128,6 +129,7 @@ export const commandKind: Kind<CommandEvent, never, never> = {
     }),
     actionRoute<CommandInFlight>({
       ...endpoint('commands.abandon'),
+      isAddition: true,
       role: 'administrator',
       summary: 'Abandons a command of unknown outcome: its resources are free again.',
       findIn: ({ commands }, { id = '' }) => findCommand(commands.list(), id),

@@ -20,6 +20,7 @@ export const eventKind: Kind<never, never, never> = {
   routes: [
     {
       ...endpoint('events.stream'),
+      isAddition: true,
       aliases: [],
       role: 'reader',
       query: ['after', 'types'],

@@ -181,6 +181,7 @@ export const fleetKind: Kind<never, never, never> = {
   routes: [
     listRoute({
       ...endpoint('fleet.list'),
+      isAddition: true,
       role: 'reader',
       query: ['fields', 'range'],
       summary: 'Lists the nodes of the fleet, this one first. A gateway outside a fleet has an empty list.',
@@ -191,6 +192,7 @@ export const fleetKind: Kind<never, never, never> = {
     }),
     actionRoute<RunningFleet>({
       ...endpoint('fleet.retry'),
+      isAddition: true,
       role: 'operator',
       summary: 'Asks the gateway of this node again at once for everything at which this node is behind.',
       findIn: findFleet,
@@ -198,6 +200,7 @@ export const fleetKind: Kind<never, never, never> = {
     }),
     actionRoute<FoundNode>({
       ...endpoint('fleet.forget'),
+      isAddition: true,
       role: 'administrator',
       summary: 'Takes a node that will not come back out of the fleet, and ends its commands.',
       findIn: findNode,

@@ -95,6 +95,7 @@ export const interfaceKind: Kind<never, never, never> = {
   routes: [
     itemRoute({
       ...endpoint('interface.get'),
+      isAddition: true,
       role: 'reader',
       summary: 'Gives the interface: its links, health and mode.',
       shape: fields.representation,
@@ -104,6 +105,7 @@ export const interfaceKind: Kind<never, never, never> = {
     }),
     actionRoute<readonly ParsedOperation[]>({
       ...endpoint('interface.patch'),
+      isAddition: true,
       role: 'administrator',
       summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
       mediaTypes: patchMediaTypes,

@@ -455,6 +455,7 @@ function objectionTo(password: Json, secrets: SecretPorts): string | undefined {
 /** The route that changes a password, and hashes the password before the core gets the operations. */
 const patch: BoundRoute = {
   ...endpoint('users.patch'),
+  isAddition: true,
   role: 'administrator',
   aliases: [],
   query: ['dry_run'],

@@ -1,17 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { hostProblem, problem, type ProblemCode } from 'gateway-admin-core';
+import { createOpenApi } from 'gateway-admin-core/openapi';
 
 import { nextSteps, refusal } from '../../src/cli/answer.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { problemExamples } from '../../src/openapi/example.ts';
+
+/** A problem of each code that an endpoint can answer with. */
+const { examples } = (
+  createOpenApi() as {
+    readonly components: { readonly examples: Readonly<Record<string, { readonly value: object }>> };
+  }
+).components;
 
 const codes = Object.keys(nextSteps) as ProblemCode[];
 const http = /\b(?:GET|PUT|POST|PATCH|DELETE) \/|If-(?:None-)?Match|Content-Type|[Tt]he header/;
 
 describe('what gateway-admin says about a problem', () => {
   it.each(codes)('is a cause and a step of the command line for %s', (code) => {
-    const example = (problemExamples as Readonly<Record<string, object>>)[code];
-    const given = example ?? problem(code, 'A cause. Send GET /x.');
+    const given = examples[code]?.value ?? problem(code, 'A cause. Send GET /x.');
     const { message } = refusal(given as ReturnType<typeof problem>);
     const [, cause = '', step = ''] = /^(.+) \((?:[a-z-]+)\) (.+)$/.exec(message) ?? [];
     expect([cause.length > 5, step.length > 5]).toEqual([true, true]);
@@ -35,8 +41,7 @@ describe('what gateway-admin says about a problem', () => {
         'entity tag are new: gateway-admin show',
     ],
   ] as const)('leaves out the sentences for programs, for %s', (code, told) => {
-    const example = problemExamples[code] as unknown as ReturnType<typeof problem>;
-    expect(refusal(example, 1500).message).toBe(told);
+    expect(refusal(examples[code]?.value as ReturnType<typeof problem>, 1500).message).toBe(told);
   });
 
   it('is the sentence of the host for a code of the host', () => {

@@ -1,15 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
-import { codesOf } from '../../src/openapi/problem-code.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
-import { additions, endpoints } from './endpoint.ts';
+import { rows as endpointRows } from '../openapi/example.ts';
+import { codesOf } from '../openapi/problem-code.ts';
 import { fleetProvocations, provocations, provoke } from './problem-code.ts';
 
-const rows = [...endpoints, ...additions].flatMap((endpoint) => {
-  const route = boundRoutes.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
-  return route === undefined ? [] : [{ endpoint, id: route.id, codes: codesOf(route) }];
-});
+const rows = endpointRows.map(({ endpoint, route }) => ({ endpoint, id: route.id, codes: codesOf(route) }));
 
 /** The codes of requests that belong to no endpoint, and of a host whose interface does not run yet. */
 const elsewhere: readonly ProblemCode[] = [

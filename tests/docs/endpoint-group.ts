@@ -2,6 +2,7 @@
  * Sets of endpoints that have a name for readers of the pages.
  */
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { hasBody, isCommand, isPatch, isResourceCommand } from '../openapi/problem-code.ts';
 
 /** Each set by its name. The first one has every endpoint. */
 export const endpointGroups: readonly (readonly [name: string, has: (route: BoundRoute) => boolean])[] = [
@@ -9,8 +10,8 @@ export const endpointGroups: readonly (readonly [name: string, has: (route: Boun
   ['every endpoint with a name or an id in its path', ({ path }) => path.includes(':')],
   ['every endpoint with the parameter `range`', ({ query }) => query.includes('range')],
   ['every endpoint with the parameter `fields`', ({ query }) => query.includes('fields')],
-  ['every endpoint that changes something', ({ kind }) => kind === 'command'],
-  ['every endpoint that changes a resource', (route) => route.kind === 'command' && !('findIn' in route)],
-  ['every endpoint with a body', ({ mediaTypes }) => mediaTypes.length > 0],
-  ['every `PATCH`', ({ method }) => method === 'PATCH'],
+  ['every endpoint that changes something', isCommand],
+  ['every endpoint that changes a resource', isResourceCommand],
+  ['every endpoint with a body', hasBody],
+  ['every `PATCH`', isPatch],
 ];

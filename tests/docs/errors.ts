@@ -6,10 +6,10 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import { openAdminServer } from '../../examples/gateway/admin-server.ts';
 import { closeAll, type Closers } from '../../examples/gateway/closing.ts';
-import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
 import { problemAnswers } from '../openapi/example.ts';
+import { codesOf } from '../openapi/problem-code.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { transports } from '../support/transport.ts';
 import { endpointGroups } from './endpoint-group.ts';

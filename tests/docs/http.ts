@@ -8,13 +8,13 @@ import type { AddressInfo } from 'node:net';
 import { stopService, type Admin, type ProblemCode } from 'gateway-admin-core';
 import { createHandler } from 'gateway-admin-core/node';
 
-import { tagDescriptions } from '../../src/openapi/description.ts';
-import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
 import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';
+import { codesOf } from '../openapi/problem-code.ts';
+import { tagDescriptions } from '../openapi/tag.ts';
 import { transports } from '../support/transport.ts';
 import { documentChapters } from './document.ts';
 import { endpointGroups } from './endpoint-group.ts';
@@ -112,10 +112,10 @@ the neighbouring ranges.`,
   },
 ];
 
+const tags = tagDescriptions();
+
 /** The routes, tag by tag. */
-const ordered = Object.keys(tagDescriptions).flatMap((tag) =>
-  boundRoutes.filter((route) => tagOf(route) === tag),
-);
+const ordered = Object.keys(tags).flatMap((tag) => boundRoutes.filter((route) => tagOf(route) === tag));
 
 /** Every example on the page, in order. */
 export const examples: readonly Example[] = [
@@ -145,7 +145,7 @@ function titleOf(tag: string): string {
   const fields = documentChapters.includes(title)
     ? ` [document.md](document.md#${tag}) explains the fields.`
     : '';
-  return `## ${title}\n\n${tagDescriptions[tag] ?? ''}${fields}\n`;
+  return `## ${title}\n\n${tags[tag] ?? ''}${fields}\n`;
 }
 
 function tagOf(route: BoundRoute | undefined): string {

@@ -1,17 +1,15 @@
 /**
  * The descriptions of the OpenAPI document, read from the documentation comments of the sources: an interface that
- * documents a representation describes its fields, and the module comment of a kind describes its tag.
+ * documents a representation describes its fields.
  */
 import ts from 'typescript';
 
-import { routes } from 'gateway-admin-core';
-
 import { fieldTables } from '../../src/resources/index.ts';
 import { compilerOptions } from '../support/compiler.ts';
-import { exists, filesBelow, read, root } from '../support/project.ts';
+import { filesBelow, root } from '../support/project.ts';
 
 /** The texts of one component by the path to a field: `statistics.reads`, and `*` for the items of a list or map. */
-type Texts = Readonly<Record<string, string>>;
+export type Texts = Readonly<Record<string, string>>;
 
 /** The types of the main entry that components are made from. */
 const exported = ['Plan', 'Problem', 'Fault'];
@@ -60,20 +58,6 @@ function textsOf(name: string, program: ts.Program, checker: ts.TypeChecker): Te
   return readerOf(checker)(checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(found)));
 }
 
-/** The descriptions of the tags: the first sentence of the file of each kind. */
-export function tagDescriptions(): Texts {
-  const tags = [...new Set(routes.map(({ id }) => id.split('.')[0] ?? ''))];
-  return Object.fromEntries(
-    tags.map((tag) => {
-      const path = [`src/resources/${tag}.ts`, `src/resources/${tag.replace(/s$/, '')}.ts`].find(exists);
-      const [, comment = ''] = /^\/\*\*\n((?: \* .*\n)+)/.exec(read(path ?? '')) ?? [];
-      const text = comment.replace(/^ \* /gm, '').replace(/\s+/g, ' ').trim();
-      const [, rest = ''] = /^[^:]+: ([^.]+\.)/.exec(text) ?? [];
-      return [tag, rest.charAt(0).toUpperCase() + rest.slice(1)];
-    }),
-  );
-}
-
 /** The sources without what they import from packages, which takes ten times as long to read. */
 function sourcesOnly(files: readonly string[]): ts.Program {
   const options = { ...compilerOptions('tsconfig.json'), lib: ['lib.es5.d.ts'], types: [] };
@@ -87,11 +71,8 @@ function sourcesOnly(files: readonly string[]): ts.Program {
 }
 
 /** The name of the component of a chapter: `ThreadInformation` for "thread information". */
-function pascalCase(words: string): string {
-  return words
-    .split(' ')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
+export function pascalCase(words: string): string {
+  return words.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The tables of fields that a kind declares, `fields: { service: fields }`, each with the type of its representation. */

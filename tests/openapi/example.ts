@@ -3,11 +3,11 @@
  */
 import type { Json, ProblemCode } from 'gateway-admin-core';
 
-import { codesOf } from '../../src/openapi/problem-code.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { additions, endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { provoke, runFor } from '../contract/problem-code.ts';
 import { transports } from '../support/transport.ts';
+import { codesOf } from './problem-code.ts';
 
 /** Each endpoint of the contract tests with its route. */
 export const rows = [...endpoints, ...additions].flatMap((endpoint) => {
@@ -15,9 +15,16 @@ export const rows = [...endpoints, ...additions].flatMap((endpoint) => {
   return route === undefined ? [] : [{ endpoint, route }];
 });
 
+/** The examples of one route: the body, the answer, and the plan of a dry run. */
+export interface RouteExample {
+  readonly request?: unknown;
+  readonly answer?: unknown;
+  readonly plan?: unknown;
+}
+
 /** One request body, one answer and one plan of each route, by its id. Of a list, the first element. */
-export async function routeExamples(): Promise<Readonly<Record<string, object>>> {
-  const examples: Record<string, object> = {};
+export async function routeExamples(): Promise<Readonly<Record<string, RouteExample>>> {
+  const examples: Record<string, RouteExample> = {};
   for (const { endpoint, route } of rows) {
     // A stream has no end.
     if (route.kind === 'stream') continue;

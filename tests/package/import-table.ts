@@ -168,8 +168,7 @@ const rows: readonly Row[] = [
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
   {
     from: 'openapi/*',
-    values: ['index.ts', 'resources/index.ts', 'openapi/*', 'core/member.ts', 'json/value.ts', 'zod/mini'],
-    types: ['core/field.ts', 'resources/shared/route.ts'],
+    values: ['../openapi.json', 'core/member.ts', 'json/value.ts'],
   },
   { from: 'testing/*', values: testingMay, types: ['fleet/index.ts'] },
   { from: 'testing/*/*', values: testingMay },

@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document as a judge: what an answer, or a request that was accepted, has that `etc/openapi.json` does not
+ * The OpenAPI document as a judge: what an answer, or a request that was accepted, has that `openapi.json` does not
  * allow. Every interface that the contract tests run with `runAdmin` or `openRunning` is judged, and so are the answers of the
  * example gateway to the system tests.
  */
@@ -45,7 +45,7 @@ interface Place {
 /** The other tests send too much for that. */
 const isJudged = /[\\/](?:contract|system|fleet)[\\/](?!simulation)/.test(expect.getState().testPath ?? '');
 
-const document = JSON.parse(isJudged ? read('etc/openapi.json') : '{"paths":{}}') as {
+const document = JSON.parse(isJudged ? read('openapi.json') : '{"paths":{}}') as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 

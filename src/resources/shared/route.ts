@@ -42,7 +42,7 @@ export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>
 export type BoundAction = ActionRoute<Surroundings>;
 
 /** The members that every route declares itself. The constructors here add the others. */
-type Described = Pick<Route, 'id' | 'path' | 'role' | 'summary'>;
+type Described = Pick<Route, 'id' | 'path' | 'role' | 'summary' | 'isAddition'>;
 
 /** The members that every reading route declares itself. */
 interface Reading<T> extends Described {

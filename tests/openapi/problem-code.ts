@@ -2,11 +2,11 @@
  * Problem codes: which codes each route can answer with. The codes follow from what a route is and has; a table
  * has those that follow from nothing else.
  */
-import { problemTable, type ProblemCode } from '../index.ts';
-import type { Field } from '../core/field.ts';
-import { boundRoutes } from '../resources/index.ts';
-import type { BoundRoute } from '../resources/shared/route.ts';
-import { problemExamples } from './example.ts';
+import { problemTable, type ProblemCode } from 'gateway-admin-core';
+
+import type { Field } from '../../src/core/field.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
 import { patchedBy, ref, type Members } from './component.ts';
 
 /** The headers of the answers with a problem. */
@@ -69,13 +69,14 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'fleet.forget': ['node-not-found', 'node-alive'],
 };
 
-function isCommand({ kind }: BoundRoute): boolean {
+/** Whether a route changes something. */
+export function isCommand({ kind }: BoundRoute): boolean {
   return kind === 'command';
 }
 
 /** Whether a route changes the gateway, not only the running interface. */
-function isResourceCommand(route: BoundRoute): boolean {
-  return isCommand(route) && !('findIn' in route);
+export function isResourceCommand(route: BoundRoute): boolean {
+  return isCommand(route) && !isAction(route);
 }
 
 /** Admin users are the only resources that the host knows nothing of. */
@@ -88,11 +89,13 @@ function isShared(route: BoundRoute): boolean {
   return asksHost(route) && /\.(?:patch|start|stop)$/.test(route.id);
 }
 
-function hasBody({ mediaTypes }: BoundRoute): boolean {
+/** Whether a route reads the body. */
+export function hasBody({ mediaTypes }: BoundRoute): boolean {
   return mediaTypes.length > 0;
 }
 
-function isPatch({ method }: BoundRoute): boolean {
+/** Whether a route takes a JSON Patch. */
+export function isPatch({ method }: BoundRoute): boolean {
   return method === 'PATCH';
 }
 
@@ -107,7 +110,7 @@ function notFound({ path }: BoundRoute): readonly ProblemCode[] {
   return kind === undefined ? [] : [`${kind}-not-found` as ProblemCode];
 }
 
-/** The problem codes of a route, in the order of the table of problems. @internal */
+/** The problem codes of a route, in the order of the table of problems. */
 export function codesOf(route: BoundRoute): readonly ProblemCode[] {
   const own = ownCodes[route.id] ?? [];
   const codes = new Set([
@@ -153,10 +156,10 @@ for (const route of boundRoutes)
     shared.set(name, response(refusals));
   }
 
-/** The responses with a problem that routes refer to. @internal */
+/** The responses with a problem that routes refer to. */
 export const problemResponses: Members = Object.fromEntries(shared);
 
-/** The responses of a route with a problem, by status. @internal */
+/** The responses of a route with a problem, by status. */
 export function problemsOf(route: BoundRoute): Members {
   return Object.fromEntries(
     refusalsOf(route).map((refusals) => [
@@ -171,9 +174,7 @@ function response({ status, codes, orOfHost }: Refusals): Members {
   const ofHost = { type: 'string', pattern: '^host(?:-[a-z0-9]+)+$' };
   const code = !orOfHost ? known : codes.length === 0 ? ofHost : { anyOf: [known, ofHost] };
   const titles = codes.map((each) => problemTable[each].title);
-  const examples = codes
-    .filter((each) => each in problemExamples)
-    .map((each) => [each, ref('examples', each)]);
+  const examples = codes.map((each) => [each, ref('examples', each)]);
   return {
     description: [...titles, ...(orOfHost ? ['A rule of the host refuses the command'] : [])].join('. '),
     headers: headersOf(status),

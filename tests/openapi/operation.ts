@@ -3,8 +3,8 @@
  */
 import type * as z from 'zod/mini';
 
-import { boundRoutes } from '../resources/index.ts';
-import type { BoundRoute } from '../resources/shared/route.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
 import {
   answerSchema,
   bodySchema,
@@ -15,8 +15,8 @@ import {
   type Members,
   type ReadRoute,
 } from './component.ts';
-import { routeExamples } from './example.ts';
-import { fleetHeaderNames, parametersOf } from './parameter.ts';
+import type { RouteExample } from './example.ts';
+import { fleetHeaders, parametersOf } from './parameter.ts';
 import { problemsOf } from './problem-code.ts';
 
 type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
@@ -24,41 +24,33 @@ type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
 /**
  * The paths of the document.
  *
- * @param ways - the names of the ways to log in
- * @internal
+ * @param ways - the ways to log in
+ * @param examples - the examples of each route by its id
  */
-export function paths(ways: readonly string[]): Members {
+export function paths(ways: readonly object[], examples: Readonly<Record<string, RouteExample>>): Members {
   const items = new Map<string, Record<string, unknown>>();
   for (const route of boundRoutes) {
     for (const path of [route.path, ...route.aliases]) {
       const template = templateOf(path);
       const item = items.get(template) ?? {};
-      item[route.method.toLowerCase()] = operation(route, path, ways);
+      item[route.method.toLowerCase()] = operation(route, path, ways, examples[route.id] ?? {});
       items.set(template, item);
     }
   }
   return Object.fromEntries(items);
 }
 
-/** The endpoints that the Gateway Administration REST Interface does not describe. */
-const additions: ReadonlySet<string> = new Set([
-  'users.patch',
-  'commands.list',
-  'commands.abandon',
-  'interface.get',
-  'interface.patch',
-  'events.stream',
-  'fleet.list',
-  'fleet.retry',
-  'fleet.forget',
-]);
-
 /** `/services/{name}` for `/services/:name`. */
 function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-function operation(route: BoundRoute, path: string, ways: readonly string[]): Members {
+function operation(
+  route: BoundRoute,
+  path: string,
+  ways: readonly object[],
+  examples: RouteExample,
+): Members {
   const isAlias = path !== route.path;
   const same = `The same as \`${route.method} ${templateOf(route.path)}\`. `;
   const isOpen = route.kind === 'item' && route.publicFields !== undefined;
@@ -68,35 +60,35 @@ function operation(route: BoundRoute, path: string, ways: readonly string[]): Me
     summary: route.summary,
     description: `${isAlias ? same : ''}Needs the role \`${route.role}\`.`,
     'x-role': route.role,
-    ...(isAlias || additions.has(route.id) ? { 'x-addition': true } : {}),
-    ...(isOpen ? { security: [...ways.map((name) => ({ [name]: [] })), {}] } : {}),
+    ...(isAlias || route.isAddition === true ? { 'x-addition': true } : {}),
+    ...(isOpen ? { security: [...ways, {}] } : {}),
     parameters: parametersOf(route),
-    ...(route.mediaTypes.length === 0 ? {} : { requestBody: requestBody(route as CommandRoute) }),
-    responses: { ...successes(route), ...problemsOf(route) },
+    ...(route.mediaTypes.length === 0 ? {} : { requestBody: requestBody(route as CommandRoute, examples) }),
+    responses: { ...successes(route, examples), ...problemsOf(route) },
   };
 }
 
-function requestBody(route: CommandRoute): Members {
-  const { id, mediaTypes, bodyShape } = route;
+function requestBody(route: CommandRoute, { request }: RouteExample): Members {
+  const { mediaTypes, bodyShape } = route;
   const patched = patchedBy(route);
   const schema =
     patched === undefined
       ? bodySchema(bodyShape as z.core.$ZodType)
       : ref('schemas', `${componentOf(patched)}Patch`);
-  const content = { schema, ...example(routeExamples[id]?.request) };
+  const content = { schema, ...example(request) };
   return {
     required: true,
     content: Object.fromEntries(mediaTypes.map((type) => [type, content])),
   };
 }
 
-function successes(route: BoundRoute): Members {
+function successes(route: BoundRoute, examples: RouteExample): Members {
   switch (route.kind) {
     case 'item':
-      return { 200: answer(route, 'The resource.', whole(route)), ...notModified(route) };
+      return { 200: answer(route, 'The resource.', whole(route), examples), ...notModified(route) };
     case 'list':
       return {
-        200: answer(route, 'The elements of the list.', { type: 'array', items: whole(route) }),
+        200: answer(route, 'The elements of the list.', { type: 'array', items: whole(route) }, examples),
         ...notModified(route),
       };
     case 'stream':
@@ -108,7 +100,7 @@ function successes(route: BoundRoute): Members {
         },
       };
     case 'command':
-      return commandSuccesses(route);
+      return commandSuccesses(route, examples);
   }
 }
 
@@ -123,7 +115,12 @@ function whole({
   return isPartial ? { anyOf: [schema, partSchema(shape)] } : schema;
 }
 
-function answer(route: ReadRoute, description: string, schema: Members): Members {
+function answer(
+  route: ReadRoute,
+  description: string,
+  schema: Members,
+  { answer: shown }: RouteExample,
+): Members {
   const names = [
     ...(route.version === undefined ? [] : ['ETag']),
     ...(route.kind === 'list' ? ['X-Total-Count'] : []),
@@ -132,7 +129,7 @@ function answer(route: ReadRoute, description: string, schema: Members): Members
   return {
     description,
     headers: headersNamed(names),
-    content: { 'application/json': { schema, ...example(routeExamples[route.id]?.answer) } },
+    content: { 'application/json': { schema, ...example(shown) } },
   };
 }
 
@@ -143,12 +140,11 @@ function notModified({ version }: ReadRoute): Members {
 }
 
 /** A dry run answers a plan, and the command itself the changed resource or nothing. */
-function commandSuccesses(route: CommandRoute): Members {
-  const { id, answerShape } = route;
-  const { answer: shown, plan } = routeExamples[id] ?? {};
+function commandSuccesses(route: CommandRoute, { answer: shown, plan }: RouteExample): Members {
+  const { answerShape } = route;
   const headers = headersNamed([
     ...('version' in route ? ['ETag'] : []),
-    ...('findIn' in route ? [] : fleetHeaderNames),
+    ...(isAction(route) ? [] : Object.keys(fleetHeaders)),
   ]);
   if (answerShape === undefined)
     return {

@@ -1,8 +1,8 @@
 /**
  * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
  */
-import { boundRoutes } from '../resources/index.ts';
-import type { BoundRoute } from '../resources/shared/route.ts';
+import { boundRoutes } from '../../src/resources/index.ts';
+import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
 import { answerSchema, ref, type Members } from './component.ts';
 
 const text = { type: 'string' };
@@ -14,7 +14,7 @@ const pathParameters: Readonly<Record<string, Members>> = {
   sessionId: { description: 'Id of the session.', schema: { type: 'integer', minimum: 0 } },
 };
 
-/** The parameters that operations share. The parameter `fields` differs from resource to resource. @internal */
+/** The parameters that operations share. The parameter `fields` differs from resource to resource. */
 export const parameters: Members = {
   ...Object.fromEntries(
     Object.entries(pathParameters).map(([component, parameter]) => {
@@ -87,7 +87,16 @@ export const parameters: Members = {
   ...fieldParameters(),
 };
 
-/** The headers of answers. @internal */
+/** The headers of the answer of a fleet to a change. */
+export const fleetHeaders: Members = {
+  'Fleet-Position': { description: 'In a fleet: the place of the change in the log.', schema: text },
+  'Preference-Applied': { description: 'In a fleet: the preference `wait` that was used.', schema: text },
+  'Fleet-Applied': { description: 'After a wait: the nodes that have followed.', schema: text },
+  'Fleet-Behind': { description: 'After a wait: the nodes that cannot follow at the moment.', schema: text },
+  'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
+};
+
+/** The headers of answers. */
 export const headers: Members = {
   ETag: { description: 'The version of the representation.', schema: text },
   'X-Total-Count': {
@@ -104,23 +113,10 @@ export const headers: Members = {
   'X-Accel-Buffering': { description: 'Tells a proxy not to hold the events back.', schema: text },
   'Accept-Patch': { description: 'The media type that the patch must have.', schema: text },
   'Fleet-Node': { description: 'In a fleet: the name of the node that answers.', schema: text },
-  'Fleet-Position': { description: 'In a fleet: the place of the change in the log.', schema: text },
-  'Preference-Applied': { description: 'In a fleet: the preference `wait` that was used.', schema: text },
-  'Fleet-Applied': { description: 'After a wait: the nodes that have followed.', schema: text },
-  'Fleet-Behind': { description: 'After a wait: the nodes that cannot follow at the moment.', schema: text },
-  'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
+  ...fleetHeaders,
 };
 
-/** The headers of the answer of a fleet to a change. @internal */
-export const fleetHeaderNames = [
-  'Fleet-Position',
-  'Preference-Applied',
-  'Fleet-Applied',
-  'Fleet-Behind',
-  'Fleet-Waiting',
-] as const;
-
-/** The parameters of a route. @internal */
+/** The parameters of a route. */
 export function parametersOf(route: BoundRoute): readonly Members[] {
   const { path, query, search } = route;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
@@ -138,7 +134,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
 
 /** The header that makes a request conditional, or that continues a stream. */
 function conditionOf(route: BoundRoute): readonly string[] {
-  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', ...('findIn' in route ? [] : ['prefer'])];
+  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', ...(isAction(route) ? [] : ['prefer'])];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }

@@ -3,35 +3,25 @@
  */
 import * as z from 'zod/mini';
 
-import {
-  maxListedFaults,
-  problemTable,
-  type Fault,
-  type Plan,
-  type Problem,
-  type ProblemCode,
-} from '../index.ts';
-import type { Fields } from '../core/field.ts';
-import { boundRoutes, fieldTables } from '../resources/index.ts';
-import type { BoundRoute } from '../resources/shared/route.ts';
-import { descriptions } from './description.ts';
+import { problemTable, type Fault, type Plan, type Problem, type ProblemCode } from 'gateway-admin-core';
 
-/** A part of the document. @internal */
+import type { Fields } from '../../src/core/field.ts';
+import { maxListedFaults } from '../../src/problem.ts';
+import { boundRoutes, fieldTables } from '../../src/resources/index.ts';
+import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { componentDescriptions, pascalCase, type Texts } from './description.ts';
+
+/** A part of the document. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A route that reads. @internal */
+/** A route that reads. */
 export type ReadRoute = Extract<BoundRoute, { readonly kind: 'item' | 'list' }>;
 
 type Section = 'schemas' | 'parameters' | 'headers' | 'responses' | 'examples';
 
-/** A reference to a component. @internal */
+/** A reference to a component. */
 export function ref(section: Section, name: string): Members {
   return { $ref: `#/components/${section}/${name}` };
-}
-
-/** `ThreadInformation` for `thread information`. */
-function pascalCase(words: string): string {
-  return words.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The tables of fields by the name of their component. */
@@ -82,7 +72,7 @@ const shapes = new Map<z.core.$ZodType, string>([
   [faultShape, 'Fault'],
 ]);
 
-/** The fields that a route patches; `undefined` if its body is no JSON Patch. @internal */
+/** The fields that a route patches; `undefined` if its body is no JSON Patch. */
 export function patchedBy({ method, id }: BoundRoute): Fields | undefined {
   return method === 'PATCH' ? fieldTables[id.replace(/s?\..*$/, '')] : undefined;
 }
@@ -96,25 +86,25 @@ const patches = boundRoutes.flatMap((route) => {
 for (const { name, answer } of patches)
   if (answer !== undefined && !shapes.has(answer)) shapes.set(answer, `Patched${name}`);
 
-/** The name of the component with some fields. @internal */
+/** The name of the component with some fields. */
 export function componentOf({ representation }: Fields): string {
   const name = shapes.get(representation);
   if (name === undefined) throw new RangeError('These fields are in no field table');
   return name;
 }
 
-/** The schema of an answer, or of an element of a list: a reference, or the schema of a text. @internal */
+/** The schema of an answer, or of an element of a list: a reference, or the schema of a text. */
 export function answerSchema(shape: z.core.$ZodType): Members {
   const name = shapes.get(shape);
   return name === undefined ? plain(z.toJSONSchema(shape)) : ref('schemas', name);
 }
 
-/** The schema of a part of a representation: what the parameter `fields` gives. @internal */
+/** The schema of a part of a representation: what the parameter `fields` gives. */
 export function partSchema(shape: z.core.$ZodType): Members {
   return ref('schemas', `${shapes.get(shape) ?? ''}Part`);
 }
 
-/** The schema of a body that is no JSON Patch. No answer contains a password. @internal */
+/** The schema of a body that is no JSON Patch. No answer contains a password. */
 export function bodySchema(shape: z.core.$ZodType): Members {
   const schema = plain(z.toJSONSchema(shape));
   return withProperties(schema, (name, member) =>
@@ -122,15 +112,16 @@ export function bodySchema(shape: z.core.$ZodType): Members {
   );
 }
 
-/** The schemas of the document. @internal */
+/** The schemas of the document. */
 export function schemas(): Members {
   const registry = z.registry<{ id: string }>();
   for (const [shape, id] of shapes) registry.add(shape, { id });
   const uri = (id: string): string => `#/components/schemas/${id}`;
+  const descriptions = componentDescriptions();
   const named = Object.entries(z.toJSONSchema(registry, { uri }).schemas);
   return {
     ...Object.fromEntries(
-      named.map(([name, schema]) => [name, described(name, withTimes(name, plain(schema)))]),
+      named.map(([name, schema]) => [name, described(name, withTimes(name, plain(schema)), descriptions)]),
     ),
     ...Object.fromEntries(
       boundRoutes.flatMap((route) =>
@@ -166,7 +157,11 @@ function withTimes(component: string, schema: Members): Members {
 }
 
 /** Adds the descriptions of a component to its schema and, by the path to them, to the schemas inside. */
-function described(component: string, schema: Members): Members {
+function described(
+  component: string,
+  schema: Members,
+  descriptions: Readonly<Record<string, Texts>>,
+): Members {
   const whole = component.replace(/^Patched/, '');
   const own = descriptions[whole] ?? {};
   // A patch may call a field by another name than the representation does.

@@ -1,14 +1,15 @@
 /**
- * Writes into docs/promises.md which tests check each promise.
+ * Prints which tests check each promise of docs/promises.md.
  *
- *     node scripts/promises.js           writes the page
- *     node scripts/promises.js --check   fails if the page is out of date
+ *     node scripts/promises.js            prints every promise with its tests
+ *     node scripts/promises.js dry-run    prints the named promises
+ *     node scripts/promises.js --check    prints faults only
  *
- * The page has one entry for each promise, written by hand: "- `id`: a sentence". A test that checks the promise has the
- * comment "// Promise: id" directly above its `it`. The script finds those tests and lists them below the entry. Both
- * calls fail if a promise has no test, if a comment names an unknown promise, or if a comment stands above no test.
+ * The page has one entry for each promise: "- `id`: a sentence". A test that checks the promise has the comment
+ * "// Promise: id" directly above its `it`. Each call fails if a promise has no test or is there twice, if a comment names
+ * no promise, or if a comment stands above no test.
  */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 
 import ts from 'typescript';
 
@@ -25,8 +26,11 @@ const tests = readdirSync('tests', { recursive: true })
   .filter((path) => path.endsWith('.ts'))
   .sort()
   .flatMap((path) => testsIn(path, readFileSync(path, 'utf8')));
-const written = readFileSync(page, 'utf8');
-const { text, ids } = withTests(written);
+const promises = [...readFileSync(page, 'utf8').matchAll(/^- `([^`]+)`: (.*(?:\n {2}.*)*)/gm)].map(
+  ([, id, text]) => ({ id, sentence: text.replace(/\s+/g, ' ') }),
+);
+const ids = promises.map(({ id }) => id);
+const [check, wanted] = [process.argv.includes('--check'), process.argv.slice(2)];
 
 const problems = [
   ...ids
@@ -39,25 +43,18 @@ const problems = [
   ...tests
     .filter(({ name }) => name === undefined)
     .map(({ path, id }) => `${path}: "// Promise: ${id}" does not stand above a test.`),
+  ...wanted
+    .filter((id) => !ids.includes(id) && id !== '--check')
+    .map((id) => `${page} has no promise "${id}".`),
 ];
-if (!process.argv.includes('--check')) writeFileSync(page, text);
-else if (text !== written) problems.push(`${page} is out of date. Run: npm run promises`);
+if (!check) for (const each of promises) if (wanted.length === 0 || wanted.includes(each.id)) print(each);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 
-/** The page with the tests of each promise below its entry, and the ids of the promises in order. */
-function withTests(markdown) {
-  const lines = markdown.split('\n').filter((line) => !line.startsWith('  - '));
-  const ids = [];
-  const text = lines.flatMap((line, at) => {
-    const id = /^- `([^`]+)`: /.exec(line)?.[1];
-    if (id !== undefined) ids.push(id);
-    // A sentence may go on in indented lines.
-    if (ids.length === 0 || !/^(- `| {2})/.test(line) || lines[at + 1]?.startsWith('  ')) return [line];
-    const own = tests.filter((test) => test.id === ids.at(-1) && test.name !== undefined);
-    return [line, ...own.map(({ path, name }) => `  - \`${path}\`: \`${name}\``)];
-  });
-  return { text: text.join('\n'), ids };
+/** Prints a promise, with the file and the name of each of its tests. */
+function print({ id, sentence }) {
+  const own = tests.filter((test) => test.id === id && test.name !== undefined);
+  console.log([`${id}: ${sentence}`, ...own.map(({ path, name }) => `  ${path}: ${name}`)].join('\n'));
 }
 
 /**

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 
-import { exists, filesBelow, read } from '../support/project.ts';
+import { exists, filesBelow, read, textFiles } from '../support/project.ts';
 import { blocksOfMarkdown, blocksOfSource, chainsOf, examplesWithoutCode, placeOf } from './code-block.ts';
 import { faultOf } from './plain-block.ts';
 import { compileOnly, runChain } from './running-block.ts';
 import { typeFaults } from './typed-block.ts';
 
 const sources = filesBelow('src', '.ts');
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...filesBelow('docs', '.md')];
+const pages = textFiles().filter((path) => path.endsWith('.md') && !path.startsWith('etc/'));
 const blocks = [
   ...pages.map((page) => blocksOfMarkdown(page, read(page))),
   ...sources.map((source) => blocksOfSource(source, read(source))),

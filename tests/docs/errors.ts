@@ -23,17 +23,29 @@ next step of a client, the endpoints that answer with the code, and an answer of
 - Base decisions on \`code\`. The code, its status and its title do not change. \`detail\` is for people, and may change.
 - The last word of \`type\` is the code, and the code is the anchor of its section on this page. For example,
   \`urn:problem-type:gateway-admin:last-user\` leads to [#last-user](#last-user).
-- After a 4xx nothing has changed, with one exception: [partly-done](#partly-done) says how many parts are done.
+- After a 4xx nothing has changed: no event, no call of the gateway, no record in the store. The one exception is
+  [partly-done](#partly-done), which says how many parts are done.
 - \`errors\` lists the single faults, each with a \`pointer\` to its place, a \`code\` and a \`detail\`. If the faults have
   different codes, the problem is [validation-failed](#validation-failed), or [patch-malformed](#patch-malformed) for the
   form of a patch.
 - \`Retry-After\` says after how many seconds the same request can succeed.
 
-[bad-input.md](bad-input.md) shows which input gets which code, and [spec-choices.md](spec-choices.md#33-problems) has the
-rules. A program finds statuses and titles in \`problemTable\` of \`gateway-admin-core\`.
+[spec-choices.md](spec-choices.md#33-problems) has the rules. A program finds statuses and titles in \`problemTable\` of
+\`gateway-admin-core\`.
 
 This page is written by \`npm run pages\` from the table of problems, the table of routes and a running interface. The
 answers leave out the headers that every answer has.
+`;
+
+const unusual = `## Accepted, although unusual
+
+- A byte order mark in front of a body.
+- A body on a request that needs none; the body is ignored. The header \`X-HTTP-Method-Override\` is ignored too.
+- A patch without operations, and operations that cancel each other: the answer is 200, and nothing changes.
+- Members of an operation that RFC 6902 does not define; they are ignored.
+- A name in other letters, such as \`mY%20sERVICE\` for \`My Service\`: see
+  [When two names are the same](spec-choices.md#1-when-two-names-are-the-same).
+- A \`types\` of \`GET /events\` that no event has.
 `;
 
 const ofHost = `## Codes of the host
@@ -51,7 +63,7 @@ interface Text {
 }
 
 const notThere =
-  'Read the list that `detail` names. Somebody may have removed the resource, or the name is misspelt.';
+  'Read the list that `detail` names. Another client may have removed the resource, or the name is misspelt.';
 
 const texts: Readonly<Record<ProblemCode, Text>> = {
   'body-missing': {
@@ -75,7 +87,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Send a flatter value. No resource needs this depth.',
   },
   'number-out-of-range': {
-    meaning: 'A number of the body is not finite, or is an integer that a program could not read exactly.',
+    meaning: 'A number of the body is not finite, or is an integer that a program cannot read exactly.',
     next: 'Send integers from -(2^53 - 1) to 2^53 - 1.',
   },
   'path-encoding-invalid': {
@@ -83,7 +95,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Encode the names in the path, for example with `encodeURIComponent`.',
   },
   'session-id-invalid': {
-    meaning: 'The id of a session in the path is no whole number.',
+    meaning: 'The id of a session in the path is not a whole number.',
     next: 'Take the id from `GET /sessions`.',
   },
   'range-invalid': {
@@ -108,7 +120,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Send an array of operations, each with `op`, `path`, and `value` or `from` where the operation needs them.',
   },
   'pointer-invalid': {
-    meaning: 'A `path` or `from` is no JSON Pointer (RFC 6901), or is too long.',
+    meaning: 'A `path` or `from` is not a JSON Pointer (RFC 6901), or is too long.',
     next: 'Begin a pointer with `/`. In a name, write `~1` for `/` and `~0` for `~`.',
   },
   unauthenticated: {
@@ -116,7 +128,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Send the credentials of an admin user. A program must not retry with the same credentials.',
   },
   forbidden: {
-    meaning: 'The caller is known, but may not do this.',
+    meaning: 'The caller is logged in, but may not do this.',
     next: 'Ask an administrator of the gateway for the permission. [http.md](http.md) names the role of each endpoint.',
   },
   'read-only': {
@@ -136,12 +148,12 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'filter-not-found': { meaning: 'No filter has this name.', next: notThere },
   'session-not-found': {
     meaning: 'No open session has this id.',
-    next: 'Nothing, if you wanted to close the session: the session has ended. Otherwise read `GET /sessions`.',
+    next: 'If you wanted to close the session, the session has ended. Otherwise read `GET /sessions`.',
   },
   'user-not-found': { meaning: 'No admin user has this name.', next: notThere },
   'node-not-found': {
     meaning: 'The fleet knows no node with exactly this name, or the gateway runs alone.',
-    next: 'Read `GET /fleet`. If you wanted to take the node out, nothing is to do.',
+    next: 'Read `GET /fleet`. If you wanted to take the node out, the node is out already.',
   },
   'command-not-found': {
     meaning: 'No command with this id is in flight.',
@@ -164,7 +176,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Read the resource again, and adapt the patch. To create a member, use `add`.',
   },
   'patch-test-failed': {
-    meaning: 'A `test` of the patch found another value: somebody has changed the resource.',
+    meaning: 'A `test` of the patch found another value: another client has changed the resource.',
     next: 'Read the resource again, decide again, and send a new patch.',
   },
   'user-exists': {
@@ -184,7 +196,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'node-behind': {
     meaning:
       'In a fleet: another node has changed the resource, and the gateway of this node has not followed yet. `detail` says why.',
-    next: 'Wait, and send the command again; or send it to another node, or take the change back there.',
+    next: 'Wait, and send the command again; or send it to another node, or undo the change there.',
   },
   'not-ready': {
     meaning: 'The gateway is starting, and its interface does not run yet.',
@@ -197,7 +209,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   fenced: {
     meaning:
-      'In a fleet: this node was silent for so long that the others have ended its command. What its gateway did is being taken back.',
+      'In a fleet: this node was silent for so long that the other nodes ended its command. The gateway of this node is undoing the command.',
     next: 'Read the resource, and send the command again.',
   },
   'command-not-abandonable': {
@@ -244,7 +256,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   'field-unknown': { meaning: 'The resource has no such field.', next: 'Use a field that `detail` lists.' },
   'field-write-only': {
-    meaning: 'The patch reads or compares a secret, which would tell the secret.',
+    meaning: 'The patch reads or compares a secret, which would reveal the secret.',
     next: 'Use `add`, `replace` or `remove` on the whole secret, without `test`, `copy` or `move`.',
   },
   'op-not-allowed': {
@@ -291,9 +303,9 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'method-unknown': { meaning: 'HTTP has no such method.', next: 'Use a method of the header `Allow`.' },
   overloaded: {
     meaning:
-      'Too many commands wait for their turn, too many clients read the events, or a log-in, password or secret was not ' +
-      'dealt with in time.',
-    next: 'Send the request again later, with growing pauses. The operator looks for the resource whose effects are slow.',
+      'Too many commands wait for their turn, too many clients read the events, or a log-in, a new password or a new ' +
+      'secret took too long.',
+    next: 'Send the request again, with growing pauses. The operator looks for the resource whose effects are slow.',
   },
   'audit-unavailable': {
     meaning: 'The gateway requires audit records, and the records of earlier commands are not kept.',
@@ -338,7 +350,7 @@ export async function errorsPage(): Promise<string> {
       .filter((code) => problemTable[code].status === status)
       .map((code) => section(code, answers.get(code))),
   ]);
-  return [head, ...chapters, ofHost].join('\n');
+  return [head, ...chapters, unusual, ofHost].join('\n');
 }
 
 type Answer = Parameters<typeof httpBlock>[0];

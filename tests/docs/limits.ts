@@ -6,8 +6,8 @@ import type { Limit, Unit } from '../support/limit.ts';
 
 const head = `# Limits
 
-Every limit of the library. The value in the table is still accepted, and one more gets the answer in the last column. A time
-is over when it has passed.
+Every limit of the library. The value in the table is accepted, and one more gets the answer in the last column. For a
+time, the last column applies when the time has elapsed.
 
 This page is written by \`npm run pages\` from the tables of the contract tests, which try every row at the limit and one
 past the limit.

@@ -15,13 +15,28 @@ describe('the links of the documentation', () => {
   });
 });
 
-describe('the index by question', () => {
-  it('leads to every page', () => {
+describe('the pages', () => {
+  const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+  const unpacked = files.flatMap((entry) => (entry.startsWith('!docs/') ? [entry.slice(1)] : []));
+  const isPacked = (page: string): boolean => !unpacked.some((entry) => page.startsWith(entry));
+  const all = filesBelow('docs', '.md');
+
+  const linkedFrom = (...pages: readonly string[]): ReadonlySet<string> =>
+    new Set(pages.flatMap((page) => targetsOf(read(page)).map((target) => destinationOf(page, target).file)));
+
+  it('of the package are all in the index by question', () => {
     const index = 'docs/README.md';
-    const linked = new Set(targetsOf(read(index)).map((target) => destinationOf(index, target).file));
-    const missing = filesBelow('docs', '.md').filter((page) => !linked.has(page));
-    // The page itself, and the decisions, which architecture.md lists.
-    expect(missing.filter((page) => page !== index && !page.startsWith('docs/decisions/'))).toEqual([]);
+    const linked = linkedFrom(index);
+    expect(all.filter((page) => page !== index && isPacked(page) && !linked.has(page))).toEqual([]);
+  });
+
+  it('that only the repository has are all linked from CONTRIBUTING.md, or from the pages that it links', () => {
+    const outside = ['RELEASING.md', ...all, ...filesBelow('scripts', '.md'), ...filesBelow('bench', '.md')];
+    const first = linkedFrom('CONTRIBUTING.md');
+    const linked = linkedFrom('CONTRIBUTING.md', ...[...first].filter((page) => page.endsWith('.md')));
+    const missing = outside.filter((page) => !(page.startsWith('docs/') && isPacked(page)));
+    expect(missing.length).toBeGreaterThan(unpacked.length);
+    expect(missing.filter((page) => !linked.has(page))).toEqual([]);
   });
 });
 

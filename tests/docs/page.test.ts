@@ -1,7 +1,6 @@
 import { it } from '@jest/globals';
 
 import { expectPage } from '../support/generated-page.ts';
-import { badInputPage } from './bad-input.ts';
 import { documentPage } from './document.ts';
 import { documentSchema } from './document-schema.ts';
 import { errorsPage } from './errors.ts';
@@ -12,7 +11,6 @@ import { functionsPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
-  'docs/bad-input.md': badInputPage,
   'docs/document.md': documentPage,
   'docs/errors.md': errorsPage,
   'docs/functions.md': functionsPage,

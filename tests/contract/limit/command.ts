@@ -123,7 +123,7 @@ const inspectsAgain: Trial = async (ms) => {
     },
   });
   await admin.execute(stop('Sales'));
-  return (await waitsAfter(calls, clock, ms)) ? 'the gateway is asked again' : accepted;
+  return (await waitsAfter(calls, clock, ms)) ? '`inspect` is called again' : accepted;
 };
 
 /** How long a store is left alone while it fails. */
@@ -172,7 +172,7 @@ export const commandLimits: readonly Limit[] = [
     unit: 'milliseconds',
     bounds: 'one call of `apply` or `inspect`',
     beyond: '504 outcome-unknown',
-    note: 'unless `inspect` then tells the outcome; see [After a 504](runtime.md#after-a-504)',
+    note: 'unless `inspect` then gives the outcome; see [After a 504](runtime.md#after-a-504)',
     trial: appliesLate,
   },
   {
@@ -188,7 +188,7 @@ export const commandLimits: readonly Limit[] = [
     value: longestInspectPauseMs,
     unit: 'milliseconds',
     bounds: 'pause between two calls of `inspect` while an outcome is unknown',
-    beyond: 'the gateway is asked again',
+    beyond: '`inspect` is called again',
     trial: inspectsAgain,
   },
   {

@@ -11,7 +11,7 @@ import { accepted, calls, keeps, type Limit, type Trial } from '../../support/li
 import { openedSession } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
-const refusedReport = 'the report is refused, and `onError` is told';
+const refusedReport = 'the report is refused, and `onError` gets an error';
 
 /** Reports a session with so many connections. */
 const opens: Trial = (size) => {
@@ -53,7 +53,7 @@ export const hostLimits: readonly Limit[] = [
     ),
   },
   {
-    ...keeps(mostKinds, 'nothing', shows),
+    ...keeps(mostKinds, 'no output', shows),
     bounds: 'kinds of errors that the console gets without `onError`',
   },
 ];

@@ -26,7 +26,7 @@ import { runAdmin, sampleClock } from '../../support/running-admin.ts';
 type WriteRecord = Extract<AuditRecord, { readonly kind: 'write' }>;
 const gap = 'readers get a gap';
 
-const lateSink = 'the records are handed over again, and `onError` is told';
+const lateSink = 'the records are handed over again, and `onError` gets an error';
 
 /** Hands a record to a sink that takes so long. The sink is busy from the turn in which the command ends. */
 const keepsLate: Trial = async (ms) => {

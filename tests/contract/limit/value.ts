@@ -66,7 +66,7 @@ const opens: Trial = (connected) => {
   return Promise.resolve(
     admin.snapshot.sessions.size === 1 && errors.length === 0
       ? accepted
-      : 'the report is refused, and `onError` is told',
+      : 'the report is refused, and `onError` gets an error',
   );
 };
 
@@ -251,7 +251,7 @@ export const valueLimits: readonly Limit[] = [
     value: boundOf(shape.milliseconds),
     unit: 'instant',
     bounds: 'a time that the gateway reports',
-    beyond: 'the report is refused, and `onError` is told',
+    beyond: 'the report is refused, and `onError` gets an error',
     trial: opens,
   },
   {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path/posix';
 import { exists, read } from '../support/project.ts';
 
 /** A page without its code blocks, which may contain brackets and lines that begin with `#`. */
-function withoutBlocks(text: string): string {
+export function withoutBlocks(text: string): string {
   return text.replace(/^ *(`{3,}|~{3,}).*\n(?:.*\n)*? *\1 *$/gm, '');
 }
 

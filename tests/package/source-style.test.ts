@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { withoutBlocks } from '../docs/link.ts';
 import { filesBelow, read, textFiles } from '../support/project.ts';
 
 const sources = filesBelow('src', '.ts');
@@ -20,6 +21,36 @@ describe('the sources', () => {
     expect(read(path)).toMatch(
       /^(?:#!.*\n)?\/\*\*\n(?: \*.*\n)+? \*\/\n(?:\n|import |export \{|export (?:type )?\*)/,
     );
+  });
+});
+
+/** Words that stand in place of a subject, or of a verb. */
+const withoutSubject = /\b(?:is|are) told\b|\bis none\b|\bsomebody\b|\bwhoever\b/i;
+const longestLine = 120;
+
+/** The lines of a page that are hard to read. Tables, code blocks and the targets of links may be longer. */
+function hardLines(text: string): readonly string[] {
+  return withoutBlocks(text)
+    .split('\n')
+    .filter((line) => {
+      const isLong =
+        !line.trimStart().startsWith('|') && line.replace(/\]\([^)]*\)/g, ']').length > longestLine;
+      return isLong || withoutSubject.test(line);
+    });
+}
+
+describe('the pages', () => {
+  it.each(['README.md', ...filesBelow('docs', '.md')])(
+    '%s says who does what, in lines of at most 120 characters',
+    (path) => {
+      expect(hardLines(read(path))).toEqual([]);
+    },
+  );
+
+  it('may have longer tables, code and targets of links, and no longer prose', () => {
+    const [word, link] = ['word '.repeat(25), `[a link](${'a/'.repeat(60)}b.md)`];
+    const text = ['# Page', word, `| ${word} |`, link, '```text', word, '```', '| Somebody |'].join('\n');
+    expect(hardLines(text)).toEqual([word, '| Somebody |']);
   });
 });
 

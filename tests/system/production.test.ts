@@ -147,6 +147,7 @@ interface RunningProgram {
   until(this: void, part: string): Promise<void>;
 }
 
+// Promise: production-program
 it('the program of the production page serves TLS and a socket, obeys signals, and has its backup again', async () => {
   const place = await Place.create();
   await place.describe(5);
